@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graph_service.api.key_file import add_key
-from graph_service.api.keys import Caller, Key, Scope, make_token, token_hash
+from graph_service.api.scopes import Scope
+from graph_service.server.key_file import add_key
+from graph_service.server.keys import Caller, Key, make_token, token_hash
 
 
 def made_key(path: Path, name: str = "alice", **fields: Any) -> str:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from waiting import PATIENCE_S, wait_until
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.connections import ConnectionLimits
-from graph_service.api.server import Server
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.connections import ConnectionLimits
+from graph_service.server.server import Server
 
 
 @contextmanager

@@ -18,7 +18,7 @@ _TOKEN_BYTES = 500
 """What a token holds with the part of the document that is made of it (measured: 360)."""
 
 
-class KeptDocuments(SchemaExtension):
+class DocumentCache(SchemaExtension):
     """Reads each document once and checks it once, as long as it is kept.
 
     Args:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sized
+from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
@@ -23,16 +24,36 @@ from graphql import (
 from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from graph_service.api.kept_answers import KEPT_FIELDS
 from graph_service.api.loading import OperationContext
 from graph_service.errors import DeadlineError, LimitError, StoreUnavailableError
 from graph_service.model.limits import Deadline
 from graph_service.observation import note_operation
+from graph_service.store.reads import Reads
 
 GRACE_S = 1.0
 """How much longer than its deadline a query may take to give what it has."""
 
 MAX_OBJECTS = 250_000
+
+CACHEABLE_FIELDS = frozenset(
+    (
+        *("triplets", "paths", "subgraph", "retrieveMany", "compare", "neighbourhood"),
+        *("item", "items", "searchItems", "__typename", "__schema", "__type"),
+    )
+)
+"""Fields of the root whose answers a server may store. Passages depend on which vectors a file has, and
+graphs and views tell of loads and jobs under way."""
+
+
+@dataclass(slots=True)
+class Basis:
+    """What an answer rests on.
+
+    Attributes:
+        reads: What was read of the store; None where it does not last or is not known.
+    """
+
+    reads: Reads | None = None
 
 
 class Ended(BaseException):
@@ -60,7 +81,7 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         context: OperationContext = self.context_value
         named = self._root_fields()
         note_operation(self.operation.operation.value, named)
-        if not KEPT_FIELDS.issuperset(named):
+        if not CACHEABLE_FIELDS.issuperset(named):
             context.lasts = False
         if context.meter is not None:
             is_query = self.operation.operation is OperationType.QUERY

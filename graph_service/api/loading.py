@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from graph_service.api.global_ids import Frame, view_of
-from graph_service.api.keys import Scope
 from graph_service.api.meter import Meter
+from graph_service.api.scopes import Scope
 from graph_service.errors import GraphServiceError
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews

@@ -19,8 +19,8 @@ from graph_service.api.inputs import (
     to_spec,
 )
 from graph_service.api.items import Context
-from graph_service.api.keys import Scope
 from graph_service.api.loading import OperationContext
+from graph_service.api.scopes import Scope
 from graph_service.api.source_names import source_name
 from graph_service.api.views import ViewType, view_type
 from graph_service.errors import ForbiddenError, InputError, ReadOnlyError

@@ -21,13 +21,11 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
 from graph_service.api.defaults import read_null_as_default
-from graph_service.api.document_cache import KeptDocuments
+from graph_service.api.document_cache import DocumentCache
 from graph_service.api.documents import invalidities, read_document
 from graph_service.api.enums import ErrorCode
-from graph_service.api.execution import BoundedExecution, Ended
+from graph_service.api.execution import Basis, BoundedExecution, Ended
 from graph_service.api.introspection import keep_known_locations
-from graph_service.api.kept_answers import Basis
-from graph_service.api.keys import Scope
 from graph_service.api.loading import OperationContext
 from graph_service.api.meter import Meter
 from graph_service.api.mutations import Mutation
@@ -35,6 +33,7 @@ from graph_service.api.queries import MAX_IDS, Query
 from graph_service.api.resolving import resolve_directly
 from graph_service.api.results import PathsResultType, SubgraphResultType, TripletsResultType
 from graph_service.api.scalars import SCALARS
+from graph_service.api.scopes import Scope
 from graph_service.api.telling import shortened, told
 from graph_service.errors import (
     ForbiddenError,
@@ -131,7 +130,7 @@ def _make_schema() -> _Schema:
         types=[TripletsResultType, PathsResultType, SubgraphResultType, ErrorCode],
         extensions=[
             # ReadSession and checking the client's documents costs more than answering them.
-            lambda: KeptDocuments(read=read_document, check=_invalidities),
+            lambda: DocumentCache(read=read_document, check=_invalidities),
             _OneOperation,
         ],
     )

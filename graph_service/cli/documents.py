@@ -6,11 +6,11 @@ import sys
 
 import orjson
 
-from graph_service.api.explorer.documents import SOURCE, trusted_documents
-from graph_service.api.trusted_documents import manifest_of
 from graph_service.cli.documents_options import DocumentsOptions
 from graph_service.cli.output import Output
 from graph_service.client.documents import DOCUMENTS
+from graph_service.server.explorer.documents import SOURCE, trusted_documents
+from graph_service.server.trusted_documents import manifest_of
 
 
 def documents(options: DocumentsOptions, output: Output, /) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graph_service.api.key_file import ALL_GRAPHS, add_key, read_keys, revoke_key
-from graph_service.api.keys import Caller, Key, Scope, make_token, token_hash
+from graph_service.api.scopes import Scope
 from graph_service.cli.keys_options import AddKeyOptions, KeyFileOptions, RevokeKeyOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
+from graph_service.server.key_file import ALL_GRAPHS, add_key, read_keys, revoke_key
+from graph_service.server.keys import Caller, Key, make_token, token_hash
 from graph_service.settings import read_settings
 
 

@@ -21,8 +21,8 @@ from graph_service.errors import GraphServiceError, InputError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
-    from graph_service.api.keyring import Keyring
     from graph_service.mcp.server import GraphServer
+    from graph_service.server.keyring import Keyring
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+)):(?P<port>[0-9]+)")
 _LOOK_TIMEOUT_S = 5.0
@@ -54,7 +54,7 @@ def mcp(options: McpOptions, output: Output, /) -> int:
 
 def _keyring(options: McpOptions, settings: Settings) -> Keyring | None:
     """Returns who may call over HTTP; None for stdio, where the caller is the operator."""
-    from graph_service.api.keyring import Keyring
+    from graph_service.server.keyring import Keyring
 
     if options.http is None:
         if options.keys:
@@ -112,9 +112,9 @@ def _serve_http(
 ) -> None:
     import uvicorn
 
-    from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
     from graph_service.mcp.server import PATH, http_app
     from graph_service.mcp.sessions import SessionLimits
+    from graph_service.server.connections import BoundedProtocol, ConnectionLimits, Door
 
     host, port = _host_and_port(options.http or "")
     with listen(host, port) as listening:

@@ -23,7 +23,7 @@ from graph_service.errors import InputError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
-    from graph_service.api.app import ServerOptions
+    from graph_service.server.app import ServerOptions
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _ORIGIN = re.compile(
@@ -45,12 +45,12 @@ def serve(options: ServeOptions, output: Output, /) -> int:
     send no more. Then it takes no more queries, answers those under way, and ends with 0; with 1
     where some were not answered in time.
     """
-    from graph_service.api.app import make_app
-    from graph_service.api.connections import ConnectionLimits
-    from graph_service.api.request_log import set_up_logging
-    from graph_service.api.server import Server, described
-    from graph_service.api.traces import traced
     from graph_service.byte_budget import take_from_one_place
+    from graph_service.server.app import make_app
+    from graph_service.server.connections import ConnectionLimits
+    from graph_service.server.request_log import set_up_logging
+    from graph_service.server.server import Server, described
+    from graph_service.server.traces import traced
 
     take_from_one_place()
     if options.workers > 1:
@@ -162,10 +162,10 @@ def server_options(options: ServeOptions, settings: Settings, /) -> ServerOption
         SetupError: Other machines or pages could reach it, and neither a key nor --insecure is
             given; or a file of keys or of documents can't be read, or does not hold.
     """
-    from graph_service.api.admission import ANY_HOST, LOCAL_HOSTS
-    from graph_service.api.app import ServerOptions
-    from graph_service.api.keyring import Keyring
-    from graph_service.api.trusted_documents import read_trusted
+    from graph_service.server.admission import ANY_HOST, LOCAL_HOSTS
+    from graph_service.server.app import ServerOptions
+    from graph_service.server.keyring import Keyring
+    from graph_service.server.trusted_documents import read_trusted
     from graph_service.service.experiments import check_folder
 
     asks_for_key = Keyring(settings.key_file, api_key=settings.api_key).asks

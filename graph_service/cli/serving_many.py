@@ -20,8 +20,8 @@ from graph_service.errors import GraphServiceError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
-    from graph_service.api.app import ServerOptions
-    from graph_service.api.connections import ConnectionLimits
+    from graph_service.server.app import ServerOptions
+    from graph_service.server.connections import ConnectionLimits
     from graph_service.service import Service
 
 
@@ -61,9 +61,9 @@ def serve_many(
         limits: Of connections.
         listening: A bound socket.
     """
-    from graph_service.api.processes import Processes
-    from graph_service.api.shared_folder import SharedFolder
-    from graph_service.api.shared_state import SharedState
+    from graph_service.server.processes import Processes
+    from graph_service.server.shared_folder import SharedFolder
+    from graph_service.server.shared_state import SharedState
 
     with SharedFolder() as shared:
         task = _Task(
@@ -100,8 +100,8 @@ def require_processes() -> None:
 
 def _run(task: _Task, number: int, channel: int) -> None:
     """Serves in one of the processes until the one that began it says so, or has gone."""
-    from graph_service.api.processes import ENDINGS
     from graph_service.byte_budget import take_from_one_place
+    from graph_service.server.processes import ENDINGS
 
     take_from_one_place()
     # They come to all processes at once, and the one that listens passes them on in their turn.
@@ -126,12 +126,12 @@ def _run(task: _Task, number: int, channel: int) -> None:
 
 
 def _serve(task: _Task, number: int, channel: int) -> int:
-    from graph_service.api.app import make_app
-    from graph_service.api.handed_server import HandedServer
-    from graph_service.api.request_log import set_up_logging
-    from graph_service.api.server import described
-    from graph_service.api.shared_state import SharedState
-    from graph_service.api.traces import traced
+    from graph_service.server.app import make_app
+    from graph_service.server.handed_server import HandedServer
+    from graph_service.server.request_log import set_up_logging
+    from graph_service.server.server import described
+    from graph_service.server.shared_state import SharedState
+    from graph_service.server.traces import traced
     from graph_service.service import open_service
 
     set_up_logging(task.log_format, task.log_level)

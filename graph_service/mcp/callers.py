@@ -13,13 +13,13 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graph_service.api.admission import admit
-from graph_service.api.keyring import Keyring
-from graph_service.api.keys import Caller
 from graph_service.api.meter import Meter
-from graph_service.api.rates import Rates
 from graph_service.api.schema import execute
 from graph_service.errors import ForbiddenError, ThrottledError
+from graph_service.server.admission import admit
+from graph_service.server.keyring import Keyring
+from graph_service.server.keys import Caller
+from graph_service.server.rates import Rates
 from graph_service.service import Service
 
 MOST_COST = 1_000.0

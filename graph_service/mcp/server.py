@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 import graph_service
-from graph_service.api.keyring import Keyring
 from graph_service.client import AsyncClient
 from graph_service.errors import GraphNotFoundError, GraphServiceError
 from graph_service.mcp import shapes
@@ -27,6 +26,7 @@ from graph_service.mcp.arguments import close_schema, read_arguments
 from graph_service.mcp.callers import Keyed
 from graph_service.mcp.sessions import BoundedSessions, SessionLimits
 from graph_service.mcp.tools import Tools, said
+from graph_service.server.keyring import Keyring
 
 PATH = "/mcp"
 LIVE, READY = HEALTH = ("/health/live", "/health/ready")

@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graph_service.api.refusals import RETRY, refusal
+from graph_service.server.refusals import RETRY, refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from served import served
 
 from graph_service import Service
 from graph_service.adapters.langchain import GraphServiceRetriever
-from graph_service.api.app import ServerOptions
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.result import Status
+from graph_service.server.app import ServerOptions
 
 
 class TestOverService(RetrieversIntegrationTests):

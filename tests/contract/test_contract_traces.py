@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from graph_service.api.traces import PASSAGE_CALLS, STORE_CALLS, Traces
 from graph_service.errors import GraphNotFoundError
+from graph_service.server.traces import PASSAGE_CALLS, STORE_CALLS, Traces
 from graph_service.store.protocol import Store
 
 

@@ -12,9 +12,10 @@ import pytest
 from demo_graph import demo_file, demo_service, demo_settings
 
 from graph_service import Service, errors
-from graph_service.api import app, documents, execution, schema, view_costs, workers
+from graph_service.api import documents, execution, schema, view_costs
 from graph_service.model import request, view_spec
 from graph_service.options import options_of
+from graph_service.server import app, queue
 from graph_service.service import comparison
 from graph_service.settings import Settings
 from graph_service.store import search
@@ -79,7 +80,7 @@ def test_every_code_is_explained() -> None:
         ("a search, of items or of passages", search.MAX_QUERY_CHARACTERS),
         ("views of `compare`", comparison.MAX_COMPARED),
         ("inputs of `retrieveMany`", Settings().max_questions),
-        ("queries under way", workers.MAX_WAITING),
+        ("queries under way", queue.MAX_WAITING),
         ("queries under way", Settings().threads),
         ("items, hops, seconds of a query", Settings().max_hops),
         ("items, hops, seconds of a query", int(Settings().read_timeout_s)),

@@ -8,7 +8,6 @@ import pytest
 
 from graph_service import Service
 from graph_service.api import costs
-from graph_service.api.app import LOOKUP_COST, MAX_COST
 from graph_service.api.costs import LOOKUP, OBJECT, PROVE, RETRIEVAL
 from graph_service.api.meter import Meter
 from graph_service.api.schema import execute
@@ -16,6 +15,7 @@ from graph_service.api.view_costs import INLINE_VIEW
 from graph_service.client.documents import DOCUMENTS, RETRIEVE_MANY
 from graph_service.client.errors import error_of
 from graph_service.errors import LimitError, MaxCostError, ThrottledError
+from graph_service.server.app import LOOKUP_COST, MAX_COST
 
 pytestmark = pytest.mark.usefixtures("processor")
 

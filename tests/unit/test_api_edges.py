@@ -10,8 +10,6 @@ from starlette.testclient import TestClient
 from strawberry import ID
 
 from graph_service import Service
-from graph_service.api.admission import is_address
-from graph_service.api.app import ServerOptions, make_app
 from graph_service.api.enums import LiteralType
 from graph_service.api.execution import Ended
 from graph_service.api.inputs import (
@@ -43,6 +41,8 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewSpec
+from graph_service.server.admission import is_address
+from graph_service.server.app import ServerOptions, make_app
 
 SPEC = ViewSpecInput(method=Method.EDGE_DELETION, level=0.5, random_seed=7)
 

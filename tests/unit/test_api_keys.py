@@ -20,15 +20,16 @@ from made_keys import made_key
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import app, key_file
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.key_file import encode_keys, read_keys, revoke_key
-from graph_service.api.keyring import Keyring
-from graph_service.api.keys import OPERATOR, PREFIX, Caller, Key, Scope, token_hash
-from graph_service.api.rates import Rates
 from graph_service.api.schema import schema
+from graph_service.api.scopes import Scope
 from graph_service.errors import InputError, SetupError
 from graph_service.model.statement import Entity
+from graph_service.server import app, key_file
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.key_file import encode_keys, read_keys, revoke_key
+from graph_service.server.keyring import Keyring
+from graph_service.server.keys import OPERATOR, PREFIX, Caller, Key, token_hash
+from graph_service.server.rates import Rates
 
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}
 COSTLY = "query($q: String!) { triplets(input: {question: $q, prove: true}) { text } }"

@@ -16,9 +16,6 @@ from served import served
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import explorer
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.trusted_documents import document_id, manifest_of, read_trusted
 from graph_service.client import Client
 from graph_service.client.documents import DOCUMENTS
 from graph_service.client.http import Http
@@ -28,6 +25,9 @@ from graph_service.model.passage import make_passage
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.server import explorer
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.trusted_documents import document_id, manifest_of, read_trusted
 
 GRAPHS = "query Graphs { graphs { nodes { name } } }"
 ITEM = "query Item($id: ID!) { item(itemId: $id) { label } }"

@@ -9,7 +9,6 @@ import pytest
 from processor_time import Processor
 
 from graph_service import Service
-from graph_service.api.app import MAX_COST
 from graph_service.api.costs import CREATE_VIEW, LOOKUP, MEASURE, OBJECT, RETRIEVAL, VIEW
 from graph_service.api.global_ids import IdKind, global_id
 from graph_service.api.meter import Meter
@@ -17,6 +16,7 @@ from graph_service.api.schema import execute
 from graph_service.api.view_costs import INLINE_VIEW, NAMED, REGION, SECOND, WEIGHTS
 from graph_service.errors import MaxCostError
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.server.app import MAX_COST
 from graph_service.service import Service as AnyService
 
 pytestmark = pytest.mark.usefixtures("processor")

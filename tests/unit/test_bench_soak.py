@@ -26,11 +26,11 @@ from benchmarks.soak.verdict import Verdict, judge
 from benchmarks.soak.versions import Triple, is_left_out, marked, write_version
 from benchmarks.soak.watching import held_by
 from graph_service import Service, open_service
-from graph_service.api import app, kept_answers
-from graph_service.api.app import ServerOptions
-from graph_service.api.workers import WaitedError
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.server import app, response_cache
+from graph_service.server.app import ServerOptions
+from graph_service.server.queue import WaitedError
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -126,7 +126,7 @@ def test_planted_faults_are_found(
 ) -> None:
     kept: list[Any] = []
     ended = threading.Event()
-    key_of = kept_answers.key_of
+    key_of = response_cache.key_of
 
     def leaking(*given: Any) -> bytes:
         thread = threading.Thread(target=ended.wait)

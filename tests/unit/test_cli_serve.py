@@ -21,7 +21,6 @@ import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
 
-from graph_service.api.app import ServerOptions
 from graph_service.cli.options import read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serve_options import ServeOptions
@@ -30,6 +29,7 @@ from graph_service.errors import (
     InputError,
     SetupError,
 )
+from graph_service.server.app import ServerOptions
 from graph_service.settings import Settings
 
 

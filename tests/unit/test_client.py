@@ -18,7 +18,6 @@ from graphs import load_graph
 from served import served
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions
 from graph_service.client import AsyncClient, Client
 from graph_service.client.calls import view_input
 from graph_service.client.transport import unwrap
@@ -61,6 +60,7 @@ from graph_service.model.view_spec import (
     Scope,
     ViewSpec,
 )
+from graph_service.server.app import ServerOptions
 
 NAMELESS = ViewSpec(
     Method.NAMES,

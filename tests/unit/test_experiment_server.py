@@ -15,7 +15,6 @@ from made_keys import made_key
 from served import served
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions
 from graph_service.client import Client
 from graph_service.client.http import Http
 from graph_service.errors import (
@@ -27,6 +26,7 @@ from graph_service.errors import (
     StoreUnavailableError,
     ThrottledError,
 )
+from graph_service.server.app import ServerOptions
 from queries.experiment.impact import NO_ARRAYS, VIEWS_NAME
 from queries.experiment.patience import PatientTransport
 

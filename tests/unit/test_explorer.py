@@ -12,11 +12,11 @@ from graphql import build_schema, parse, validate
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import explorer
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.explorer.documents import SOURCE, trusted_documents
 from graph_service.errors import SetupError
 from graph_service.model.view_spec import TAKES, Method, Takes
+from graph_service.server import explorer
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.explorer.documents import SOURCE, trusted_documents
 from queries.experiment.scoring import TITLES
 
 ASSETS = Path(explorer.__file__).parent / "assets"
@@ -46,7 +46,7 @@ def test_each_document_holds_against_the_schema() -> None:
 def test_the_trusted_documents_are_those_of_the_source() -> None:
     kept = json.loads((ASSETS / "documents.json").read_text(encoding="utf-8"))
     assert kept == trusted_documents(SOURCE.read_text(encoding="utf-8")), (
-        "make it anew: python -m graph_service.api.explorer.documents"
+        "make it anew: python -m graph_service.server.explorer.documents"
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from graph_service.api.heartbeat import LOOK_S, SILENT_S, Activity, Pulse, activity_of
+from graph_service.server.heartbeat import LOOK_S, SILENT_S, Activity, Pulse, activity_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="activity is read from /proc")
 

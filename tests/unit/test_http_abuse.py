@@ -31,8 +31,8 @@ def stuck(*_):
         file.write("x")
     time.sleep(1e6)
 SqliteStore.entities = stuck
-import graph_service.api.app
-graph_service.api.readiness.PING_TIMEOUT_S = 0.3
+import graph_service.server.app
+graph_service.server.readiness.PING_TIMEOUT_S = 0.3
 """
 ASK_STUCK = {"query": f'{{ item(itemId: "{MARIA}") {{ id }} }}'}
 
@@ -244,7 +244,7 @@ def test_stuck_workers_are_not_ready_and_end_with_the_server(store: str, tmp_pat
 
 def test_a_stuck_event_loop_ends_too(store: str, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    block = "import graph_service.api.app as app, pathlib, time\n"
+    block = "import graph_service.server.app as app, pathlib, time\n"
     block += (
         f"async def ready(self, request): pathlib.Path({str(mark)!r}).touch(); time.sleep(1e6)\n"
     )

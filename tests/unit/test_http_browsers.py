@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import app, graphiql
-from graph_service.api.app import ServerOptions, make_app
 from graph_service.errors import SetupError
+from graph_service.server import app, graphiql
+from graph_service.server.app import ServerOptions, make_app
 from graph_service.settings import Settings
 
 PAGE = "https://page.example"

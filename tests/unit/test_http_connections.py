@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from graph_service.api.connections import (
+from graph_service.server.connections import (
     LEAST_TAKEN_BYTES,
     PROBE_S,
     BoundedProtocol,

@@ -11,12 +11,12 @@ from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import app
-from graph_service.api.app import ServerOptions, _Bill, make_app
 from graph_service.api.execution import Ended
-from graph_service.api.rates import Rates, client_of
 from graph_service.errors import DeadlineError, InputError, LimitError
 from graph_service.model.request import RetrieveRequest
+from graph_service.server import app
+from graph_service.server.app import ServerOptions, _Bill, make_app
+from graph_service.server.rates import Rates, client_of
 
 pytestmark = pytest.mark.usefixtures("processor")
 
@@ -235,7 +235,7 @@ def test_a_bucket_fills_to_its_brim() -> None:
 
 
 def test_only_so_many_clients_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graph_service.api import rates as module
+    from graph_service.server import rates as module
 
     monkeypatch.setattr(module, "MAX_CLIENTS", 2)
     rates = Rates(1.0, 10.0, clock=Clock())

@@ -19,10 +19,10 @@ from served import served
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.kept_answers import KEPT_COST, KeptAnswers, key_of
-from graph_service.api.parameters import Parameters
 from graph_service.model.limits import Cut, CutReason
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.parameters import Parameters
+from graph_service.server.response_cache import CACHED_COST, ResponseCache, key_of
 
 pytestmark = pytest.mark.usefixtures("processor")
 
@@ -199,7 +199,7 @@ def test_a_repeat_costs_a_client_less(demo_service: Service) -> None:
     assert len({(one["requested"], one["actual"], one["limit"]) for one in costs}) == 1
     left = [one["throttleStatus"]["currentlyAvailable"] for one in costs]
     assert left[0] == pytest.approx(3 - costs[0]["actual"], abs=1e-3)
-    assert left[1] - left[2] == pytest.approx(KEPT_COST, abs=1e-3)
+    assert left[1] - left[2] == pytest.approx(CACHED_COST, abs=1e-3)
     # The client's own account is in the bytes, so that the tag does not stand for them.
     answer = asked.get(TRIPLETS, question=QUESTION)
     assert answer.headers["etag"].startswith('W/"')
@@ -211,10 +211,10 @@ def test_a_repeat_costs_a_client_less(demo_service: Service) -> None:
 
 
 def test_what_is_kept_has_a_bound_in_bytes(demo_service: Service) -> None:
-    answers = KeptAnswers(100_000)
+    answers = ResponseCache(100_000)
     asked = Asked(demo_service)
     endpoint = asked.client.app.routes[0].endpoint.__self__  # type: ignore[attr-defined]
-    endpoint._kept = answers
+    endpoint._cache = answers
     document = '{ item(itemId: "Q2685") { label } }'
     for number in range(100):
         assert kept(asked.post(f"{document} # {number}")) == STORED

@@ -12,8 +12,8 @@ import pytest
 from served import served
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions
 from graph_service.errors import InputError
+from graph_service.server.app import ServerOptions
 
 REQUESTS, ALIASES = 8, 30
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}

@@ -20,10 +20,11 @@ from starlette.testclient import TestClient
 from waiting import wait_until
 
 from graph_service import Service
-from graph_service.api import app, request_log
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.request_log import JsonFormatter, Record, TextFormatter
 from graph_service.api.schema import execute
+from graph_service.server import app, request_log
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.record import Record
+from graph_service.server.request_log import JsonFormatter, TextFormatter
 
 ASKED = {"query": "query Names { graphs { nodes { name } } }", "variables": {"of": "a secret"}}
 

@@ -16,12 +16,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.api import metrics, scrape
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.keys import Scope
-from graph_service.api.shared_folder import forget_metrics
+from graph_service.api.scopes import Scope
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.graph_info import UnfinishedLoad
+from graph_service.server import metrics, scrape
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.shared_folder import forget_metrics
 
 PATHS = """query Name($entity: ID!) {
   alias: paths(input: {question: "Who is the spouse?", itemIds: [$entity]}) { status }
@@ -230,7 +230,7 @@ def test_a_scrape_says_what_the_process_holds(demo_service: Service) -> None:
 
 PROCESS = """
 import os
-from graph_service.api import metrics
+from graph_service.server import metrics
 metrics.count_refused(503, "LIMIT_EXCEEDED")
 with metrics.in_lane("lookups", print):
     text = metrics.page("")[0].decode()

@@ -15,14 +15,14 @@ from served import served
 from word_vectors import CountingWords
 
 from graph_service import Service, open_service
-from graph_service.api import preparation
-from graph_service.api.app import ServerOptions
-from graph_service.api.preparation import Preparation
-from graph_service.api.workers import Workers
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.server import preparation
+from graph_service.server.app import ServerOptions
+from graph_service.server.preparation import Preparation
+from graph_service.server.queue import Workers
 from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.settings import Settings
 

@@ -13,19 +13,20 @@ import pytest
 from served import served
 
 from graph_service import Service
-from graph_service.api import app, schema, workers
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.workers import Job, Workers
+from graph_service.api import schema
 from graph_service.model.limits import Deadline
+from graph_service.server import app, queue
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.queue import Job, Workers
 
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}
-RUNNING, WAITING = workers.LOOKUP_THREADS, 3
+RUNNING, WAITING = queue.LOOKUP_THREADS, 3
 
 
 @pytest.fixture
 def execute(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
     """Gives ``use(function)``: what the server's threads run; and lets three queries wait."""
-    monkeypatch.setattr(workers, "MAX_WAITING", WAITING)
+    monkeypatch.setattr(queue, "MAX_WAITING", WAITING)
     return lambda function: monkeypatch.setattr(app, "execute", function)
 
 

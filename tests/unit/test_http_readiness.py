@@ -14,10 +14,10 @@ from served import served
 from waiting import wait_until as until
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.connections import ConnectionLimits
-from graph_service.api.server import Server
 from graph_service.errors import ModelFileError, StoreUnavailableError
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.connections import ConnectionLimits
+from graph_service.server.server import Server
 
 WARM = ServerOptions(warm=("demo",))
 

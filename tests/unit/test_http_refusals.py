@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 
 import graph_service
 from graph_service import Service
-from graph_service.api import app
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.refusals import refusal, refusal_body
 from graph_service.errors import StoreUnavailableError
+from graph_service.server import app
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.refusals import refusal, refusal_body
 
 PLAIN = ServerOptions()
 JSON = {"content-type": "application/json"}

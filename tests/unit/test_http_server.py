@@ -23,11 +23,7 @@ from waiting import wait_until as until
 
 import graph_service
 from graph_service import Service
-from graph_service.api.app import MAX_BODY_BYTES, ServerOptions, make_app
-from graph_service.api.connections import ConnectionLimits
 from graph_service.api.schema import execute
-from graph_service.api.server import Server
-from graph_service.api.workers import Workers
 from graph_service.cli.serving import listen
 from graph_service.errors import (
     GraphServiceError,
@@ -36,6 +32,10 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
+from graph_service.server.app import MAX_BODY_BYTES, ServerOptions, make_app
+from graph_service.server.connections import ConnectionLimits
+from graph_service.server.queue import Workers
+from graph_service.server.server import Server
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -140,7 +140,7 @@ def test_no_more_run_at_once_than_there_are_threads(
     slow_store: SlowStore, slow_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a server all of whose threads are at work is not ready: nobody should ask it more."""
-    monkeypatch.setattr("graph_service.api.readiness.PING_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("graph_service.server.readiness.PING_TIMEOUT_S", 0.2)
     with served(slow_service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(2) as pool:
         slow = pool.submit(post, url, SLOW)
         assert slow_store.waiting.wait(600)
@@ -167,7 +167,7 @@ def send(url: str, body: object, version: bytes = b"HTTP/1.1") -> socket.socket:
 
 @pytest.fixture
 def one_lookup_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_service.api.workers.LOOKUP_THREADS", 1)
+    monkeypatch.setattr("graph_service.server.queue.LOOKUP_THREADS", 1)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[Workers]:
             super().__init__(threads)
             made.append(self)
 
-    monkeypatch.setattr("graph_service.api.app.Workers", Noted)
+    monkeypatch.setattr("graph_service.server.app.Workers", Noted)
     return made
 
 
@@ -199,7 +199,7 @@ def test_a_client_that_hangs_up_leaves_the_queue(
         ran.append(document)
         return run(service, document, *given, **named)
 
-    monkeypatch.setattr("graph_service.api.app.execute", noted)
+    monkeypatch.setattr("graph_service.server.app.execute", noted)
     left = {"query": "{ left: graphs { nodes { name } } }"}
     # Equal ones would wait for the first of them.
     options = ServerOptions(threads=1, cache_bytes=0)
@@ -418,7 +418,7 @@ def test_the_bodies_of_all_clients_have_an_end(
 ) -> None:
     """A thousand clients may each hold a megabyte; what is answered is held no more."""
     large = {**SLOW, "variables": {"x": "y" * 1_500}}
-    monkeypatch.setattr("graph_service.api.app.MAX_HELD_BYTES", 2_500)
+    monkeypatch.setattr("graph_service.server.app.MAX_HELD_BYTES", 2_500)
     with served(slow_service) as url, ThreadPoolExecutor(1) as pool:
         first = pool.submit(post, url, large)
         assert slow_store.waiting.wait(600)
@@ -489,7 +489,7 @@ def test_not_ready_while_the_store_keeps_silent(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("graph_service.api.readiness.PING_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("graph_service.server.readiness.PING_TIMEOUT_S", 0.2)
     released = threading.Event()
     monkeypatch.setattr(demo_service.store, "ping", lambda: released.wait(600))
     try:
@@ -580,7 +580,7 @@ def test_an_answer_that_cannot_be_written_is_masked_and_logged(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        graph_service.api.app, "execute", lambda *_, **__: {"data": {"secret": 2**70}}
+        graph_service.server.app, "execute", lambda *_, **__: {"data": {"secret": 2**70}}
     )
     response = post(url)
     assert response.status_code == 500

@@ -14,9 +14,9 @@ from otlp_collector import Collector, Span, collector
 from starlette.testclient import TestClient
 
 from graph_service import Service, open_service
-from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.traces import Traces
 from graph_service.errors import SetupError, StoreUnavailableError
+from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.traces import Traces
 from graph_service.settings import Settings
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -131,7 +131,7 @@ def test_faults_of_the_server_are_told(
 def test_a_collector_that_is_away_holds_nothing_up(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_service.api.traces.CLOSE_S", 0.1)
+    monkeypatch.setattr("graph_service.server.traces.CLOSE_S", 0.1)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.05")
     traces = Traces.open()

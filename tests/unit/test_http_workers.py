@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from graph_service.api import workers as workers_module
-from graph_service.api.server import described
-from graph_service.api.workers import BusyError, Job, WaitedError, Workers
 from graph_service.errors import DeadlineError
 from graph_service.model.limits import Deadline
+from graph_service.server import queue
+from graph_service.server.queue import BusyError, Job, WaitedError, Workers
+from graph_service.server.server import described
 
 
 def job(name: str, limit_s: float = 60.0, client: str = "") -> Job:
@@ -363,7 +363,7 @@ def test_no_job_is_refused_for_how_long_jobs_take() -> None:
 def test_a_full_queue_refuses_the_newest_of_the_client_that_has_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(workers_module, "MAX_WAITING", 4)
+    monkeypatch.setattr(queue, "MAX_WAITING", 4)
 
     async def test(workers: Workers) -> None:
         held, order = Held(), list[str]()

@@ -31,8 +31,6 @@ from waiting import PATIENCE_S
 from waiting import wait_until as until
 
 from graph_service import Service, open_service
-from graph_service.api.app import ServerOptions
-from graph_service.api.key_file import revoke_key
 from graph_service.client import AsyncClient
 from graph_service.errors import StoreUnavailableError
 from graph_service.mcp.budget import count_tokens
@@ -42,6 +40,8 @@ from graph_service.model.limits import Cut, CutReason
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Status, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.server.app import ServerOptions
+from graph_service.server.key_file import revoke_key
 from graph_service.settings import Settings
 from loaders.passages.load import PassageOptions, load_passages
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from graph_service.api.readiness import PING_TIMEOUT_S
 from graph_service.cli.options import read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serve_options import ServeOptions
+from graph_service.server.readiness import PING_TIMEOUT_S
 from graph_service.settings import SETTINGS, Settings
 
 ROOT = Path(__file__).parents[2]

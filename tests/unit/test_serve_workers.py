@@ -23,12 +23,12 @@ from server_process import ServerProcess, answer_of, server_process
 from waiting import PATIENCE_S
 from waiting import wait_until as until
 
-from graph_service.api.connections import ConnectionLimits, Over
-from graph_service.api.handing import DRAIN, END, OPEN, Channel, Giver
-from graph_service.api.metrics import MULTIPROCESS_FOLDER
-from graph_service.api.processes import _environment
-from graph_service.api.shared_folder import SharedFolder, forget_metrics
-from graph_service.api.shared_state import SharedState
+from graph_service.server.connections import ConnectionLimits, Over
+from graph_service.server.handing import DRAIN, END, OPEN, Channel, Giver
+from graph_service.server.metrics import MULTIPROCESS_FOLDER
+from graph_service.server.processes import _environment
+from graph_service.server.shared_folder import SharedFolder, forget_metrics
+from graph_service.server.shared_state import SharedState
 from graph_service.settings import Settings
 
 MAX_CONNECTIONS = 12
@@ -263,7 +263,7 @@ def test_the_folder_of_a_killed_server_goes_when_the_next_begins(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     program = (
-        "import sys; from graph_service.api.shared_folder import SharedFolder\n"
+        "import sys; from graph_service.server.shared_folder import SharedFolder\n"
         "with SharedFolder(): print('made', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

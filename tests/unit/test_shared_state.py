@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from graph_service.api import shared_state
-from graph_service.api.rates import Buckets, OwnBuckets, Rates
-from graph_service.api.shared_state import SharedState
+from graph_service.server import shared_state
+from graph_service.server.rates import Buckets, OwnBuckets, Rates
+from graph_service.server.shared_state import SharedState
 
 SETS = 64
 ROOM = SETS * 8
@@ -67,8 +67,8 @@ def test_threads_take_no_more_than_there_is(buckets: Buckets) -> None:
 def test_one_bucket_over_all_processes(path: Path) -> None:
     program = (
         "import sys, pathlib\n"
-        "from graph_service.api.rates import Rates\n"
-        "from graph_service.api.shared_state import SharedState\n"
+        "from graph_service.server.rates import Rates\n"
+        "from graph_service.server.shared_state import SharedState\n"
         "rates = Rates(1e-9, 1000.0, buckets=SharedState(pathlib.Path(sys.argv[1]), 2))\n"
         "print(sum(rates.take('a', 1.0) == 0.0 for _ in range(800)))\n"
     )
@@ -83,7 +83,7 @@ def test_one_bucket_over_all_processes(path: Path) -> None:
 def test_a_process_that_is_killed_leaves_no_lock(path: Path) -> None:
     program = (
         "import sys, pathlib, time\n"
-        "from graph_service.api.shared_state import SharedState\n"
+        "from graph_service.server.shared_state import SharedState\n"
         "state = SharedState(pathlib.Path(sys.argv[1]), 2)\n"
         "with state.held('1e-09 10 a', 10.0, 0.0):\n"
         "    print('held', flush=True)\n"
@@ -139,7 +139,7 @@ def test_who_is_warm(path: Path) -> None:
 def test_names_are_embedded_by_one_process_at_a_time(path: Path) -> None:
     program = (
         "import sys, pathlib\n"
-        "from graph_service.api.shared_state import SharedState\n"
+        "from graph_service.server.shared_state import SharedState\n"
         "state = SharedState(pathlib.Path(sys.argv[1]), 2)\n"
         "with state.embedding_turn() as is_ours:\n"
         "    print(is_ours, flush=True)\n"

@@ -87,7 +87,7 @@ def test_a_spreadsheet_computes_no_text() -> None:
     reason="needs Node",
 )
 def test_the_explorer_guards_cells_as_python_does() -> None:
-    assets = Path(graph_service.__file__).parent / "api" / "explorer" / "assets"
+    assets = Path(graph_service.__file__).parent / "server" / "explorer" / "assets"
     source = (assets / "files.js").read_text(encoding="utf-8")
     functions = source[source.index("export function csvOf") : source.index("/** @param {Element}")]
     script = functions.replace("export ", "") + (

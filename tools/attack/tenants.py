@@ -11,7 +11,7 @@ import httpx
 from made_keys import made_key
 from server_process import ServerProcess, server_process
 
-from graph_service.api.keys import Scope
+from graph_service.api.scopes import Scope
 from tools.attack.drawing import draw_documents
 from tools.attack.target import Target, children, code_of, post, retrieval, until
 

@@ -26,6 +26,7 @@ AREAS = {
     "store": "graph_service/store",
     "score": "queries/score",
     "api": "graph_service/api",
+    "server": "graph_service/server",
 }
 
 # Calls that are no behaviour: mutmut's two, casts of types, what goes to the log.

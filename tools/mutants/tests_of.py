@@ -77,6 +77,17 @@ TESTS = {
         "tests/contract/test_contract_asking.py",
         "tests/contract/test_contract_repeats.py",
     ],
+    "server": [
+        "tests/unit/test_api_keys.py",
+        "tests/unit/test_api_trusted_documents.py",
+        "tests/unit/test_experiments_shown.py",
+        "tests/unit/test_heartbeat.py",
+        "tests/unit/test_http_*.py",
+        "tests/unit/test_serve_workers.py",
+        "tests/unit/test_shared_state.py",
+        "tests/contract/test_contract_kept_answers.py",
+        "tests/contract/test_contract_repeats.py",
+    ],
 }
 # They kill processes a hundred times over: minutes for what other tests notice too.
 _LEFT_OUT = {

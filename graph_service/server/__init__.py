@@ -1,0 +1,1 @@
+"""The HTTP server: its queue, keys, rates, logs, metrics and pages."""

@@ -1,0 +1,33 @@
+"""The documents that the explorer sends, as trusted documents.
+
+A server that answers listed documents alone takes the file as it is. Its form is that of
+graphql-codegen's ``persisted-documents.json``: each document by the SHA-256 of its text.
+
+    python -m graph_service.server.explorer.documents > graph_service/server/explorer/assets/documents.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from graphql import parse, print_ast
+from graphql.utilities import separate_operations
+
+SOURCE = Path(__file__).parent / "documents.graphql"
+
+
+def trusted_documents(source: str, /) -> dict[str, str]:
+    """Returns each operation of a document, with its fragments, by the SHA-256 of its text."""
+    texts = sorted(print_ast(one) for one in separate_operations(parse(source)).values())
+    return {hashlib.sha256(text.encode()).hexdigest(): text for text in texts}
+
+
+def main() -> None:
+    """Prints them as JSON."""
+    print(json.dumps(trusted_documents(SOURCE.read_text(encoding="utf-8")), indent=1))
+
+
+if __name__ == "__main__":
+    main()
