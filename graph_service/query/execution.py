@@ -1,0 +1,338 @@
+"""The answers of a query over the arrays of a graph or of a view of it.
+
+A way along relations uses no statement twice, as in Cypher: who follows ``parent`` and then ``parent``
+backward comes to siblings and not back. Unknown values, and that there is none, lead nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from operator import eq, ge, gt, le, lt
+
+import numpy as np
+
+from graph_service.model.days import Days
+from graph_service.model.graph import Bool, Int64, KnowledgeGraph
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
+from graph_service.model.values import EntityValue, Value, encode_value
+from graph_service.query.algebra import (
+    Among,
+    AnyOf,
+    Comparable,
+    Comparison,
+    Condition,
+    During,
+    Entities,
+    Filter,
+    Fold,
+    InstanceOf,
+    Not,
+    Number,
+    Order,
+    Present,
+    Query,
+    Test,
+    Text,
+)
+from graph_service.query.readings import amount_of, days_of_value, text_of
+from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
+from graph_service.query.walking import Walker, Walks
+
+_COMPARES: Mapping[Comparison, Callable[[Decimal, Decimal], bool]] = {
+    Comparison.EQUAL: eq,
+    Comparison.OVER: gt,
+    Comparison.AT_LEAST: ge,
+    Comparison.UNDER: lt,
+    Comparison.AT_MOST: le,
+}
+
+Evidence = dict[int, list[int]]
+"""Edges by the node that they speak for."""
+
+
+def execute(
+    query: Query,
+    graph: KnowledgeGraph,
+    /,
+    *,
+    overlay: Overlay | None = None,
+    ranks: Sequence[int] = (0, 1),
+    limits: QueryLimits | None = None,
+    deadline: Deadline | None = None,
+) -> QueryResult:
+    """Returns the answers of a query; entities and relations that the graph lacks have none.
+
+    Args:
+        query: The query.
+        graph: The base.
+        overlay: The view, if one is queried.
+        ranks: ``RANK_CODES`` of the statements that count.
+        limits: Of the work and of what is returned.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    limits = limits or QueryLimits()
+    deadline = deadline or Deadline.none()
+    walker = Walker(graph, overlay, ranks=ranks, limits=limits, deadline=deadline)
+    return _Execution(walker, limits).run(query)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ordering:
+    """By what one answer is ordered: from the least to the greatest number it may be, and how."""
+
+    least: Decimal
+    greatest: Decimal
+    node: int
+    edges: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Answer:
+    """One answer: the nodes that are it, several where literals are equal, and its ways' places."""
+
+    nodes: list[int]
+    ways: list[int]
+    ordering: _Ordering | None = None
+
+
+class _Execution:
+    def __init__(self, walker: Walker, limits: QueryLimits, /) -> None:
+        self._walker = walker
+        self._limits = limits
+
+    def run(self, query: Query, /) -> QueryResult:
+        if query.fold is Fold.COMPARE:
+            return self._compare(query)
+        walks, evidence = self._start(query)
+        for step in query.path:
+            walks = self._walker.follow(walks, step.relation)
+            walks = self._filtered(walks, step.filters, evidence)
+        reached = len(walks) > 0
+        walks = self._filtered(walks, query.filters, evidence)
+        answers = self._answers(walks)
+        unordered = 0
+        if query.order is not None:
+            ordered = self._ordered(answers, query.order)
+            unordered = len(answers) - len(ordered)
+            answers = _of_rank(ordered, query.order)
+        truth = None
+        if query.fold is Fold.EXISTS and (reached or answers):
+            truth = bool(answers)
+        return self._result(answers, walks, evidence, truth=truth, unordered=unordered)
+
+    def _start(self, query: Query) -> tuple[Walks, Evidence]:
+        walker = self._walker
+        if isinstance(query.start, Entities):
+            return Walks.at(walker.nodes(query.start.ids)), {}
+        found = walker.instances(query.start.class_ids)
+        evidence: Evidence = {}
+        _note(evidence, found.ends, found.edges)
+        return Walks.at(np.unique(found.ends)), evidence
+
+    def _compare(self, query: Query) -> QueryResult:
+        """Returns whether the first of two entities comes strictly before the second."""
+        assert isinstance(query.start, Entities)
+        assert query.order is not None
+        nodes = [self._walker.node(id_) for id_ in query.start.ids]
+        answers = [_Answer([node], []) for node in nodes if node is not None]
+        ordered = self._ordered(answers, query.order)
+        truth = None
+        if len(ordered) == 2:
+            truth = ordered[0].nodes == [nodes[0]] and len(_of_rank(ordered, query.order, 1)) == 1
+        none = Walks.at(np.zeros(0, dtype=np.int64))
+        return self._result(ordered, none, {}, truth=truth, unordered=2 - len(ordered))
+
+    def _filtered(self, walks: Walks, filters: Sequence[Filter], evidence: Evidence) -> Walks:
+        """Returns the ways whose ends pass all filters; notes what the filters saw."""
+        for each in filters:
+            nodes, place = np.unique(walks.ends, return_inverse=True)
+            holds = self._holds(each, nodes, evidence)
+            walks = walks.take(np.flatnonzero(holds[place]))
+        return walks
+
+    def _holds(self, filter: Filter, nodes: Int64, evidence: Evidence) -> Bool:
+        """Returns which of some distinct nodes pass a filter, bool [n]."""
+        match filter:
+            case Not():
+                return ~self._holds(filter.filter, nodes, {})
+            case AnyOf():
+                holds = np.zeros(len(nodes), dtype=bool)
+                for part in filter.filters:
+                    holds |= self._holds(part, nodes, evidence)
+                return holds
+            case Condition():
+                walks = Walks.at(nodes)
+                for relation in filter.path:
+                    walks = self._walker.follow(walks, relation)
+                passing = np.flatnonzero(self._passes(filter.test, walks.ends, evidence))
+                walks = walks.take(passing)
+                holds = np.zeros(len(nodes), dtype=bool)
+                holds[walks.starts] = True
+                _note(evidence, nodes[walks.starts], walks.edges)
+                return holds
+
+    def _passes(self, test: Test, ends: Int64, evidence: Evidence) -> Bool:
+        """Returns which values pass a test, bool [w]."""
+        walker = self._walker
+        if isinstance(test, Present):
+            return np.ones(len(ends), dtype=bool)
+        if isinstance(test, Among):
+            return np.isin(ends, walker.nodes(test.ids))
+        nodes, place = np.unique(ends, return_inverse=True)
+        if isinstance(test, InstanceOf):
+            of = walker.classes_of(nodes)
+            of = of.take(np.flatnonzero(np.isin(of.ends, walker.classes(test.class_ids))))
+            holds = np.zeros(len(nodes), dtype=bool)
+            holds[of.starts] = True
+            _note(evidence, nodes[of.starts], of.edges)
+            return holds[place]
+        passes = [_passes_value(test, walker.value(node)) for node in nodes.tolist()]
+        return np.array(passes, dtype=bool)[place]
+
+    def _answers(self, walks: Walks) -> list[_Answer]:
+        """Returns the distinct answers: entities by key, then other values in order of their text."""
+        by_value: dict[str, _Answer] = {}
+        order = np.argsort(walks.ends, kind="stable")
+        nodes, begin = np.unique(walks.ends[order], return_index=True)
+        bounds = [*begin.tolist(), len(order)]
+        entities: list[_Answer] = []
+        for place, node in enumerate(nodes.tolist()):
+            rows = order[bounds[place] : bounds[place + 1]][: self._limits.evidence].tolist()
+            value = self._walker.value(node)
+            if isinstance(value, EntityValue):
+                entities.append(_Answer([node], rows))
+            else:
+                answer = by_value.setdefault(encode_value(value), _Answer([], []))
+                answer.nodes.append(node)
+                answer.ways.extend(rows)
+        return [*entities, *(by_value[text] for text in sorted(by_value))]
+
+    def _edges_of(self, answer: _Answer, walks: Walks, evidence: Evidence) -> list[int]:
+        """Returns the statements of an answer's ways, and what filters saw of the nodes on them."""
+        found: dict[int, None] = {}
+        if answer.ordering is not None:
+            found.update(dict.fromkeys(answer.ordering.edges))
+        for row in answer.ways:
+            found.update(dict.fromkeys(walks.edges[row].tolist()))
+            for node in self._walker.nodes_of(walks, row):
+                found.update(dict.fromkeys(evidence.get(node, ())))
+            if len(found) > self._limits.evidence:
+                break
+        return [*found][: self._limits.evidence]
+
+    def _ordered(self, answers: Sequence[_Answer], order: Order) -> list[_Answer]:
+        """Returns the answers that have a value to be ordered by, in the order."""
+        nodes = np.array(
+            sorted({node for answer in answers for node in answer.nodes}), dtype=np.int64
+        )
+        walks = Walks.at(nodes)
+        for relation in order.path:
+            walks = self._walker.follow(walks, relation)
+        of_node: dict[int, list[_Ordering]] = {}
+        for row, (start, end) in enumerate(
+            zip(walks.starts.tolist(), walks.ends.tolist(), strict=True)
+        ):
+            bounds = _bounds(self._walker.value(end), order)
+            if bounds is not None:
+                found = _Ordering(*bounds, end, tuple(walks.edges[row].tolist()))
+                of_node.setdefault(int(nodes[start]), []).append(found)
+        ordered: list[_Answer] = []
+        for answer in answers:
+            orderings = [one for node in answer.nodes for one in of_node.get(node, ())]
+            if orderings:
+                answer.ordering = min(orderings, key=lambda one: _position(one, order, own=True))
+                ordered.append(answer)
+        # Sorting keeps the order of the answers where values are equal.
+        ordered.sort(key=lambda answer: _position_of(answer, order))
+        return ordered
+
+    def _result(
+        self,
+        answers: Sequence[_Answer],
+        walks: Walks,
+        evidence: Evidence,
+        /,
+        *,
+        truth: bool | None,
+        unordered: int,
+    ) -> QueryResult:
+        walker, most = self._walker, self._limits.rows
+        rows = tuple(
+            AnswerRow(
+                walker.value(answer.nodes[0]),
+                walker.statement_ids(self._edges_of(answer, walks, evidence)),
+                None if answer.ordering is None else walker.value(answer.ordering.node),
+            )
+            for answer in answers[:most]
+        )
+        cuts = walker.cuts
+        if len(answers) > most:
+            cuts = (*cuts, Cut("rows", CutReason.LIMIT, most, most, len(answers)))
+        return QueryResult(rows, len(answers), truth, unordered, cuts)
+
+
+def _note(evidence: Evidence, nodes: Int64, edges: Int64) -> None:
+    """Notes the edges, [w, s], that speak for some nodes, [w]."""
+    for node, row in zip(nodes.tolist(), edges.tolist(), strict=True):
+        known = evidence.setdefault(node, [])
+        known.extend(edge for edge in row if edge not in known)
+
+
+def _passes_value(test: Test, value: Value) -> bool:
+    match test:
+        case Number(comparison, amount, unit):
+            found = amount_of(value)
+            if found is None or (unit is not None and found.unit != unit):
+                return False
+            return _COMPARES[comparison](found.number, Decimal(amount))
+        case During(days):
+            held = days_of_value(value)
+            return held is not None and days.holds(held)
+        case Text(text):
+            return text_of(value) == text
+    raise AssertionError(test)
+
+
+def _bounds(value: Value, order: Order) -> tuple[Decimal, Decimal] | None:
+    """Returns the least and the greatest number that a value may be in an order."""
+    if order.kind is Comparable.DATES:
+        days: Days | None = days_of_value(value)
+        return None if days is None else (Decimal(days.first), Decimal(days.last))
+    amount = amount_of(value)
+    if amount is None or (order.unit is not None and amount.unit != order.unit):
+        return None
+    return amount.number, amount.number
+
+
+def _position(ordering: _Ordering, order: Order, *, own: bool = False) -> tuple[Decimal, Decimal]:
+    """Returns what a value is sorted by, the earliest one it may be first.
+
+    Of one answer's ``own`` values the earliest date is its date, whichever way answers are ordered.
+    """
+    if order.descending and not (own and order.kind is Comparable.DATES):
+        return -ordering.greatest, -ordering.least
+    return ordering.least, ordering.greatest
+
+
+def _position_of(answer: _Answer, order: Order) -> tuple[Decimal, Decimal]:
+    assert answer.ordering is not None
+    return _position(answer.ordering, order)
+
+
+def _of_rank(ordered: Sequence[_Answer], order: Order, rank: int | None = None) -> list[_Answer]:
+    """Returns the answers of the order's rank: those of the first that overlap are of rank 1."""
+    rank = rank or order.rank
+    if rank is None:
+        return list(ordered)
+    rest = list(ordered)
+    first: list[_Answer] = []
+    for _ in range(rank):
+        if not rest:
+            return []
+        latest = min(_position_of(answer, order)[1] for answer in rest)
+        first = [answer for answer in rest if _position_of(answer, order)[0] <= latest]
+        rest = rest[len(first) :]
+    return first

@@ -1,0 +1,66 @@
+"""What a query returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_service.model.limits import Cut
+from graph_service.model.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """How much work a query may be, and how much of its answers it returns.
+
+    Attributes:
+        statements: Statements looked at, of all relations of the entities walked through.
+        walks: Ways from the start to answers.
+        rows: Answers returned; all are counted.
+        evidence: Statements named for each answer.
+    """
+
+    statements: int = 2_000_000
+    walks: int = 200_000
+    rows: int = 1_000
+    evidence: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One answer.
+
+    Attributes:
+        value: An entity or another value.
+        statements: Ids of the statements that it rests on: the ways that lead to it, what filters
+            saw, and the value that orders it.
+        ordered_by: The value that it is ordered by, if the query has an order.
+    """
+
+    value: Value
+    statements: tuple[str, ...] = ()
+    ordered_by: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The answers of a query.
+
+    Attributes:
+        rows: In the query's order, else entities by key and then other values.
+        count: All answers, those not in ``rows`` too; at least so many where the work was cut.
+        truth: Of ``EXISTS`` and ``COMPARE``: None where the graph does not say, that is where the
+            path leads nowhere, or one of the two has no value.
+        unordered: Answers left out because they have no value to be ordered by.
+        truncated: What limits left out.
+    """
+
+    rows: tuple[AnswerRow, ...]
+    count: int
+    truth: bool | None = None
+    unordered: int = 0
+    truncated: tuple[Cut, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no limit changed the answers, their number or the truth value."""
+        return all(cut.what == "rows" for cut in self.truncated)

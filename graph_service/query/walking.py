@@ -1,0 +1,254 @@
+"""A graph or a view of it as queries walk it: along one relation at a time, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind, ranges
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
+from graph_service.model.values import EntityValue, Value, stored_value
+from graph_service.query.algebra import Relation
+from graph_service.query.readings import is_known
+from graph_service.query.result import QueryLimits
+
+NO_EDGES: Int64 = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walks:
+    """Ways from some nodes along some relations: w ways of s statements.
+
+    Attributes:
+        starts: Place of the first node of each among the nodes where all start, int64 [w].
+        edges: Global edge numbers, int64 [w, s].
+        ends: The node that each leads to, int64 [w].
+    """
+
+    starts: Int64
+    edges: Int64
+    ends: Int64
+
+    @classmethod
+    def at(cls, nodes: Int64, /) -> Walks:
+        """Returns the ways of no statements that start at some nodes."""
+        return cls(np.arange(len(nodes)), np.zeros((len(nodes), 0), dtype=np.int64), nodes)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def take(self, rows: Int64 | Sequence[int], /) -> Walks:
+        """Returns some of the ways."""
+        return Walks(self.starts[rows], self.edges[rows], self.ends[rows])
+
+
+class Walker:
+    """Walks a graph or a view within limits, and counts what they cut.
+
+    Args:
+        graph: The base.
+        overlay: The view, if any.
+        ranks: ``RANK_CODES`` of the statements that count.
+        limits: Of the work.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        overlay: Overlay | None,
+        /,
+        *,
+        ranks: Sequence[int],
+        limits: QueryLimits,
+        deadline: Deadline,
+    ) -> None:
+        self.graph = graph
+        self.overlay = overlay
+        self.limits = limits
+        self._ranks = np.zeros(256, dtype=bool)
+        self._ranks[list(ranks)] = True
+        self._deadline = deadline
+        self._looked_at = 0
+        self._cuts: dict[str, Cut] = {}
+        self._values: dict[int, Value] = {}
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What limits left out."""
+        return tuple(self._cuts.values())
+
+    def nodes(self, ids: Sequence[str], /) -> Int64:
+        """Returns the nodes of those entities that the graph or the view has, ascending."""
+        found = {self.graph.find_node(id_) for id_ in ids}
+        if self.overlay is not None:
+            found |= {self._new_entities.get(id_) for id_ in ids}
+        return np.array(sorted(node for node in found if node is not None), dtype=np.int64)
+
+    def node(self, id_: str, /) -> int | None:
+        """Returns the node of an entity that the graph or the view has."""
+        found = self.nodes((id_,))
+        return int(found[0]) if len(found) else None
+
+    def value(self, node: int, /) -> Value:
+        """Returns what a node is: an entity, or a literal's value."""
+        if node not in self._values:
+            graph = self.graph
+            if node < graph.entity_count:
+                self._values[node] = EntityValue(graph.node_ids[node])
+            elif node < graph.node_count:
+                self._values[node] = stored_value(graph.node_ids[node])
+            else:
+                assert self.overlay is not None
+                self._values[node] = stored_value(self.overlay.new_nodes[node - graph.node_count])
+        return self._values[node]
+
+    def statement_ids(self, edges: Sequence[int], /) -> tuple[str, ...]:
+        """Returns the ids of some statements, those of the view too."""
+        count = self.graph.edge_count
+        base = iter(self.graph.statement_ids.take([edge for edge in edges if edge < count]))
+        extra = self.overlay.statement_ids if self.overlay is not None else ()
+        return tuple(next(base) if edge < count else extra[edge - count] for edge in edges)
+
+    def nodes_of(self, walks: Walks, row: int, /) -> list[int]:
+        """Returns the nodes on a way, its end last."""
+        edges = walks.edges[row]
+        found = [*self._column("head", edges).tolist(), *self._column("tail", edges).tolist()]
+        return list(dict.fromkeys([*found, int(walks.ends[row])]))
+
+    def follow(self, walks: Walks, relation: Relation, /) -> Walks:
+        """Returns the ways that go on along a relation, by a statement that they have not used."""
+        self._deadline.check("following a query's relations")
+        number = self._relation(relation.id)
+        nodes, place = np.unique(walks.ends, return_inverse=True)
+        edges, owner = NO_EDGES, NO_EDGES
+        if number is not None and len(nodes):
+            edges, owner = self._edges(nodes, number, backward=relation.backward)
+        counts = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
+        begin = np.cumsum(counts) - counts
+        each = counts[place]
+        if int(each.sum()) > self.limits.walks:
+            room = self.limits.walks
+            whole = int(np.searchsorted(np.cumsum(each), room, side="right"))
+            self._cut("walks", room)
+            each[whole + 1 :] = 0
+            each[whole] = room - int(each[:whole].sum())
+        rows = np.repeat(np.arange(len(walks)), each)
+        chosen = edges[ranges(begin[place], begin[place] + each)]
+        unused = np.flatnonzero((walks.edges[rows] != chosen[:, None]).all(axis=1))
+        rows, chosen = rows[unused], chosen[unused]
+        ends = self._column("head" if relation.backward else "tail", chosen)
+        return Walks(walks.starts[rows], np.column_stack((walks.edges[rows], chosen)), ends)
+
+    def instances(self, class_ids: Sequence[str], /) -> Walks:
+        """Returns the statements that say what is an instance of some classes, or of their subclasses.
+
+        Each way is one statement, from a class to an instance.
+        """
+        return self._of_relations(
+            Walks.at(self.classes(class_ids)), INSTANCE_RELATIONS, backward=True
+        )
+
+    def classes(self, class_ids: Sequence[str], /) -> Int64:
+        """Returns some classes and all below them, ascending; a circle of subclasses ends."""
+        classes = frontier = self.nodes(class_ids)
+        while len(frontier):
+            below = self._of_relations(Walks.at(frontier), SUBCLASS_RELATIONS, backward=True)
+            frontier = np.setdiff1d(below.ends, classes)
+            classes = np.union1d(classes, frontier)
+        return classes
+
+    def classes_of(self, nodes: Int64, /) -> Walks:
+        """Returns the statements that say of what classes some nodes are instances."""
+        return self._of_relations(Walks.at(nodes), INSTANCE_RELATIONS, backward=False)
+
+    def _of_relations(self, walks: Walks, ids: frozenset[str], *, backward: bool) -> Walks:
+        parts = [self.follow(walks, Relation(id_, backward)) for id_ in sorted(ids)]
+        return Walks(
+            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.edges for part in parts]),
+            np.concatenate([part.ends for part in parts]),
+        )
+
+    def _edges(self, nodes: Int64, relation: int, *, backward: bool) -> tuple[Int64, Int64]:
+        """Returns the statements of a relation at some nodes, which ascend, and whose each is.
+
+        Those of one node come together, in order of their numbers.
+        """
+        graph, overlay = self.graph, self.overlay
+        base = nodes[: np.searchsorted(nodes, graph.node_count)]
+        adjacency = graph.in_edges if backward else graph.out_edges
+        degrees = adjacency.degrees_of(base)
+        room = self.limits.statements - self._looked_at
+        total = int(degrees.sum())
+        most = None
+        if total > room:
+            self._cut("statements", self.limits.statements)
+            enough = max(1, int(np.searchsorted(np.cumsum(degrees), room, side="right")))
+            base, most = base[:enough], max(room, 0)
+        self._looked_at += min(total, max(room, 0))
+        found, owner = adjacency.gather(base, most=most)
+        found = found.astype(np.int64)
+        holds = (graph.rel[found] == relation) & self._ranks[graph.rank[found]]
+        kinds = graph.node_kinds[graph.tail[found]]
+        holds &= (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
+        if overlay is not None:
+            holds &= ~overlay.gone.has(found)
+        rows = np.flatnonzero(holds)
+        found, owner = found[rows], owner[rows]
+        if overlay is not None and len(overlay.head):
+            extra = self._extra(relation)
+            at = (overlay.tail if backward else overlay.head)[extra].astype(np.int64)
+            place = np.searchsorted(nodes, at)
+            place[place == len(nodes)] = 0
+            there = np.flatnonzero(nodes[place] == at)
+            found = np.concatenate((found, extra[there] + graph.edge_count))
+            owner = np.concatenate((owner, place[there]))
+            order = np.lexsort((found, owner))
+            found, owner = found[order], owner[order]
+        return found, owner
+
+    def _extra(self, relation: int) -> Int64:
+        """Returns the view's own statements of a relation that count, by their places."""
+        overlay = self.overlay
+        assert overlay is not None
+        holds = (overlay.rel == relation) & self._ranks[overlay.rank]
+        rows = np.flatnonzero(holds)
+        known = [is_known(self.value(int(node))) for node in overlay.tail[rows].tolist()]
+        chosen: Int64 = rows[np.array(known, dtype=bool)]
+        return chosen
+
+    def _column(self, name: str, edges: Int64) -> Int64:
+        """Returns the head or the tail of some edges."""
+        count = self.graph.edge_count
+        found = np.empty(len(edges), dtype=np.int64)
+        is_extra = edges >= count
+        found[~is_extra] = getattr(self.graph, name)[edges[~is_extra]]
+        if is_extra.any():
+            found[is_extra] = getattr(self.overlay, name)[edges[is_extra] - count]
+        return found
+
+    def _relation(self, id_: str) -> int | None:
+        number = self.graph.find_relation(id_)
+        if number is None and self.overlay is not None and id_ in self.overlay.new_relations:
+            return self.graph.relation_count + self.overlay.new_relations.index(id_)
+        return number
+
+    @cached_property
+    def _new_entities(self) -> dict[str, int]:
+        """The entities that only the view has, by id."""
+        assert self.overlay is not None
+        values = map(stored_value, self.overlay.new_nodes)
+        return {
+            value.id: node
+            for node, value in enumerate(values, self.graph.node_count)
+            if isinstance(value, EntityValue)
+        }
+
+    def _cut(self, what: str, limit: int) -> None:
+        self._cuts.setdefault(what, Cut(what, CutReason.WORK_BUDGET, limit, limit))
