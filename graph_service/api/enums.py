@@ -9,24 +9,22 @@ import strawberry
 
 from graph_service.model.answer import AnswerKind, ConstraintKind
 from graph_service.model.experiment import ExperimentState
-from graph_service.model.limits import CutReason
+from graph_service.model.limits import CutKind, CutReason
+from graph_service.model.named_values import NamedValueType
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.passage import PassageRanking
 from graph_service.model.render import TextFormat
-from graph_service.model.result import STATUS_TEXTS, Status, Strategy
+from graph_service.model.result import STATUS_TEXTS, ScorePartName, Status, Strategy
 from graph_service.model.statement import Rank
 from graph_service.model.stored_view import ViewState
-from graph_service.model.view_spec import ChangeKind, Method, Naming, Replacement, Sampling
-
-
-class LiteralType(Enum):
-    """Type of a literal given in a change."""
-
-    STRING = "string"
-    MONOLINGUAL_TEXT = "monolingualtext"
-    QUANTITY = "quantity"
-    TIME = "time"
-    URL = "url"
+from graph_service.model.view_spec import (
+    ChangeKind,
+    LiteralType,
+    Method,
+    Naming,
+    Replacement,
+    Sampling,
+)
 
 
 class ViewChangeKind(Enum):
@@ -46,53 +44,6 @@ class Direction(Enum):
 
     OUTGOING = "outgoing"
     INCOMING = "incoming"
-
-
-class CutKind(Enum):
-    """What a limit left out."""
-
-    EDGES = "edges"
-    NODES = "nodes"
-    HUBS = "hubs"
-    EMBEDDED = "embedded"
-    ITEMS = "items"
-    PATHS = "paths"
-    STATEMENTS = "statements"
-    ENTITIES = "entities"
-    SEQUENCES = "sequences"
-    PASSAGES = "passages"
-
-
-class ScorePartName(Enum):
-    """A part of a path's score."""
-
-    LIKENESS = "likeness"
-    HOPS = "hops"
-    INVERSE = "inverse"
-    EXTRA_HOPS = "extra_hops"
-    UNSUPPORTED_STEP = "unsupported_step"
-    SHARED = "shared"
-    RELEVANCE = "relevance"
-    BELOW_BEST = "below_best"
-    UNMET = "unmet"
-    REPEATS = "repeats"
-    RELATIONS = "relations"
-    STATEMENTS = "statements"
-    NODES = "nodes"
-    EDGES = "edges"
-    COST = "cost"
-    RELATION = "relation"
-
-
-class NamedValueType(Enum):
-    """What a named value is."""
-
-    NOTHING = "nothing"
-    BOOLEAN = "boolean"
-    NUMBER = "number"
-    TEXT = "text"
-    LIST = "list"
-    OBJECT = "object"
 
 
 class ErrorCode(Enum):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import strawberry
 
-from graph_service.api.enums import LiteralType
-from graph_service.api.scalars import BigInt
 from graph_service.errors import InputError
+from graph_service.model.contract import BigInt
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.values import (
@@ -23,7 +22,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view_spec import Change, Scope, ViewSpec
+from graph_service.model.view_spec import Change, LiteralType, Scope, ViewSpec
 from graph_service.options import check_length, graphql_name, graphql_text, options_of
 from graph_service.service.lookup import read_id
 

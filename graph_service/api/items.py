@@ -8,34 +8,34 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any, Protocol, Union
 
 import strawberry
 from strawberry.types import Info
 
+from graph_service.api.derive import build, member_type, output_type, show_as
 from graph_service.api.enums import Direction
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
-from graph_service.api.pages import After, First, Listing, PageInfo, check_first
-from graph_service.api.source_names import source_name
-from graph_service.api.values import (
-    GlobeCoordinateValueType,
-    MonolingualTextValueType,
-    NoValueType,
-    OtherValueType,
-    SomeValueType,
-    StringValueType,
-    TimeValueType,
-    UrlValueType,
+from graph_service.api.pages import (
+    After,
+    Edge,
+    First,
+    Listing,
+    Page,
+    PageInfo,
+    check_first,
+    page_of,
 )
+from graph_service.model.contract import ItemId
+from graph_service.model.contract import Statement as Stated
 from graph_service.model.identity import web_address
 from graph_service.model.overlay import VIEW_ID_PREFIX
-from graph_service.model.pageviews import LongTailLevel
+from graph_service.model.pageviews import PageViews
 from graph_service.model.request import MAX_RELATIONS, ViewRef
 from graph_service.model.result import (
     EntityRef,
-    RelationRef,
     Triple,
     TripleChange,
 )
@@ -120,21 +120,6 @@ class Node:
         """Returns the global id."""
 
 
-@strawberry.type(name="PageViews", description="How often an item's article is read.")
-class PageViewsType:
-    """How often an item's article is read."""
-
-    mean: float = strawberry.field(description="Views a month.")
-    total: float = strawberry.field(description="A whole number, which may pass 2**31.")
-    months: int = strawberry.field(description="How many months are known.")
-    first: str = strawberry.field(description="The first of them, such as 2021-01.")
-    last: str = strawberry.field(description="The last of them.")
-    level: LongTailLevel | None = strawberry.field(
-        description="How rare the item is; null where it is rarer or more popular than all levels."
-    )
-    source: str = strawberry.field(description="Where the numbers are from.")
-
-
 @strawberry.type(name="Item", description="An entity: a Wikidata item, a DBpedia resource, ...")
 class ItemType(Node):
     """An entity."""
@@ -206,21 +191,13 @@ class ItemType(Node):
         entity = self._entity(info.context)
         return sorted(entity.labels) if entity else []
 
-    @strawberry.field(description="How often its article is read; null where that is not known.")
-    def page_views(self, info: Context) -> PageViewsType | None:
+    @strawberry.field(
+        description="How often its article is read; null where that is not known.",
+        graphql_type=output_type(PageViews | None),
+    )
+    def page_views(self, info: Context) -> PageViews | None:
         """The page views."""
-        views = info.context.page_views(self.frame.edition, self.item_id)
-        if views is None:
-            return None
-        return PageViewsType(
-            mean=views.mean,
-            total=float(views.total),
-            months=views.months,
-            first=views.first,
-            last=views.last,
-            level=views.level,
-            source=source_name(views.source),
-        )
+        return info.context.page_views(self.frame.edition, self.item_id)
 
     @strawberry.field(
         description="How many statements of each property have this item as their subject, and how "
@@ -239,10 +216,8 @@ class ItemType(Node):
         check_first(first, MOST_COUNTS)
         reference = to_view_ref(view)
         frame = self.frame
-        place = reference.spec.to_json() if reference and reference.spec else _name_of(reference)
-        kind = ("relations", self.item_id, direction.value if direction else "", place)
+        kind = ("relations", self.item_id, direction.value if direction else "", _key_of(reference))
         listing = Listing(kind, frame.edition)
-        start = listing.number(after)
         counts = info.context.service.relation_counts(
             self.item_id,
             outgoing=direction is not Direction.INCOMING,
@@ -251,25 +226,18 @@ class ItemType(Node):
             view=reference,
             languages=frame.languages,
         )
-        begin = 0 if start is None else start + 1
-        shown = range(len(counts))[begin : begin + first]
+        indexes, page_info = listing.index_page(len(counts), first=first, after=after)
         return ItemRelationConnection(
             edges=[
                 ItemRelationEdge(
                     cursor=listing.cursor(str(index)),
-                    node=PropertyType(
-                        property_id=strawberry.ID(counts[index].relation_id),
-                        frame=frame,
-                        shown_label=counts[index].label,
-                    ),
+                    node=property_type(frame, counts[index].relation_id, counts[index].label),
                     direction=Direction.OUTGOING if counts[index].outgoing else Direction.INCOMING,
                     count=counts[index].count,
                 )
-                for index in shown
+                for index in indexes
             ],
-            page_info=listing.page_info(
-                shown, after=after, has_next=begin + len(shown) < len(counts)
-            ),
+            page_info=page_info,
             total_count=len(counts),
         )
 
@@ -388,74 +356,31 @@ class ItemValue:
     item: ItemType = strawberry.field(description="The item.")
 
 
-@strawberry.type(name="QuantityValue", description="A decimal number, exact, as text.")
-class QuantityValueType:
-    """A number."""
-
-    amount: str = strawberry.field(description="In decimal digits.")
-    unit: ItemType | None = strawberry.field(description="The unit; null for a bare number.")
-    lower_bound: str | None = strawberry.field(description="The least that it may be.")
-    upper_bound: str | None = strawberry.field(description="The most that it may be.")
-
-
-ValueUnion = Annotated[
-    ItemValue
-    | StringValueType
-    | MonolingualTextValueType
-    | QuantityValueType
-    | TimeValueType
-    | GlobeCoordinateValueType
-    | UrlValueType
-    | SomeValueType
-    | NoValueType
-    | OtherValueType,
+_LITERALS = (
+    StringValue,
+    MonolingualText,
+    Quantity,
+    Time,
+    Coordinates,
+    Iri,
+    SomeValue,
+    NoValue,
+    UnknownValue,
+)
+show_as(ItemId, ItemType, lambda context, frame, id_: item_type(context, frame, id_, None))
+VALUE: Any = Annotated[
+    Union[ItemValue, *(member_type(model) for model in _LITERALS)],
     strawberry.union("Value", description="What a statement says of its subject."),
 ]
 
 
 def value_output(
     context: OperationContext, frame: Frame, value: Value, label: str | None, /
-) -> ValueUnion:
+) -> object:
     """Returns a typed value for output."""
-    match value:
-        case EntityValue(id=id_):
-            return ItemValue(item=item_type(context, frame, id_, label))
-        case StringValue():
-            return StringValueType(content=value.text, datatype=value.datatype)
-        case MonolingualText():
-            return MonolingualTextValueType(language=value.language, text=value.text)
-        case Quantity():
-            return QuantityValueType(
-                amount=value.amount,
-                unit=item_type(context, frame, value.unit, None) if value.unit else None,
-                lower_bound=value.lower,
-                upper_bound=value.upper,
-            )
-        case Time():
-            return TimeValueType(
-                time=value.time,
-                precision=value.precision,
-                calendar_model=strawberry.ID(value.calendar),
-                before=value.before,
-                after=value.after,
-                timezone=value.timezone,
-            )
-        case Coordinates():
-            return GlobeCoordinateValueType(
-                latitude=value.latitude,
-                longitude=value.longitude,
-                altitude=value.altitude,
-                precision=value.precision,
-                globe=strawberry.ID(value.globe),
-            )
-        case Iri(iri=iri):
-            return UrlValueType(url=iri)
-        case SomeValue():
-            return SomeValueType()
-        case NoValue():
-            return NoValueType()
-        case UnknownValue():
-            return OtherValueType(datatype=value.datatype, json=value.json)
+    if isinstance(value, EntityValue):
+        return ItemValue(item=item_type(context, frame, value.id, label))
+    return build(context, frame, value)
 
 
 @strawberry.type(description="One property with one value: a qualifier, or a part of a reference.")
@@ -463,7 +388,7 @@ class PropertyValue:
     """One property with one value."""
 
     property: PropertyType = strawberry.field(description="The property.")
-    value: ValueUnion = strawberry.field(description="The value, typed.")
+    value: object = strawberry.field(graphql_type=VALUE, description="The value, typed.")
     value_text: str = strawberry.field(description="The value as a person reads it.")
 
 
@@ -484,7 +409,7 @@ class StatementType(Node):
     subject: ItemType = strawberry.field(description="What it is said of.")
     rank: Rank = strawberry.field(description="How good it is beside others of its property.")
     property: PropertyType = strawberry.field(description="What is said.")
-    value: ValueUnion = strawberry.field(description="The value, typed.")
+    value: object = strawberry.field(graphql_type=VALUE, description="The value, typed.")
     value_text: str = strawberry.field(description="The value as a person reads it.")
     frame: strawberry.Private[Frame]
     base_id: strawberry.Private[str]
@@ -543,9 +468,7 @@ def _snaks(context: OperationContext, frame: Frame, snaks: Iterable[Snak]) -> li
 
     return [
         PropertyValue(
-            property=PropertyType(
-                property_id=strawberry.ID(snak.relation), frame=frame, shown_label=None
-            ),
+            property=property_type(frame, snak.relation, None),
             value=value_output(context, frame, snak.value, None),
             value_text=display_value(snak.value, label_of),
         )
@@ -580,11 +503,21 @@ def entity_item(context: OperationContext, frame: Frame, entity: Entity, /) -> I
     return item_type(context, frame, entity.id, None)
 
 
-def property_type(frame: Frame, relation: RelationRef, /) -> PropertyType:
-    """Returns a relation for output."""
-    return PropertyType(
-        property_id=strawberry.ID(relation.id), frame=frame, shown_label=relation.label
-    )
+def property_type(frame: Frame, id_: str, label: str | None, /) -> PropertyType:
+    """Returns a relation for output; without a label, its label is read when it is shown."""
+    return PropertyType(property_id=strawberry.ID(id_), frame=frame, shown_label=label)
+
+
+class HasTriple(Protocol):
+    """A triple, and how it differs from the base."""
+
+    @property
+    def triple(self) -> Triple:
+        """The triple."""
+
+    @property
+    def change(self) -> TripleChange:
+        """How it differs from the base."""
 
 
 def statement_type(
@@ -608,7 +541,7 @@ def statement_type(
         statement_id=strawberry.ID(triple.statement_id),
         subject=ref_item(context, frame, triple.head),
         rank=triple.rank,
-        property=property_type(frame, triple.relation),
+        property=property_type(frame, triple.relation.id, triple.relation.label),
         value=value_output(context, frame, triple.value, triple.value_label),
         value_text=triple.value_label,
         frame=frame,
@@ -640,86 +573,83 @@ class ChangeType:
         return statement_type(info.context, self.frame, self.change.base)
 
 
+def stated(context: OperationContext, frame: Frame, item: HasTriple, /) -> StatementType:
+    """Returns the statement of a triple that may be of a view; the base has its qualifiers."""
+    base = item.change.base
+    base_id = base.statement_id if base else None
+    return statement_type(context, frame, item.triple, base_id=base_id)
+
+
+show_as(EntityRef, ItemType, ref_item)
+show_as(Stated, StatementType, stated)
+show_as(TripleChange, ChangeType, lambda _, frame, change: ChangeType(frame=frame, change=change))
+
+
 @strawberry.type(description="A statement of an item in a page of them.")
-class StatementEdge:
+class StatementEdge(Edge):
     """A statement of an item."""
 
-    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
     node: StatementType = strawberry.field(description="The statement.")
     change: ChangeType = strawberry.field(description="How it differs from the base.")
 
 
-@strawberry.type(description="A page of the statements of an item, in order of their keys.")
-class StatementConnection:
+@page_of(
+    StatementEdge,
+    "A page of the statements of an item, in order of their keys.",
+    edges="The statements of the page.",
+    nodes="The statements of the page, without cursors.",
+    total="How many statements all pages have.",
+)
+class StatementConnection(Page[StatementEdge]):
     """A page of statements."""
-
-    edges: list[StatementEdge] = strawberry.field(description="The statements of the page.")
-    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
-    total_count: int = strawberry.field(description="How many statements all pages have.")
-
-    @strawberry.field(description="The statements of the page, without cursors.")
-    def nodes(self) -> list[StatementType]:
-        """The nodes of the edges."""
-        return [edge.node for edge in self.edges]
 
 
 @strawberry.type(description="An item at the other end of a statement, in a page of them.")
-class NeighbourEdge:
+class NeighbourEdge(Edge):
     """A neighbour."""
 
-    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
     node: ItemType = strawberry.field(description="The neighbour.")
     statement: StatementType = strawberry.field(description="The statement between both.")
     direction: Direction = strawberry.field(description="Which end the item asked for is.")
     change: ChangeType = strawberry.field(description="How the statement differs from the base.")
 
 
-@strawberry.type(
-    description="A page of the neighbours of an item, in order of the statements' heads and keys."
+@page_of(
+    NeighbourEdge,
+    "A page of the neighbours of an item, in order of the statements' heads and keys.",
+    edges="The neighbours of the page.",
+    nodes="The neighbours of the page, without cursors; one may come twice.",
+    total="How many edges all pages have.",
 )
-class NeighbourConnection:
+class NeighbourConnection(Page[NeighbourEdge]):
     """A page of neighbours."""
-
-    edges: list[NeighbourEdge] = strawberry.field(description="The neighbours of the page.")
-    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
-    total_count: int = strawberry.field(description="How many edges all pages have.")
-
-    @strawberry.field(
-        description="The neighbours of the page, without cursors; one may come twice."
-    )
-    def nodes(self) -> list[ItemType]:
-        """The nodes of the edges."""
-        return [edge.node for edge in self.edges]
 
 
 @strawberry.type(description="A property of an item's statements, in a page of them.")
-class ItemRelationEdge:
+class ItemRelationEdge(Edge):
     """A relation of an item's statements."""
 
-    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
     node: PropertyType = strawberry.field(description="The property.")
     direction: Direction = strawberry.field(description="Which end of the statements the item is.")
     count: int = strawberry.field(description="How many statements there are.")
 
 
-@strawberry.type(description="A page of the properties of an item's statements, the most first.")
-class ItemRelationConnection:
+@page_of(
+    ItemRelationEdge,
+    "A page of the properties of an item's statements, the most first.",
+    edges="The properties of the page.",
+    nodes="The properties of the page, without counts; one may come twice.",
+    total="How many pairs of property and direction all pages have.",
+)
+class ItemRelationConnection(Page[ItemRelationEdge]):
     """A page of relations of an item's statements."""
 
-    edges: list[ItemRelationEdge] = strawberry.field(description="The properties of the page.")
-    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
-    total_count: int = strawberry.field(
-        description="How many pairs of property and direction all pages have."
-    )
 
-    @strawberry.field(description="The properties of the page, without counts; one may come twice.")
-    def nodes(self) -> list[PropertyType]:
-        """The nodes of the edges."""
-        return [edge.node for edge in self.edges]
-
-
-def _name_of(view: ViewRef | None) -> str:
-    return "" if view is None else view.id or view.name or ""
+def _key_of(view: ViewRef | None) -> str:
+    """Returns what tells one view from another in the name of a listing."""
+    if view is None:
+        return ""
+    return view.spec.to_json() if view.spec else view.id or view.name or ""
 
 
 class _Page:
@@ -739,13 +669,12 @@ class _Page:
         check_length(property_ids, MAX_RELATIONS, argument="property_ids")
         self._relation_ids = tuple(read_id(id_, argument="property_ids") for id_ in property_ids)
         self._direction = direction
-        place = view.spec.to_json() if view and view.spec else _name_of(view)
         self._listing = Listing(
             (
                 kind,
                 item.item_id,
                 direction.value if direction else "",
-                place,
+                _key_of(view),
                 *sorted(self._relation_ids),
             ),
             item.frame.edition,
@@ -788,8 +717,3 @@ class _Page:
     def info(self, found: StatementPage, after: str | None, /) -> PageInfo:
         """Returns what the page says of itself."""
         return self._listing.page_info(found.numbers, after=after, has_next=found.has_next)
-
-
-def base_statement_id(triple: Triple, change: TripleChange, /) -> str:
-    """Returns the id under which the base has a triple's qualifiers and references."""
-    return change.base.statement_id if change.base else triple.statement_id

@@ -21,9 +21,9 @@ from graph_service.api.inputs import (
 from graph_service.api.items import Context
 from graph_service.api.loading import OperationContext
 from graph_service.api.scopes import Scope
-from graph_service.api.source_names import source_name
-from graph_service.api.views import ViewType, view_type
+from graph_service.api.views import ViewType
 from graph_service.errors import ForbiddenError, InputError, ReadOnlyError
+from graph_service.model.source_names import source_name
 
 
 @strawberry.type(description="What createView came to.")
@@ -97,7 +97,7 @@ class Mutation:
             note=input.note,
             wait=input.wait,
         )
-        return CreateViewPayload(view=view_type(view), reused=view.reused)
+        return CreateViewPayload(view=ViewType(model=view), reused=view.reused)
 
     @strawberry.mutation(description="Gives a stored view another name or note.")
     def update_view(
@@ -113,7 +113,7 @@ class Mutation:
             view = info.context.service.views.update(
                 input.reference, graph=input.graph, name=input.name, note=input.note
             )
-        return UpdateViewPayload(view=view_type(view))
+        return UpdateViewPayload(view=ViewType(model=view))
 
     @strawberry.mutation(description="Cancels the making of a view; one that is done stays.")
     def cancel_job(
@@ -125,7 +125,7 @@ class Mutation:
         _allow(info.context, Scope.WRITE)
         with _view_is_reference():
             view = info.context.service.views.cancel(input.reference, graph=input.graph)
-        return CancelJobPayload(view=view_type(view))
+        return CancelJobPayload(view=ViewType(model=view))
 
     @strawberry.mutation(description="Deletes a stored view.")
     def delete_view(

@@ -6,9 +6,9 @@ elements between two pages, and the client still gets all that are left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import strawberry
 
@@ -18,6 +18,8 @@ from graph_service.model.identity import digest
 
 _NUMBERS = 2**64
 """Places that are numbers are smaller: those of edges, or keys from 0 on."""
+E = TypeVar("E")
+P = TypeVar("P")
 First = Annotated[
     int, strawberry.argument(description="How many elements the page has at most, from 1.")
 ]
@@ -43,6 +45,66 @@ class PageInfo:
     end_cursor: str | None = strawberry.field(
         description="The cursor of the last edge, for the argument after of the next page."
     )
+
+
+@strawberry.type
+class Edge:
+    """An element of a list in a page of it; each list has a type of its own, with a node."""
+
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+
+
+class Page(Generic[E]):
+    """A page of a list: its edges, and where it stands; each list has a type of its own."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, edges: list[E], page_info: PageInfo, total_count: int | None = None
+        ) -> None: ...
+
+
+def page_of(
+    edge: type, about: str, /, *, edges: str, nodes: str, total: str | None = None
+) -> Callable[[type[P]], type[P]]:
+    """Returns a decorator that makes a class a page of edges, as Relay's connections have them.
+
+    Args:
+        edge: Type of the edges.
+        about: Describes the page.
+        edges: Describes them.
+        nodes: Describes them.
+        total: Describes the count; None for a list that is not counted.
+    """
+    node = next(each for each in edge.__strawberry_definition__.fields if each.name == "node")  # type: ignore[attr-defined]
+
+    def nodes_of(self: Any) -> Any:
+        return [each.node for each in self.edges]
+
+    fields = {
+        "edges": (list[edge], strawberry.field(description=edges)),  # type: ignore[valid-type]
+        "page_info": (PageInfo, strawberry.field(description="Where the page stands in the list.")),
+        "total_count": (int, strawberry.field(description=total)),
+        "nodes": (
+            list[node.type],  # type: ignore[name-defined]
+            strawberry.field(
+                resolver=nodes_of,
+                description=nodes,
+                graphql_type=list[node.type],  # type: ignore[name-defined]
+            ),
+        ),
+    }
+    if total is None:
+        del fields["total_count"]
+
+    def give_fields(cls: type[P]) -> type[P]:
+        cls.__annotations__ = {name: kind for name, (kind, _) in fields.items()}
+        for name, (_, field) in fields.items():
+            setattr(cls, name, field)
+        made: type[P] = strawberry.type(cls, description=about)
+        return made
+
+    return give_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +165,14 @@ class Listing:
             start_cursor=self.cursor(str(places[0])) if places else None,
             end_cursor=self.cursor(str(places[-1])) if places else None,
         )
+
+    def index_page(self, count: int, /, *, first: int, after: str | None) -> tuple[range, PageInfo]:
+        """Returns the indexes of a page in a list of so many elements, and where it stands."""
+        last = self.number(after)
+        start = 0 if last is None else last + 1
+        indexes = range(count)[start : start + first]
+        has_next = start + len(indexes) < count
+        return indexes, self.page_info(indexes, after=after, has_next=has_next)
 
     def _name(self) -> str:
         return digest(self.parts, size=6, person=b"list").hex()

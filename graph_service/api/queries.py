@@ -13,8 +13,8 @@ from graph_service.api.catalogue import (
     GraphType,
     SearchConnection,
     SearchEdge,
-    graph_type,
 )
+from graph_service.api.derive import output_type
 from graph_service.api.enums import ErrorCode
 from graph_service.api.experiments import ExperimentType
 from graph_service.api.global_ids import (
@@ -32,20 +32,14 @@ from graph_service.api.items import (
     ItemType,
     LanguageCodes,
     Node,
-    PropertyType,
-    base_statement_id,
     entity_item,
     item_type,
-    statement_type,
+    property_type,
+    stated,
 )
 from graph_service.api.loading import OperationContext
 from graph_service.api.pages import After, First, Listing, check_first
-from graph_service.api.passages import (
-    PassageSetType,
-    PassagesResultType,
-    passage_set_type,
-    passages_type,
-)
+from graph_service.api.passages import PassagesResultType, passages_type
 from graph_service.api.results import (
     ComparisonType,
     OutcomeType,
@@ -57,7 +51,7 @@ from graph_service.api.results import (
     result_type,
 )
 from graph_service.api.telling import shortened, told
-from graph_service.api.views import ViewConnection, ViewEdge, ViewType, view_type
+from graph_service.api.views import ViewConnection, ViewEdge, ViewType
 from graph_service.errors import (
     EditionGoneError,
     GraphNotFoundError,
@@ -66,7 +60,7 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
-from graph_service.model.passage import PassageRanking
+from graph_service.model.passage import ClientPassageSet, PassageRanking
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import (
     PathsResult,
@@ -80,6 +74,7 @@ from graph_service.service.batch import check_count
 from graph_service.service.comparison import check_compared
 from graph_service.service.renamed_search import label_of
 from graph_service.store.names import graph_of
+from graph_service.store.passages import PassageSet
 
 MAX_IDS = 200
 
@@ -148,7 +143,8 @@ class Query:
         names = [one.name for one in page]
         return GraphConnection(
             edges=[
-                GraphEdge(cursor=listing.cursor(one.name), node=graph_type(one)) for one in page
+                GraphEdge(cursor=listing.cursor(one.name), node=GraphType(model=one))
+                for one in page
             ],
             page_info=listing.page_info(names, after=after, has_next=len(left) > first),
             total_count=len(graphs),
@@ -164,7 +160,7 @@ class Query:
         ] = None,
     ) -> GraphType | None:
         """One graph."""
-        return graph_type(info.context.service.graph(name))
+        return GraphType(model=info.context.service.graph(name))
 
     @strawberry.field(
         description="An item by its id in the source, such as Q42 or an IRI; redirects are "
@@ -269,7 +265,7 @@ class Query:
         """The best triples."""
         result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
         assert isinstance(result, TripletsResult)
-        return TripletsResultType(result=result)
+        return TripletsResultType(model=result)
 
     @strawberry.field(
         description="The best paths from the question's items. For example "
@@ -280,7 +276,7 @@ class Query:
         """The best paths."""
         result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
         assert isinstance(result, PathsResult)
-        return PathsResultType(result=result)
+        return PathsResultType(model=result)
 
     @strawberry.field(
         description="One connected subgraph of high prize and low cost. For example "
@@ -292,7 +288,7 @@ class Query:
         """One connected subgraph."""
         result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))
         assert isinstance(result, SubgraphResult)
-        return SubgraphResultType(result=result)
+        return SubgraphResultType(model=result)
 
     @strawberry.field(
         description="The same retrieval for many questions, in order: one edition of each graph, one "
@@ -368,7 +364,7 @@ class Query:
             limit=limit,
             languages=language_codes or ("en",),
         )
-        return SubgraphResultType(result=result)
+        return SubgraphResultType(model=result)
 
     @strawberry.field(description="Passages of text beside a graph that answer a query best.")
     def passages(
@@ -394,10 +390,13 @@ class Query:
         )
         return passages_type(info.context, Frame(edition, languages), result)
 
-    @strawberry.field(description="What was loaded as passages of a graph, by load.")
-    def passage_sets(self, info: Context, graph: GraphName = None) -> list[PassageSetType] | None:
+    @strawberry.field(
+        description="What was loaded as passages of a graph, by load.",
+        graphql_type=output_type(tuple[ClientPassageSet, ...] | None),
+    )
+    def passage_sets(self, info: Context, graph: GraphName = None) -> Sequence[PassageSet]:
         """The sets of passages."""
-        return [passage_set_type(one) for one in info.context.service.passages.sets(graph=graph)]
+        return info.context.service.passages.sets(graph=graph)
 
     @strawberry.field(
         description="The experiments of the folder that the server shows, by name. Null where it "
@@ -408,7 +407,7 @@ class Query:
         folder = info.context.experiments
         if folder is None:
             return None
-        return [ExperimentType(found=one) for one in folder.experiments()]
+        return [ExperimentType(model=one) for one in folder.experiments()]
 
     @strawberry.field(description="An experiment by the name of its folder; null if there is none.")
     def experiment(
@@ -419,7 +418,7 @@ class Query:
         """One experiment."""
         folder = info.context.experiments
         found = folder.experiment(name) if folder is not None else None
-        return None if found is None else ExperimentType(found=found)
+        return None if found is None else ExperimentType(model=found)
 
     @strawberry.field(description="The stored views of a graph, oldest first.")
     def views(
@@ -437,7 +436,7 @@ class Query:
         page = views[start : start + first]
         return ViewConnection(
             edges=[
-                ViewEdge(cursor=listing.cursor(one), node=view_type(view))
+                ViewEdge(cursor=listing.cursor(one), node=ViewType(model=view))
                 for one, view in zip(places[start:], page, strict=False)
             ],
             page_info=listing.page_info(
@@ -455,7 +454,7 @@ class Query:
     ) -> ViewType | None:
         """A stored view."""
         try:
-            return view_type(info.context.service.views.get(reference, graph=graph))
+            return ViewType(model=info.context.service.views.get(reference, graph=graph))
         except ViewNotFoundError:
             return None
 
@@ -530,7 +529,7 @@ def _node(context: OperationContext, text: str) -> Node | None:
 def _read(context: OperationContext, given: GlobalId, text: str) -> Node | None:
     service = context.service
     if given.kind is IdKind.VIEW:
-        return view_type(service.views.get(given.local, graph=given.scope))
+        return ViewType(model=service.views.get(given.local, graph=given.scope))
     info = service.graph(graph_of(given.scope))
     if info.edition != given.scope:
         raise EditionGoneError(
@@ -541,12 +540,12 @@ def _read(context: OperationContext, given: GlobalId, text: str) -> Node | None:
     check_languages(given.languages)
     frame = _frame_of(context, given.scope, given.languages, view_of(given.view))
     if given.kind is IdKind.GRAPH:
-        return graph_type(info)
+        return GraphType(model=info)
     if given.kind is IdKind.ITEM:
         found = service.entities([given.local], graph=info.name, argument="id").found
         return entity_item(context, frame, found[given.local]) if found else None
     if given.kind is IdKind.PROPERTY:
-        return PropertyType(property_id=strawberry.ID(given.local), frame=frame, shown_label=None)
+        return property_type(frame, given.local, None)
     if given.kind is IdKind.STATEMENT:
         return _statement(context, frame, given.local, info.name)
     raise not_ours(text)
@@ -560,7 +559,4 @@ def _statement(
     )
     if found is None:
         return None
-    edge = found.edge
-    return statement_type(
-        context, frame, edge.triple, base_id=base_statement_id(edge.triple, edge.change)
-    )
+    return stated(context, frame, found.edge)

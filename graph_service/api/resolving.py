@@ -18,6 +18,8 @@ from strawberry.types.base import StrawberryOptional
 from strawberry.types.field import StrawberryField
 from strawberry.utils.str_converters import to_snake_case
 
+from graph_service.api.derive import PATH
+
 _AS_THEY_COME = (str, int, float, bool, strawberry.ID)
 _DEFINITION = "strawberry-definition"
 
@@ -48,6 +50,8 @@ def _resolver(field: GraphQLField) -> Callable[..., Any] | None:
         return None
     if made.is_basic_field:
         return _attribute(made.python_name)
+    if PATH in made.metadata:
+        return _attribute(made.metadata[PATH])
     resolver = made.base_resolver
     if resolver is None or not all(_comes_as_it_is(argument.type) for argument in made.arguments):
         return None

@@ -1,259 +1,184 @@
-"""Results of retrievals as GraphQL types."""
+"""Results of retrievals as GraphQL types: the fields that have logic. ``model.shapes`` has all others."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import strawberry
 
+from graph_service.api.derive import build, output, output_type
 from graph_service.api.enums import ErrorCode
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.items import Context
-from graph_service.api.result_items import (
-    AnswerType,
-    Format,
-    LinkedItemType,
-    PathType,
-    Place,
-    ReadConstraintType,
-    ScoredStatementType,
-    answer_type,
-    linked_item,
-    path_type,
-    read_constraints,
-    scored_statements,
+from graph_service.model.identity import digest
+from graph_service.model.render import (
+    Columns,
+    TextFormat,
+    item_text,
+    result_columns,
+    result_text,
 )
-from graph_service.api.result_notes import (
-    CutType,
-    ProvenanceType,
-    RegionReportType,
-    StageTiming,
-    TokensType,
-    cut_types,
-    provenance_type,
-    region_report,
-    timing_types,
-)
-from graph_service.api.views import ViewSpecType, spec_type
-from graph_service.model.render import result_columns, result_text
 from graph_service.model.result import (
-    STATUS_TEXTS,
     PathsResult,
+    Retrieval,
     RetrievalResult,
-    Status,
+    ScoredPath,
+    ScoredTriple,
+    StageTiming,
     SubgraphResult,
     TripletsResult,
 )
+from graph_service.model.shapes import TIMINGS
+from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Comparison
 
-
-@strawberry.type(
-    name="Columns", description="A result as parallel lists; numbers point into the node lists."
-)
-class ColumnsType:
-    """A result as parallel lists."""
-
-    node_ids: list[strawberry.ID] = strawberry.field(
-        description="The itemId of each node; empty for a literal."
-    )
-    node_labels: list[str] = strawberry.field(description="The label of each node.")
-    property_ids: list[strawberry.ID] = strawberry.field(description="Each propertyId once.")
-    property_labels: list[str] = strawberry.field(description="The label of each property.")
-    statement_ids: list[strawberry.ID] = strawberry.field(
-        description="The statementId of each row."
-    )
-    subject: list[int] = strawberry.field(description="The node of each row's subject.")
-    property: list[int] = strawberry.field(description="The property of each row.")
-    value: list[int] = strawberry.field(description="The node of each row's value.")
-    score: list[float] = strawberry.field(description="The score of each row's item.")
-    reversed: list[bool] = strawberry.field(
-        description="Whether each row was walked from value to subject."
-    )
-    path_offsets: list[int] = strawberry.field(
-        description="The row at which each path begins, and the end of the last."
-    )
+Format = Annotated[
+    TextFormat | None,
+    strawberry.argument(
+        description="How it is written; null for arrows of paths, and for statements one a line."
+    ),
+]
 
 
-@strawberry.interface(name="Result", description="What all retrievals have in common.")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands in a result: what its global id is made of."""
+
+    frame: Frame
+    result_id: str
+    index: int
+
+    def id(self) -> strawberry.ID:
+        """Returns the global id."""
+        local = f"{self.result_id}/{self.index}"
+        return strawberry.ID(global_id(IdKind.RESULT_ITEM, self.frame.edition, local))
+
+
+@output(ScoredTriple)
+class ScoredStatementType:
+    """A statement with its score."""
+
+    model: strawberry.Private[ScoredTriple]
+    place: strawberry.Private[Place]
+
+    def id(self) -> strawberry.ID:
+        """Returns the global id."""
+        return self.place.id()
+
+    def text(self, format: Format = None) -> str:
+        """Returns the item as text."""
+        return item_text(self.model, text_format=format or TextFormat.TRIPLES)
+
+    def citation(self) -> str:
+        """Returns the item as a citation."""
+        return item_text(self.model, text_format=TextFormat.CITATIONS)
+
+
+@output(ScoredPath)
+class PathType:
+    """A path."""
+
+    model: strawberry.Private[ScoredPath]
+    place: strawberry.Private[Place]
+
+    def id(self) -> strawberry.ID:
+        """Returns the global id."""
+        return self.place.id()
+
+    def path_id(self) -> strawberry.ID:
+        """Returns the hash of the path's statements."""
+        parts = [
+            f"{'<' if step.reversed else '>'}{step.triple.statement_id}"
+            for step in self.model.steps
+        ]
+        return strawberry.ID(digest(parts, person=b"path").hex())
+
+    def text(self, format: Format = None) -> str:
+        """Returns the item as text."""
+        return item_text(self.model, text_format=format or TextFormat.PATHS)
+
+    def citation(self) -> str:
+        """Returns the item as citations."""
+        return item_text(self.model, text_format=TextFormat.CITATIONS)
+
+
+@output(Retrieval, decorate=strawberry.interface)
 class ResultType:
     """What all retrievals have in common."""
 
-    result: strawberry.Private[RetrievalResult]
+    model: strawberry.Private[RetrievalResult]
 
     @property
     def _frame(self) -> Frame:
-        source = self.result.provenance
-        languages = tuple(source.parameters["languages"])
-        return view_frame(source.edition, languages, source.view_spec, source.view_id)
+        provenance = self.model.provenance
+        languages = tuple(provenance.parameters["languages"])
+        return view_frame(provenance.edition, languages, provenance.view_spec, provenance.view_id)
 
-    @strawberry.field(description="A global id, opaque: of the edition and the resultId.")
     def id(self) -> strawberry.ID:
-        """The global id."""
-        edition = self.result.provenance.edition
-        return strawberry.ID(global_id(IdKind.RESULT, edition, self.result.id))
+        """Returns the global id."""
+        edition = self.model.provenance.edition
+        return strawberry.ID(global_id(IdKind.RESULT, edition, self.model.id))
 
-    @strawberry.field(
-        description="Hash of what was asked and what was found: same request, same answer, same "
-        "resultId."
-    )
-    def result_id(self) -> strawberry.ID:
-        """The result's id."""
-        return strawberry.ID(self.result.id)
+    def columns(self) -> Columns:
+        """Returns the result as parallel lists."""
+        return result_columns(self.model)
 
-    @strawberry.field(description="The question as asked; empty where none was.")
-    def question(self) -> str:
-        """The question as asked."""
-        return self.result.question
-
-    @strawberry.field(description="How the retrieval ended.")
-    def status(self) -> Status:
-        """How the retrieval ended."""
-        return self.result.status
-
-    @strawberry.field(description="The status in words, to be shown where nothing was found.")
-    def status_text(self) -> str:
-        """The status in words."""
-        return STATUS_TEXTS[self.result.status]
-
-    @strawberry.field(description="The items that the question was taken to name.")
-    def linked(self, info: Context) -> list[LinkedItemType]:
-        """What the question was taken to name."""
-        frame = self._frame
-        return [linked_item(info.context, frame, item) for item in self.result.linked]
-
-    @strawberry.field(description="The result as parallel lists, for programs.")
-    def columns(self) -> ColumnsType:
-        """The result as parallel lists."""
-        columns = result_columns(self.result)
-        return ColumnsType(
-            node_ids=[strawberry.ID(id_) for id_ in columns.node_ids],
-            node_labels=list(columns.node_labels),
-            property_ids=[strawberry.ID(id_) for id_ in columns.relation_ids],
-            property_labels=list(columns.relation_labels),
-            statement_ids=[strawberry.ID(id_) for id_ in columns.statement_ids],
-            subject=list(columns.head),
-            property=list(columns.relation),
-            value=list(columns.value),
-            score=list(columns.score),
-            reversed=list(columns.reversed),
-            path_offsets=list(columns.path_offsets),
-        )
-
-    @strawberry.field(description="The result as text for a prompt, one item a line.")
     def text(self, format: Format = None) -> str:
-        """The result as text for a prompt."""
-        return result_text(self.result, text_format=format)
+        """Returns the result as text for a prompt."""
+        return result_text(self.model, text_format=format)
 
-    @strawberry.field(description="What limits left out.")
-    def truncated(self) -> list[CutType]:
-        """What limits left out."""
-        return cut_types(self.result.truncated)
-
-    @strawberry.field(description="Size of the text.")
-    def tokens(self) -> TokensType:
-        """Size of the result's text."""
-        return TokensType(count=self.result.tokens.count, tokenizer=self.result.tokens.tokenizer)
-
-    @strawberry.field(
-        description="Figures of the region before and after PageRank cut it; null where it was not."
-    )
-    def region(self) -> RegionReportType | None:
-        """Figures of the region."""
-        region = self.result.region
-        return None if region is None else region_report(region)
-
-    @strawberry.field(description="Where the result came from.")
-    def provenance(self) -> ProvenanceType:
-        """Where the result came from."""
-        return provenance_type(self.result)
-
-    @strawberry.field(
-        description="How much the best properties found are like the question, at most 1."
-    )
-    def relevance(self) -> float | None:
-        """The relevance."""
-        return self.result.relevance
-
-    @strawberry.field(
-        description="What the question was read to state beside its relations; the items that "
-        "meet it come first."
-    )
-    def constraints(self) -> list[ReadConstraintType]:
-        """The constraints."""
-        return read_constraints(self.result.constraints)
-
-    @strawberry.field(
-        description="What the statements say in answer, where the question asks for more than "
-        "items and it is sure."
-    )
-    def answer(self, info: Context) -> AnswerType | None:
-        """The answer."""
-        answer = self.result.answer
-        return None if answer is None else answer_type(info.context, self._frame, answer)
-
-    @strawberry.field(description="How long each stage took.")
-    def timings(self, info: Context) -> list[StageTiming]:
-        """Milliseconds by stage."""
+    def timings(self, info: Context) -> tuple[StageTiming, ...]:
+        """Returns milliseconds by stage; they are others each time."""
         info.context.lasts = False
-        return timing_types(self.result.timings_ms)
+        timings: tuple[StageTiming, ...] = TIMINGS.show(self.model.timings_ms)
+        return timings
 
-
-@strawberry.type(name="TripletsResult", description="The triples of highest total prize.")
-class TripletsResultType(ResultType):
-    """The best triples."""
-
-    @strawberry.field(description="The statements, best first.")
-    def items(self, info: Context) -> list[ScoredStatementType]:
-        """The triples, best first."""
-        assert isinstance(self.result, TripletsResult)
-        return scored_statements(info.context, self._frame, self.result.id, self.result.items)
-
-
-@strawberry.type(name="PathsResult", description="The best paths from the question's items.")
-class PathsResultType(ResultType):
-    """The best paths."""
-
-    @strawberry.field(description="The paths, best first.")
-    def items(self, info: Context) -> list[PathType]:
-        """The paths, best first."""
-        assert isinstance(self.result, PathsResult)
-        frame = self._frame
+    def _items(self, info: Context) -> list[Any]:
+        frame, result_id = self._frame, self.model.id
         return [
-            path_type(info.context, path, Place(frame, self.result.id, number))
-            for number, path in enumerate(self.result.items)
+            build(info.context, frame, item, place=Place(frame, result_id, index))
+            for index, item in enumerate(self.model.items)
         ]
 
 
-@strawberry.type(name="SubgraphResult", description="One connected subgraph.")
+@output(TripletsResult)
+class TripletsResultType(ResultType):
+    """The best triples."""
+
+    def items(self, info: Context) -> list[ScoredStatementType]:
+        """Returns the triples, best first."""
+        return self._items(info)
+
+
+@output(PathsResult)
+class PathsResultType(ResultType):
+    """The best paths."""
+
+    def items(self, info: Context) -> list[PathType]:
+        """Returns the paths, best first."""
+        return self._items(info)
+
+
+@output(SubgraphResult)
 class SubgraphResultType(ResultType):
     """One connected subgraph."""
 
-    @strawberry.field(description="The statements of the subgraph, best first.")
     def items(self, info: Context) -> list[ScoredStatementType]:
-        """The statements of the subgraph."""
-        assert isinstance(self.result, SubgraphResult)
-        return scored_statements(info.context, self._frame, self.result.id, self.result.items)
+        """Returns the statements of the subgraph."""
+        return self._items(info)
 
-    @strawberry.field(description="Node prizes and (edge prize - cost), summed.")
-    def objective(self) -> float | None:
-        """The objective."""
-        assert isinstance(self.result, SubgraphResult)
-        return self.result.objective
 
-    @strawberry.field(description="Share by which the optimum can at most be better.")
-    def gap(self) -> float | None:
-        """The gap."""
-        assert isinstance(self.result, SubgraphResult)
-        return self.result.gap
+_TYPES: dict[type[RetrievalResult], type[ResultType]] = {
+    TripletsResult: TripletsResultType,
+    PathsResult: PathsResultType,
+    SubgraphResult: SubgraphResultType,
+}
 
 
 def result_type(result: RetrievalResult, /) -> ResultType:
     """Returns a result for output."""
-    match result:
-        case TripletsResult():
-            return TripletsResultType(result=result)
-        case PathsResult():
-            return PathsResultType(result=result)
-        case SubgraphResult():
-            return SubgraphResultType(result=result)
+    return _TYPES[type(result)](model=result)
 
 
 @strawberry.type(name="QuestionError", description="Why one question of many has no result.")
@@ -286,8 +211,9 @@ class ComparisonType:
     view_id: strawberry.ID | None = strawberry.field(
         description="The viewId of the view; null for the base."
     )
-    view_spec: ViewSpecType | None = strawberry.field(
-        description="The specification of the view; null for the base."
+    view_spec: ViewSpec | None = strawberry.field(
+        graphql_type=output_type(ViewSpec | None),
+        description="The specification of the view; null for the base.",
     )
     result: ResultType = strawberry.field(description="What the view gives.")
     lost: list[strawberry.ID] = strawberry.field(
@@ -303,9 +229,10 @@ class ComparisonType:
 
 def comparison_type(comparison: Comparison, /) -> ComparisonType:
     """Returns a comparison for output."""
+    spec = comparison.view_spec
     return ComparisonType(
         view_id=strawberry.ID(comparison.view_id) if comparison.view_id else None,
-        view_spec=spec_type(comparison.view_spec),
+        view_spec=None if spec is None else ViewSpec.from_json(spec),
         result=result_type(comparison.result),
         lost=[strawberry.ID(id_) for id_ in comparison.lost],
         gained=[strawberry.ID(id_) for id_ in comparison.gained],

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NewType
 
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
 from graph_service.errors import InputError
+from graph_service.model.contract import BigInt, DateTime
 
 MAX_EXACT = 2**53 - 1
 """The largest whole number that a double has exactly, and with it JavaScript."""
-
-DateTime = NewType("DateTime", str)
-BigInt = NewType("BigInt", int)
 
 
 def _written(number: int) -> int | str:

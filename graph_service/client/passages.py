@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graph_service.client import documents
 from graph_service.client.calls import Call
 from graph_service.client.decode import decode_cuts, decode_named, decode_timings
 from graph_service.model.pageviews import PageViews
-from graph_service.model.passage import Passage, PassageRanking, PassagesResult, ScoredPassage
-
-
-@dataclass(frozen=True, slots=True)
-class ClientPassageSet:
-    """What one load of one source brought; ``published_at`` is None until readers see it."""
-
-    source: str
-    published: bool
-    passages: int
-    words: int
-    linked: int
-    fingerprint: str
-    options: Mapping[str, Any]
-    report: Mapping[str, Any]
-    started_at: str
-    published_at: str | None
+from graph_service.model.passage import (
+    ClientPassageSet,
+    Passage,
+    PassageRanking,
+    PassagesResult,
+    ScoredPassage,
+)
 
 
 def passages(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from graph_service.errors import DeadlineError
 
@@ -83,13 +83,27 @@ class CutReason(StrEnum):
     PARALLEL = "parallel"
 
 
+class CutKind(Enum):
+    """What a limit left out."""
+
+    EDGES = "edges"
+    NODES = "nodes"
+    HUBS = "hubs"
+    EMBEDDED = "embedded"
+    ITEMS = "items"
+    PATHS = "paths"
+    STATEMENTS = "statements"
+    ENTITIES = "entities"
+    SEQUENCES = "sequences"
+    PASSAGES = "passages"
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """Something that a limit left out.
 
     Attributes:
-        what: ``edges``, ``nodes``, ``hubs``, ``embedded``, ``items``, ``paths``, ``statements``,
-            ``entities``.
+        what: Value of a ``CutKind``.
         limit: The limit that was met.
         kept: How many stayed.
         total: How many there were, where known.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut
@@ -99,3 +100,19 @@ class PassagesResult:
     version: str
     truncated: tuple[Cut, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPassageSet:
+    """What one load of one source brought; ``published_at`` is None until readers see it."""
+
+    source: str
+    published: bool
+    passages: int
+    words: int
+    linked: int
+    fingerprint: str
+    options: Mapping[str, Any]
+    report: Mapping[str, Any]
+    started_at: str
+    published_at: str | None

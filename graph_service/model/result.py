@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any
 
 from graph_service.model.answer import AnswerKind, ReadConstraint
@@ -101,6 +101,27 @@ class Prizes:
     tail: float
 
 
+class ScorePartName(Enum):
+    """A part of a path's score."""
+
+    LIKENESS = "likeness"
+    HOPS = "hops"
+    INVERSE = "inverse"
+    EXTRA_HOPS = "extra_hops"
+    UNSUPPORTED_STEP = "unsupported_step"
+    SHARED = "shared"
+    RELEVANCE = "relevance"
+    BELOW_BEST = "below_best"
+    UNMET = "unmet"
+    REPEATS = "repeats"
+    RELATIONS = "relations"
+    STATEMENTS = "statements"
+    NODES = "nodes"
+    EDGES = "edges"
+    COST = "cost"
+    RELATION = "relation"
+
+
 @dataclass(frozen=True, slots=True)
 class ScorePart:
     """One part of a path's score; the parts add up to it.
@@ -189,6 +210,14 @@ class Tokens:
 
     count: int
     tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageTiming:
+    """How long a stage of a query took; ``total`` is the query from end to end."""
+
+    stage: str
+    milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +329,11 @@ class Retrieval:
     relevance: float | None = None
     constraints: tuple[ReadConstraint, ...] = ()
     answer: Answer | None = None
+
+    @property
+    def status_text(self) -> str:
+        """What the status says, for people."""
+        return STATUS_TEXTS[self.status]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 
 from graph_service.model.view_spec import ViewSpec
@@ -30,6 +31,38 @@ class ViewReport:
     counts: dict[str, int]
     unavoidable: int = 0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCounts:
+    """How many statements a view changes, and of how many entities it changes the names."""
+
+    removed: int = 0
+    relation_changed: int = 0
+    value_changed: int = 0
+    added: int = 0
+    head_changed: int = 0
+    rank_changed: int = 0
+    names_changed: int = 0
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int], /) -> ViewCounts | None:
+        """Returns the counts of a ``ViewReport``; None before there are any."""
+        if not counts:
+            return None
+        return cls(**{field_.name: counts.get(_kind(field_.name), 0) for field_ in fields(cls)})
+
+    def by_kind(self) -> dict[str, int]:
+        """Returns them as a ``ViewReport`` has them: the first four, and what else is not 0."""
+        return {
+            _kind(name): count
+            for name, count in asdict(self).items()
+            if count or name in ("removed", "relation_changed", "value_changed", "added")
+        }
+
+
+def _kind(name: str) -> str:
+    return name.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)

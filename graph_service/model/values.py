@@ -102,10 +102,20 @@ class Iri:
 class SomeValue:
     """There is a value, and it is not known."""
 
+    @property
+    def note(self) -> str:
+        """The same in words."""
+        return "unknown value"
+
 
 @dataclass(frozen=True, slots=True)
 class NoValue:
     """There is no value."""
+
+    @property
+    def note(self) -> str:
+        """The same in words."""
+        return "no value"
 
 
 @dataclass(frozen=True, slots=True)

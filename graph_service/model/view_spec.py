@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import Enum, IntEnum, StrEnum
 from typing import Any
 
 import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.model.values import Value, decode_value, encode_value
+from graph_service.model.values import (
+    EntityValue,
+    Iri,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+    decode_value,
+    encode_value,
+)
 from graph_service.options import camel_case, check_bounds, option, options_of
 
 VIEW_ALGORITHM = 1
@@ -164,6 +174,27 @@ class Scope:
     )
 
 
+class LiteralType(Enum):
+    """Type of a literal given in a change."""
+
+    STRING = "string"
+    MONOLINGUAL_TEXT = "monolingualtext"
+    QUANTITY = "quantity"
+    TIME = "time"
+    URL = "url"
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralChange:
+    """The literal of a change, where it is of a type that a request can set."""
+
+    type: LiteralType
+    content: str
+    language_code: str | None = None
+    unit_id: str | None = None
+    precision: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change of a person's own: ``remove`` a statement, replace its relation or value,
@@ -175,6 +206,29 @@ class Change:
     head: str | None = None
     relation: str | None = None
     value: Value | None = None
+
+    @property
+    def item_id(self) -> str | None:
+        """The id of the value, where that is an entity."""
+        return self.value.id if isinstance(self.value, EntityValue) else None
+
+    @property
+    def literal(self) -> LiteralChange | None:
+        """The value, where it is a literal that a request can set; a file can hold all others."""
+        value = self.value
+        match value:
+            case StringValue(text=text) if value == StringValue(text):
+                return LiteralChange(LiteralType.STRING, text)
+            case MonolingualText(text=text, language=language):
+                return LiteralChange(LiteralType.MONOLINGUAL_TEXT, text, language_code=language)
+            case Quantity(amount=amount, unit=unit) if value == Quantity(amount, unit):
+                return LiteralChange(LiteralType.QUANTITY, amount, unit_id=unit)
+            case Time(time=time, precision=precision) if value == Time(time, precision):
+                return LiteralChange(LiteralType.TIME, time, precision=precision)
+            case Iri(iri=iri):
+                return LiteralChange(LiteralType.URL, iri)
+            case _:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +429,11 @@ class ViewSpec:
                 "insertion of chains follows the question's paths and takes no scope",
                 argument="scope",
             )
+
+    @property
+    def json(self) -> str:
+        """The specification as ``to_json`` returns it."""
+        return self.to_json()
 
     def to_json(self) -> str:
         """Returns the specification as canonical JSON; defaults are left out."""

@@ -20,8 +20,10 @@ from graphql import (
 
 import graph_service
 from graph_service import Service, errors
-from graph_service.api.enums import CutKind, ErrorCode, ScorePartName
+from graph_service.api.enums import ErrorCode
 from graph_service.api.schema import execute, schema
+from graph_service.model.limits import CutKind
+from graph_service.model.result import ScorePartName
 
 TYPES = {
     name: kind

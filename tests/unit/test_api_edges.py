@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 from strawberry import ID
 
 from graph_service import Service
-from graph_service.api.enums import LiteralType
 from graph_service.api.execution import Ended
 from graph_service.api.inputs import (
     ChangeInput,
@@ -40,7 +39,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import Change, LiteralType, Method, Sampling, Scope, ViewSpec
 from graph_service.server.admission import is_address
 from graph_service.server.app import ServerOptions, make_app
 

@@ -14,9 +14,9 @@ from mcp import Client
 
 from graph_service import open_service
 from graph_service.api.schema import execute
-from graph_service.api.source_names import source_name, with_source_names
 from graph_service.client import AsyncClient
 from graph_service.mcp.server import GraphServer
+from graph_service.model.source_names import source_name, with_source_names
 from graph_service.store import open_store
 
 NAMED = "{ name text }"

@@ -13,10 +13,9 @@ import pytest
 
 from graph_service.client import AsyncClient, Client, calls, passages
 from graph_service.client.calls import Call
-from graph_service.client.passages import ClientPassageSet
 from graph_service.client.types import Item
 from graph_service.errors import GraphServiceError, StoreError
-from graph_service.model.passage import PassagesResult
+from graph_service.model.passage import ClientPassageSet, PassagesResult
 from graph_service.model.result import PathsResult, RetrievalResult, Strategy
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import Method, ViewSpec
