@@ -1,0 +1,222 @@
+"""The answers of a query over a graph in a store that is not read whole.
+
+What the query can touch is read relation by relation, and then queried as arrays: one execution for
+both, so that the answers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.graph import RANK_CODES
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.statement import Rank
+from graph_service.model.values import EntityValue, encode_value, stored_value
+from graph_service.query.algebra import (
+    Condition,
+    Entities,
+    Filter,
+    InstanceOf,
+    Instances,
+    Query,
+    Relation,
+    conditions_of,
+)
+from graph_service.query.execution import execute
+from graph_service.query.result import QueryLimits, QueryResult
+from graph_service.store.protocol import EdgeRow, GraphReader
+from graph_service.store.snapshot.region_graph import bare_graph_of
+
+_READ_ALONE = 8
+"""Entities of which each is read alone: then only statements of the wanted direction are."""
+_PAGE = 5_000
+"""Statements of one entity read at once."""
+_AT_ONCE = 2_000
+"""Entities of which statements are read at once."""
+
+
+def execute_stored(
+    query: Query,
+    reader: GraphReader,
+    info: GraphInfo,
+    /,
+    *,
+    ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
+    limits: QueryLimits | None = None,
+    deadline: Deadline | None = None,
+) -> QueryResult:
+    """Returns the answers of a query over an edition in a store; see ``execution.execute``.
+
+    The limit on statements counts those that are read.
+    """
+    limits = limits or QueryLimits()
+    deadline = deadline or Deadline.none()
+    part = _Part(reader, info, ranks, limits, deadline)
+    starts = part.read(query)
+    graph = bare_graph_of(info, part.rows, starts)
+    found = execute(
+        query,
+        graph,
+        ranks=[RANK_CODES[rank] for rank in ranks],
+        limits=limits,
+        deadline=deadline,
+    )
+    if not part.cuts:
+        return found
+    return replace(found, truncated=(*part.cuts, *found.truncated))
+
+
+class _Part:
+    """The statements of a graph that a query can touch."""
+
+    def __init__(
+        self,
+        reader: GraphReader,
+        info: GraphInfo,
+        ranks: Sequence[Rank],
+        limits: QueryLimits,
+        deadline: Deadline,
+    ) -> None:
+        self._reader = reader
+        self._edition = info.edition
+        self._ranks = ranks
+        self._limits = limits
+        self._deadline = deadline
+        self._rows: dict[str, EdgeRow] = {}
+        self._ends: dict[tuple[Relation, str], set[str]] = {}
+        self._is_cut = False
+
+    @property
+    def rows(self) -> list[EdgeRow]:
+        """The statements that were read."""
+        return [*self._rows.values()]
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What the limit left out."""
+        most = self._limits.statements
+        return (Cut("statements", CutReason.WORK_BUDGET, most, most),) if self._is_cut else ()
+
+    def read(self, query: Query, /) -> list[str]:
+        """Reads what a query can touch; returns those of its start entities that there are."""
+        starts: set[str] = set()
+        if isinstance(query.start, Entities):
+            starts = nodes = self._known(query.start.ids)
+        else:
+            nodes = self._instances(query.start)
+        for step in query.path:
+            nodes = self._follow(nodes, step.relation)
+            self._read_filters(step.filters, nodes)
+        self._read_filters(query.filters, nodes)
+        if query.order is not None:
+            self._follow_path(nodes, query.order.path)
+        return sorted(starts)
+
+    def _known(self, ids: Sequence[str]) -> set[str]:
+        found = self._reader.entities(self._edition, ids).found
+        return {id_ for id_ in ids if id_ in found and found[id_].id == id_}
+
+    def _instances(self, start: Instances) -> set[str]:
+        found: set[str] = set()
+        classes = self._classes(start.class_ids)
+        for id_ in sorted(INSTANCE_RELATIONS):
+            found |= self._follow(classes, Relation(id_, backward=True))
+        return found
+
+    def _classes(self, class_ids: Sequence[str]) -> set[str]:
+        classes = frontier = self._known(class_ids)
+        while frontier:
+            below: set[str] = set()
+            for id_ in sorted(SUBCLASS_RELATIONS):
+                below |= self._follow(frontier, Relation(id_, backward=True))
+            frontier = below - classes
+            classes = classes | frontier
+        return classes
+
+    def _read_filters(self, filters: Iterable[Filter], nodes: set[str]) -> None:
+        for filter in filters:
+            for condition in conditions_of(filter):
+                self._read_condition(condition, nodes)
+
+    def _read_condition(self, condition: Condition, nodes: set[str]) -> None:
+        ends = self._follow_path(nodes, condition.path)
+        test = condition.test
+        if isinstance(test, InstanceOf):
+            self._classes(test.class_ids)
+            for id_ in sorted(INSTANCE_RELATIONS):
+                self._follow(ends, Relation(id_))
+
+    def _follow_path(self, nodes: set[str], path: Sequence[Relation]) -> set[str]:
+        for relation in path:
+            nodes = self._follow(nodes, relation)
+        return nodes
+
+    def _follow(self, nodes: set[str], relation: Relation) -> set[str]:
+        """Returns the entities that a relation leads to, and reads the statements of it."""
+        new = sorted(node for node in nodes if (relation, node) not in self._ends)
+        for node in new:
+            self._ends[relation, node] = set()
+        for edge in self._statements(new, relation):
+            value = stored_value(edge.value)
+            if edge.rank not in self._ranks:
+                continue
+            self._rows[edge.statement_id] = edge
+            tail = value.id if isinstance(value, EntityValue) else None
+            at, to = (tail, edge.head) if relation.backward else (edge.head, tail)
+            # Of entities read together both directions come.
+            if at is not None and to is not None and at in nodes:
+                self._ends.setdefault((relation, at), set()).add(to)
+        return set().union(*(self._ends[relation, node] for node in nodes))
+
+    def _statements(self, nodes: Sequence[str], relation: Relation) -> Iterable[EdgeRow]:
+        if len(nodes) <= _READ_ALONE:
+            for node in nodes:
+                yield from self._alone(node, relation)
+            return
+        for first in range(0, len(nodes), _AT_ONCE):
+            some = nodes[first : first + _AT_ONCE]
+            room = self._room()
+            near = self._reader.neighbourhood(
+                self._edition,
+                some,
+                hops=1,
+                max_edges=room,
+                ranks=self._ranks,
+                relation_ids=(relation.id,),
+                deadline=self._deadline,
+            )
+            if not near.truncated:
+                yield from near.edges
+                continue
+            # One of them has very many statements, perhaps of the other direction.
+            for node in some:
+                yield from self._alone(node, relation)
+
+    def _alone(self, node: str, relation: Relation) -> Iterable[EdgeRow]:
+        after: int | None = None
+        while True:
+            room = self._room()
+            limit = min(_PAGE, room)
+            found = self._reader.statements_of(
+                self._edition,
+                node,
+                incoming=relation.backward,
+                relation_ids=(relation.id,),
+                after=after,
+                limit=limit + 1,
+                deadline=self._deadline,
+            )
+            for one in found[:limit]:
+                yield EdgeRow(one.id, one.head, one.relation, encode_value(one.value), one.rank)
+            if len(found) <= limit:
+                return
+            if limit == room:
+                self._is_cut = True
+                return
+            after = found[limit - 1].key
+
+    def _room(self) -> int:
+        return max(self._limits.statements - len(self._rows), 0)
