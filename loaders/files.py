@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ class SourceFile:
             resumed load with.
         endpoint: Whether it is asked over the network: an endpoint or a Neo4j.
         optional: Whether it is passed over where its format is not known: in a folder.
-        selected: Whether filters are for it; not for a file of names given beside the source.
+        selected: Whether filters are for it; not for an extra file of names.
     """
 
     path: str
@@ -46,13 +47,13 @@ class SourceFile:
         if self.format is not None:
             return self.format
         try:
-            found = recognise_source(source)
+            format_ = recognise_source(source)
         except InputError:
             # In a folder, a README is no reason to stop; a single file is.
             if not self.optional:
                 raise
             return None
-        return None if self.optional and looks_like_prose(source, found) else found
+        return None if self.optional and looks_like_prose(source, format_) else format_
 
 
 def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile]:
@@ -80,41 +81,59 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
     elif str(source) == STANDARD_INPUT:
         files = [SourceFile(STANDARD_INPUT, named, 0, [STANDARD_INPUT, 0, 0])]
     else:
-        path = Path(source)
-        if path.is_dir():
-            paths = sorted(
-                (found for found in path.rglob("*") if found.is_file()),
-                key=lambda found: (
-                    found.relative_to(path).as_posix().encode("utf-8", "surrogateescape")
-                ),
-            )
-            if not paths:
-                raise InputError(f"the folder {path} holds no files", argument="source")
-        else:
-            paths = [path]
-        files = [_file(found, named, optional=len(paths) > 1) for found in paths]
-    for several, form in (
+        paths = source_paths(Path(source))
+        files = [_file(path, named, optional=len(paths) > 1) for path in paths]
+    for extra_files, form in (
         (options.label_files, Format.LABELS),
         (options.type_files, Format.TYPES),
         (options.description_files, Format.DESCRIPTIONS),
     ):
-        files.extend(replace(_file(beside, form), selected=False) for beside in several)
-    for beside in (options.qualifier_file, options.entity_ids, options.relation_ids):
-        if beside is not None:
+        files.extend(replace(_file(path, form), selected=False) for path in extra_files)
+    for extra in (options.qualifier_file, options.entity_ids, options.relation_ids):
+        if extra is not None:
             # Read with the tables; what they hold decides the result, so they are identified.
-            files[0].identity.extend(_file(beside, None).identity)
+            files[0].identity.extend(_file(extra, None).identity)
     return files
 
 
-def _file(path: Path, format_: Format | None, *, optional: bool = False) -> SourceFile:
+def source_paths(path: Path, /) -> list[Path]:
+    """Returns the files of a folder, sorted by name; else the path itself.
+
+    Raises:
+        InputError: The folder is empty or can't be read.
+    """
     try:
-        status = path.stat()
+        if not path.is_dir():
+            return [path]
+        paths = sorted(
+            (file for file in path.rglob("*") if file.is_file()),
+            key=lambda file: file.relative_to(path).as_posix().encode("utf-8", "surrogateescape"),
+        )
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
-            "folder of files, or - for standard input",
-            argument="source",
-        ) from error
+        raise _unreadable(path, error) from error
+    if not paths:
+        raise InputError(f"the folder {path} holds no files", argument="source")
+    return paths
+
+
+def file_status(path: Path, /) -> os.stat_result:
+    """Returns size and times of a file; raises ``InputError`` if it can't be read."""
+    try:
+        return path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
+        "folder of files, or - for standard input",
+        argument="source",
+    )
+
+
+def _file(path: Path, format_: Format | None, *, optional: bool = False) -> SourceFile:
+    status = file_status(path)
     identity = [path.name, status.st_size, status.st_mtime_ns]
     return SourceFile(str(path), format_, status.st_size, identity, optional=optional)
 

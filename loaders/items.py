@@ -30,25 +30,19 @@ class Reject:
     reason: str
     text: str = ""
 
+    def __post_init__(self) -> None:
+        """Escapes what JSON can't hold: a reason may quote the very text that was rejected."""
+        reason = self.reason.encode("utf-8", "backslashreplace").decode()
+        object.__setattr__(self, "reason", reason)
+
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it is, for people; answers of endpoints have no lines."""
-        return place_name(self.file, self.line, self.offset)
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the line that ``rejects.jsonl`` holds."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "offset": self.offset,
-            # A reason may quote the very text that could not be stored.
-            "reason": self.reason.encode("utf-8", "backslashreplace").decode(),
-            "text": self.text,
-        }
+        return location_text(self.file, self.line, self.offset)
 
 
-def place_name(file: str, line: int, offset: int = 0, /) -> str:
-    """Returns a place for people; a line behind the first of unknown offset goes without one."""
+def location_text(file: str, line: int, offset: int = 0, /) -> str:
+    """Returns file, line and byte for people; without the byte where that is not known."""
     if not (line or offset):
         return file
     return f"{file}, line {line}" + ("" if line > 1 and not offset else f", byte {offset}")

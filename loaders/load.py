@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import replace as with_fields
-from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.http.faults import EndpointError
@@ -26,19 +25,16 @@ from loaders.batch import PendingBatch
 from loaders.files import SourceFile, source_files
 from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
-from loaders.options import (
-    DEFAULT_REJECTS_PATH,
-    LoadOptions,
-    LoadReport,
-    Progress,
-)
-from loaders.progress import ProgressTeller
+from loaders.options import LoadOptions
+from loaders.progress import Progress
 from loaders.rdf.mapping import NODE_REASON
-from loaders.rejects import RejectsFile, conflict_reject
+from loaders.rejects import conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.repeats import Repeats
-from loaders.source import STANDARD_INPUT, ByteSource, open_source
+from loaders.report import LoadReport
+from loaders.run import Run
+from loaders.source import STANDARD_INPUT, ByteSource
 from loaders.sparql.earlier import (
     NONE_KNOWN,
     Earlier,
@@ -50,7 +46,7 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables import reader as tables
 from loaders.tables.rows import ColumnsError
-from loaders.tally import Tally
+from loaders.tally import GraphTally
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
 from loaders.workers import read_selected
 
@@ -151,8 +147,10 @@ def _published(store: Store, graph: str) -> GraphInfo | None:
     return next((info for info in store.graphs() if info.name == graph), None)
 
 
-class _Load:
-    """One run of a load."""
+class _Load(Run[GraphTally, SourceFile]):
+    """One run of a graph's load."""
+
+    _session: LoadSession
 
     def __init__(
         self,
@@ -167,38 +165,29 @@ class _Load:
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
-        self._source, self._graph = source, graph
-        self._store, self._session = store, session
-        self._files = files
+        super().__init__(
+            session,
+            source=source,
+            files=files,
+            tally=GraphTally,
+            strict=options.strict,
+            rejects_path=options.rejects_path,
+            progress=progress,
+            stop=stop,
+        )
+        self._graph, self._store = graph, store
         self._options = options
         self._base, self._earlier = base, earlier
         self._forms = set() if base is None else set(base.report.get("wikidata_forms", ()))
         self._revisions = NONE_KNOWN
         self._selection: Selection | None = None
-        self._stop = stop
-        checkpoint = session.checkpoint
-        self._resumed = checkpoint is not None
-        checkpoint = checkpoint or {}
-        self._tally = Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else Tally()
-        self._file_index = self._resumed_file = int(checkpoint.get("file", 0))
-        self._position: Mapping[str, Any] = checkpoint.get("position", {})
-        self._resumed_position = self._position
         # Of a source that is packed; else it is as large as what it takes.
         self._repeats: Repeats | None = None
-        self._held = HeldTruthy() if checkpoint.get("hold_truthy") else None
-        self._head = self._resumed_head = str(checkpoint.get("head", ""))
-        self._rejects = RejectsFile(
-            options.rejects_path or DEFAULT_REJECTS_PATH,
-            committed=checkpoint.get("rejects", {}),
-        )
-        if self._rejects.lost:
-            self._tally.skipped[LOST_REJECTS_REASON] = self._tally.rejected
+        self._held = HeldTruthy() if self.checkpoint.get("hold_truthy") else None
+        if self.rejects.lost:
+            self.tally.skipped[LOST_REJECTS_REASON] = self.tally.rejected
         self._names_only = False
         self._pending = PendingBatch(options.batch_size)
-        self._progress = ProgressTeller(progress, files, self._tally)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self,
@@ -207,7 +196,7 @@ class _Load:
         trace: TracebackType | None,
         /,
     ) -> None:
-        self._rejects.close()
+        super().__exit__(kind, error, trace)
         if self._held is not None:
             self._held.close()
 
@@ -218,7 +207,7 @@ class _Load:
             return self._run()
         except BothFormsError:
             self._session.abort()
-            if self._files[0].path == STANDARD_INPUT:
+            if self.files[0].path == STANDARD_INPUT:
                 raise InputError(
                     "Wikidata's truthy statements come before full ones, of which they may be "
                     "copies; that takes two passes, and standard input can be read once",
@@ -229,48 +218,55 @@ class _Load:
 
     def _run(self) -> LoadReport:
         self._selection = select(
-            self._files,
+            self.files,
             self._options,
-            show=lambda source, file, format_, line: self._progress.show_first_pass(
-                source.name, source.consumed_bytes, file, format_.value, line
-            ),
-            stop=self._stop,
+            show=self._show_first_pass,
+            stop=self.stop,
             hold_truthy=self._held is not None,
         )
-        if self._stop is not None and self._stop.is_set():
+        if self.is_stopped:
             return self._report("stopped")
-        for index, file in enumerate(self._files):
+        for index, file in enumerate(self.files):
             # What was held back of a file that was read before an interruption is held anew.
-            if index >= self._resumed_file or self._held is not None:
+            if index >= self.resumed_file or self._held is not None:
                 stopped = self._read_file(index, file)
                 self._flush()
                 if stopped:
                     return self._report("stopped")
-            self._progress.pass_over(file)
-            if index >= self._resumed_file:
-                self._file_index, self._position = index + 1, {}
+            if index >= self.resumed_file:
+                self.end_file(index)
         if self._add_held():
             return self._report("stopped")
-        if self._tally.is_empty:
-            self._session.abort()
-            reason = self._tally.nothing_loaded(self._source, self._rejects.path)
-            raise InputError(reason, argument="source")
+        if not (self.tally.statements or self.tally.entities):
+            raise self.nothing_loaded("holds nothing that can be loaded")
         return self._conclude()
+
+    def _show_first_pass(
+        self, source: ByteSource, file: SourceFile, format_: Format, line: int
+    ) -> None:
+        self.progress.show(
+            self.files.index(file),
+            source.consumed_bytes,
+            file=source.name,
+            format_=format_.value,
+            line=line,
+            note="first pass",
+        )
 
     def _conclude(self) -> LoadReport:
         counts = self._session.finish()
         for conflicts in self._session.conflicts():
-            self._reject([conflict_reject(conflict) for conflict in conflicts])
+            self.reject([conflict_reject(conflict) for conflict in conflicts])
             # A statement that was left out is missing in a document that counts as whole.
             self._revisions = NONE_KNOWN
-        self._rejects.flush()
+        self.rejects.flush()
         earlier = self._earlier
         if earlier is not None and self._session.fingerprints() == earlier.info.fingerprints:
             self._session.abort()
             self._revisions.keep(self._store, self._graph, earlier.info.edition)
             return with_fields(self._report("unchanged"), graph=earlier.info)
         self._session.finish(report=self._report("published").to_json())
-        counts = with_fields(counts, duplicates=counts.duplicates + self._tally.repeated)
+        counts = with_fields(counts, duplicates=counts.duplicates + self.tally.repeated)
         if self._base is None and self._revisions != NONE_KNOWN:
             # Before the edition is there: it is never without them.
             self._revisions.keep(self._store, self._graph, self._session.edition)
@@ -283,52 +279,39 @@ class _Load:
         if self._held is None:
             return False
         done = 0
-        if self._resumed_file == len(self._files):
-            done = int(self._resumed_position.get("pieces", 0))
-        for number, parsed in enumerate(self._held.pieces(self._selection), start=1):
-            if number > done:
-                parsed.position = {"pieces": number}
+        if self.resumed_file == len(self.files):
+            done = int(self.resumed_position.get("pieces", 0))
+        for index, parsed in enumerate(self._held.pieces(self._selection), start=1):
+            if index > done:
+                parsed.position = {"pieces": index}
                 self._add(parsed)
-                if self._is_stopped():
+                if self.is_stopped:
                     self._flush()
                     return True
         self._flush()
         return False
 
-    def _is_stopped(self) -> bool:
-        return self._stop is not None and self._stop.is_set()
-
     def _read_file(self, index: int, file: SourceFile) -> bool:
         """Reads one file; returns whether the load was stopped in it."""
-        start = dict(self._resumed_position) if index == self._resumed_file else {}
+        start = self.start_in(index)
         # Read once more for what was held back, all else of it is written.
-        again = index < self._resumed_file
+        again = index < self.resumed_file
         if not again:
-            self._file_index = index
+            self.file_index = index
         if file.endpoint:
             return self._read_endpoint(file, start)
-        with open_source(file.path, limits=self._options.limits) as source:
-            head = blake2b(source.head, digest_size=16).hexdigest()
-            if start and head != self._resumed_head:
-                self._session.abort()
-                raise InputError(
-                    f"{file.path} is not what was read when its load was interrupted; that load "
-                    "is thrown away, nothing of it was published",
-                    argument="source",
-                    hint="Run the same command again to load what is there now.",
-                )
-            self._head = head
+        with self.open(file, start, limits=self._options.limits) as source:
             format_ = file.format_of(source)
             self._names_only = (
                 format_ in (Format.LABELS, Format.DESCRIPTIONS)
                 and not self._options.entities_from_labels
             )
             if format_ is None:
-                self._tally.skipped[UNRECOGNISED_REASON] += not again
+                self.tally.skipped[UNRECOGNISED_REASON] += not again
                 return False
             check_single_pass(file, format_, self._options)
             if not (start or again):
-                self._tally.formats[format_.value] += 1
+                self.tally.formats[format_.value] += 1
             if self._held is None and begins_full(format_, source):
                 self._hold_truthy()
             self._repeats = Repeats() if source.compression else None
@@ -336,10 +319,15 @@ class _Load:
                 try:
                     for parsed in pieces:
                         self._add(parsed)
-                        self._progress.show(
-                            source.name, source.consumed_bytes, format_.value, parsed
+                        self.progress.show(
+                            index,
+                            source.consumed_bytes,
+                            file=source.name,
+                            format_=format_.value,
+                            line=parsed.line,
+                            note=parsed.note,
                         )
-                        if self._is_stopped():
+                        if self.is_stopped:
                             return True
                 except ColumnsError as error:
                     # One table among files that can be read is a reject, told like any other.
@@ -348,7 +336,7 @@ class _Load:
                     if not again:
                         self._add(Parsed(rejects=[Reject(source.name, 1, 0, str(error))]))
         # Where all of what was read is written already, nothing above says so.
-        return self._held is not None and self._is_stopped()
+        return self._held is not None and self.is_stopped
 
     def _pieces(
         self,
@@ -370,42 +358,49 @@ class _Load:
         )
         done = int(start.get("pieces", 0))
         with closing(pieces):
-            for number, parsed in enumerate(pieces, start=1):
+            for index, parsed in enumerate(pieces, start=1):
                 self._held.take(parsed)
-                if not again and number > done:
-                    parsed.position = {"pieces": number}
+                if not again and index > done:
+                    parsed.position = {"pieces": index}
                     yield parsed
-                elif self._is_stopped():
+                elif self.is_stopped:
                     break
 
     def _hold_truthy(self) -> None:
         """Holds truthy statements back from here on; raises if some may have been written."""
-        if self._tally.forms or self._tally.skipped[NODE_REASON]:
+        if self.tally.forms or self.tally.skipped[NODE_REASON]:
             raise BothFormsError
         self._held = HeldTruthy()
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
         if not start:
-            self._tally.formats.update(check_remote(file.path, self._options))
+            self.tally.formats.update(check_remote(file.path, self._options))
         committed = time.monotonic()
         (format_, *_) = check_remote(file.path, self._options)
         try:
             for parsed in read_remote(
-                file.path, self._options, start, stop=self._stop, earlier=self._earlier
+                file.path, self._options, start, stop=self.stop, earlier=self._earlier
             ):
                 self._add(parsed)
-                self._progress.show(file.path, parsed.bytes_read, format_, parsed)
+                self.progress.show(
+                    0,
+                    parsed.bytes_read,
+                    file=file.path,
+                    format_=format_,
+                    line=parsed.line,
+                    note=parsed.note,
+                )
                 if time.monotonic() - committed >= ENDPOINT_COMMIT_INTERVAL_S:
                     self._flush()
                     committed = time.monotonic()
         except EndpointError:
             self._flush()
-            if not (start or self._position):
+            if not (start or self.position):
                 # Nothing came: there is nothing to go on with.
                 self._session.abort()
             raise
-        self._revisions = Revisions.of_position(self._position or start)
-        return self._stop is not None and self._stop.is_set()
+        self._revisions = Revisions.of_position(self.position or start)
+        return self.is_stopped
 
     def _add(self, parsed: Parsed) -> None:
         parsed.mark(0)
@@ -417,32 +412,24 @@ class _Load:
                 self._repeats.forget()
             else:
                 statements, lines, repeated = self._repeats.without(statements, lines)
-                self._tally.repeated += repeated
+                self.tally.repeated += repeated
         if not self._pending.takes(parsed, records, len(statements)):
             self._flush()
-        self._position = parsed.position
+        self.position = parsed.position
         if parsed.forms or parsed.statement_nodes:
             self._check_forms(parsed)
-        self._tally.count(parsed, read)
-        self._reject(parsed.rejects)
+        self.tally.count(parsed, read)
+        self.reject(parsed.rejects)
         self._pending.add(parsed, records, statements, lines)
         if self._pending.is_full:
             self._flush()
 
-    def _reject(self, rejects: Sequence[Reject]) -> None:
-        if not rejects:
-            return
-        self._tally.reject(rejects)
-        self._rejects.add(rejects)
-        if self._options.strict:
-            self._stop_at(rejects[0])
-
     def _check_forms(self, parsed: Parsed) -> None:
-        tally, forms = self._tally, parsed.forms
+        tally, forms = self.tally, parsed.forms
         tally.forms |= forms
         if (
             self._held is None
-            and not self._files[0].endpoint
+            and not self.files[0].endpoint
             and (parsed.statement_nodes or len(tally.forms) > 1)
         ):
             raise BothFormsError
@@ -451,65 +438,40 @@ class _Load:
         self._session.abort()
         there, new = ("full", "truthy") if "truthy" in forms else ("truthy", "full")
         raise InputError(
-            f"{self._source} has {new} statements of Wikidata, and {there} ones are in the graph; "
+            f"{self.source} has {new} statements of Wikidata, and {there} ones are in the graph; "
             "truthy statements are copies of full ones under other ids",
             argument="mix_truthy",
             hint="Load it into another graph, or say --mix-truthy to have both.",
         )
 
-    def _stop_at(self, reject: Reject) -> None:
-        self._rejects.flush()
-        self._session.abort()
-        raise InputError(
-            f"{reject.place}: {reject.reason}",
-            argument="strict",
-            hint="Nothing was published. Mend the source, or load it without --strict.",
-        )
-
     def _batch_source(self) -> str:
         """Returns the file of the batch; "" where truthy statements of several are written last."""
-        files = self._files[self._file_index :] or self._files
-        return files[0].path if self._file_index < len(self._files) or len(files) == 1 else ""
+        files = self.files[self.file_index :] or self.files
+        return files[0].path if self.file_index < len(self.files) or len(files) == 1 else ""
 
     def _flush(self) -> None:
         if not self._pending.is_begun:
             return
-        # Rejects are on disk before the checkpoint that counts them is.
-        self._rejects.flush()
         self._session.write(
             self._pending.batch(names_only=self._names_only, source=self._batch_source()),
-            checkpoint={
-                "file": self._file_index,
-                "position": dict(self._position),
-                "head": self._head,
-                "hold_truthy": self._held is not None,
-                "tally": self._tally.to_json(),
-                "rejects": self._rejects.state(),
-            },
+            checkpoint={**self.next_checkpoint(), "hold_truthy": self._held is not None},
         )
         self._pending.clear()
 
     def _report(self, status: str) -> LoadReport:
-        tally = self._tally
+        tally, filters = self.tally, self._options.filters
         return LoadReport(
-            source=self._source,
+            **self.report_fields(),
             graph_name=self._graph,
             graph=None,
             status=status,
-            formats=dict(tally.formats),
             read_statements=tally.statements,
             read_entities=tally.entities,
             counts=None,
-            skipped={reason: number for reason, number in tally.skipped.items() if number},
-            kept={reason: number for reason, number in tally.kept.items() if number},
+            kept={reason: count for reason, count in tally.kept.items() if count},
             incomplete=dict(tally.incomplete),
-            rejected=tally.rejected,
-            rejects=tuple(tally.first_rejects),
-            rejects_path=str(self._rejects.path) if tally.rejected else None,
-            seconds=self._progress.seconds,
-            resumed=self._resumed,
-            filters=self._options.filters.to_json(),
-            filter_lines=self._options.filters.lines(),
+            filters=filters.to_json(),
+            filter_lines=filters.lines(),
             wikidata_forms=sorted(self._forms | tally.forms),
             adds_to=None if self._base is None else self._base.edition,
             refreshes=None if self._earlier is None else self._earlier.info.edition,

@@ -12,9 +12,11 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.file_lock import lock_file
+from graph_service.model.serialise import to_plain
 from graph_service.store.protocol import Conflict
-from loaders.items import Reject, excerpt, place_name
+from loaders.items import Reject, excerpt, location_text
 
+DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
 _DIGEST_BYTES = 16
 _BINARY = getattr(os, "O_BINARY", 0)
 """Without it Windows writes other ends of lines."""
@@ -30,7 +32,7 @@ class RejectsFile:
     moved), it begins anew too, and ``lost`` says so.
 
     Args:
-        path: Where it lies.
+        path: Where it lies; None for ``rejects.jsonl`` in the current folder.
         committed: ``state`` as the last checkpoint has it; empty for a first run.
 
     Raises:
@@ -40,8 +42,8 @@ class RejectsFile:
         lost: Whether what earlier runs rejected is no longer in it.
     """
 
-    def __init__(self, path: Path, /, *, committed: Mapping[str, Any]) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, /, *, committed: Mapping[str, Any]) -> None:
+        self.path = path = path or DEFAULT_REJECTS_PATH
         self.lost = False
         self._size = int(committed.get("bytes", 0))
         self._digest = blake2b(digest_size=_DIGEST_BYTES)
@@ -60,14 +62,23 @@ class RejectsFile:
             self._open("")
         assert self._file is not None
         data = b"".join(
-            orjson.dumps(reject.to_json(), option=orjson.OPT_APPEND_NEWLINE) for reject in rejects
+            orjson.dumps(to_plain(reject), option=orjson.OPT_APPEND_NEWLINE) for reject in rejects
         )
         self._file.write(data)
         self._digest.update(data)
         self._size += len(data)
 
+    def strict_error(self, reject: Reject, /, *, nothing: str, mend: str) -> InputError:
+        """Returns the error with which a strict load ends at a reject, which is on disk then."""
+        self.flush()
+        return InputError(
+            f"{reject.location}: {reject.reason}",
+            argument="strict",
+            hint=f"Nothing was {nothing}. Mend the {mend}, or load it without --strict.",
+        )
+
     def flush(self) -> None:
-        """Hands what was written to the system."""
+        """Writes buffered rejects to the file."""
         if self._file is not None:
             self._file.flush()
 
@@ -125,11 +136,11 @@ class RejectsFile:
 
 def conflict_reject(conflict: Conflict, /) -> Reject:
     """Returns the reject of what a load gave twice with different content."""
-    kept = place_name(conflict.kept_source, conflict.kept_line)
+    first = location_text(conflict.kept_source, conflict.kept_line)
     reason = (
-        f"another document of {conflict.id} than at {kept}, of no newer revision; that one is kept"
+        f"another document of {conflict.id} than at {first}, of no newer revision; that one is kept"
         if conflict.is_document
-        else f"another statement under the id {conflict.id} than at {kept}; that one is kept"
+        else f"another statement under the id {conflict.id} than at {first}; that one is kept"
     )
     return Reject(conflict.source, conflict.line, 0, reason, excerpt(conflict.id))
 

@@ -87,7 +87,7 @@ def rejects_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     """Lets loads that name no place for rejects share none with the tests that run beside."""
     path = tmp_path_factory.mktemp("rejects") / "rejects.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("loaders.load.DEFAULT_REJECTS_PATH", path)
+        patch.setattr("loaders.rejects.DEFAULT_REJECTS_PATH", path)
         yield
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from graph_service.export import ExportReport
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 
 SUFFIXES = {"jsonl": "jsonl", "ntriples": "nt", "nquads": "nq", "tsv": "tsv", "kgtk": "kgtk"}
 

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from loaders.options import Progress
+    from loaders.progress import Progress
 
 
 class Bar:
@@ -47,11 +47,12 @@ class Bar:
 
     def show_load(self, progress: Progress, /) -> None:
         """Shows where a load stands."""
-        rate = progress.statements / progress.seconds if progress.seconds > 0 else 0.0
+        statements = progress.counts["statements"]
+        rate = statements / progress.seconds if progress.seconds > 0 else 0.0
         self.show(
-            progress.bytes_read,
-            progress.bytes_total,
-            f"{progress.statements:,} statements, {rate:,.0f}/s"
+            progress.done,
+            progress.total,
+            f"{statements:,} statements, {rate:,.0f}/s"
             + (f", {progress.rejected:,} rejected" if progress.rejected else "")
             + (f"; {progress.note}" if progress.note else ""),
             title=progress.format,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache
+from pathlib import PurePath
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import orjson
@@ -20,7 +22,11 @@ _PLAIN_TYPES = (str, float, int, bool, type(None))
 
 
 def to_plain(item: Any, /) -> Any:
-    """Returns dataclasses as dicts, enums as their values, typed values as their encoding."""
+    """Returns an item as JSON's types: a dataclass as a dict of its fields, a set as a sorted list.
+
+    Enums become their values, paths texts, typed values (``graph_service.model.values``) their
+    encoding.
+    """
     kind = type(item)
     if kind in _PLAIN_TYPES:
         return item
@@ -33,9 +39,11 @@ def to_plain(item: Any, /) -> Any:
         return item.value
     if isinstance(item, Mapping):
         return {str(key): to_plain(value) for key, value in item.items()}
-    if isinstance(item, list | tuple | set | frozenset):
+    if isinstance(item, list | tuple):
         return [to_plain(part) for part in item]
-    return item
+    if isinstance(item, set | frozenset):
+        return sorted(to_plain(part) for part in item)
+    return str(item) if isinstance(item, PurePath) else item
 
 
 def from_plain(kind: type[T], data: Any, /) -> T:
@@ -70,16 +78,17 @@ def _decode(kind: Any, data: Any, path: str) -> Any:
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return _decode_union(get_args(kind), data, path)
-    if origin is tuple:
+    if origin in (tuple, list, set):
         if not isinstance(data, list | tuple):
             raise InputError(f"{path}: expected a list, got {type(data).__name__}")
         inner = get_args(kind)[0]
-        return tuple(_decode(inner, part, f"{path}[{i}]") for i, part in enumerate(data))
+        return origin(_decode(inner, part, f"{path}[{i}]") for i, part in enumerate(data))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(data, Mapping):
             raise InputError(f"{path}: expected an object, got {type(data).__name__}")
-        inner = get_args(kind)[1]
-        return {key: _decode(inner, part, f"{path}.{key}") for key, part in data.items()}
+        inner = int if origin is Counter else get_args(kind)[1]
+        values = {key: _decode(inner, part, f"{path}.{key}") for key, part in data.items()}
+        return Counter(values) if origin is Counter else values
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _decode_dataclass(kind, data, path)
     if isinstance(kind, type) and issubclass(kind, Enum):

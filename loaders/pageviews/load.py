@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,12 @@ from graph_service.store.page_views import (
     read_page_views,
 )
 from graph_service.store.protocol import Store
-from loaders.items import Reject
-from loaders.options import DEFAULT_REJECTS_PATH, EXIT_REJECTS, SHOWN_REJECTS
 from loaders.pageviews.articles import article_of, read_titles, wikidata_ids
 from loaders.pageviews.file import ViewRows, read_view_rows
 from loaders.pageviews.wikimedia import ViewOptions, Wikimedia
+from loaders.progress import Progress
 from loaders.rejects import RejectsFile
+from loaders.report import EXIT_REJECTS, SHOWN_REJECTS, RunReport
 from loaders.source import open_source
 
 _IDS_A_LOOK_UP = 1_000
@@ -42,49 +43,36 @@ SUSPICIOUS_ARTICLES = 5
 TitleLinker = Callable[[str], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewProgress:
-    """How many articles are done, of how many."""
-
-    done: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageViewReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageViewReport(RunReport):
     """What a load of page views did.
 
     Attributes:
-        entities: Entities whose views came, and are kept.
+        graph: Name of the graph.
+        entities: Entities whose views came, and are stored.
         kept: Entities of the graph that have views now.
         months: The months that came.
         levels: Entities that came by long-tail level; ``""`` for those of none.
-        skipped: What has no views, by reason.
         failed: Articles whose views did not come, and why.
-        requests, retries, from_cache: What was asked of the APIs.
-        complete: Whether all that was asked for came.
+        requests, retries, from_cache: Requests to the APIs, how many of them were repeated, and
+            answers from disk.
+        stopped: Whether the load was stopped before its end.
     """
 
-    source: str
     graph: str
     entities: int
     kept: int
     months: tuple[str, ...]
     levels: Mapping[str, int]
-    skipped: Mapping[str, int]
-    rejected: int = 0
-    rejects: Sequence[Reject] = ()
-    rejects_path: str | None = None
     failed: Mapping[str, str] = field(default_factory=dict)
     requests: int = 0
     retries: int = 0
     from_cache: int = 0
-    seconds: float = 0.0
     stopped: bool = False
 
     @property
     def complete(self) -> bool:
-        """Whether all that was asked for came."""
+        """Whether the views of all requested articles came."""
         return not (self.failed or self.stopped)
 
     @property
@@ -94,25 +82,10 @@ class PageViewReport:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as the command line's ``--json`` prints it."""
-        return {
-            "source": self.source,
-            "graph": self.graph,
-            "entities": self.entities,
-            "kept": self.kept,
-            "months": list(self.months),
-            "levels": dict(self.levels),
-            "skipped": dict(sorted(self.skipped.items())),
-            "rejected": self.rejected,
-            "rejects": [reject.to_json() for reject in self.rejects],
-            "rejects_path": self.rejects_path,
-            "failed": dict(sorted(self.failed.items())),
-            "requests": self.requests,
-            "retries": self.retries,
-            "from_cache": self.from_cache,
-            "seconds": round(self.seconds, 3),
-            "complete": self.complete,
-            "exit_code": self.exit_code,
-        }
+        plain = RunReport.to_json(self)
+        for name in ("formats", "resumed", "stopped"):
+            del plain[name]
+        return plain | {"failed": dict(sorted(self.failed.items())), "complete": self.complete}
 
     def lines(self) -> list[str]:
         """Returns the report as a person reads it."""
@@ -133,14 +106,12 @@ class PageViewReport:
         ]
         if shown:
             lines.append(f"levels: {', '.join(shown)}")
-        lines.extend(f"skipped: {number:,} {why}" for why, number in sorted(self.skipped.items()))
+        lines.extend(f"skipped: {n:,} {reason}" for reason, n in sorted(self.skipped.items()))
         failed = sorted(self.failed.items())
         if failed:
             lines.append(f"NOT COMPLETE: {len(failed):,} articles did not come")
             lines.extend(f"  {title}: {why}" for title, why in failed[:SHOWN_REJECTS])
-        if self.rejected:
-            lines.append(f"rejected: {self.rejected:,}, all of them in {self.rejects_path}")
-            lines.extend(f"  {reject.place}: {reject.reason}" for reject in self.rejects)
+        lines.extend(self.reject_lines())
         if self.stopped:
             lines.append("stopped: what came is kept; the same command goes on from here")
         lines.append(f"graph {self.graph}: {self.kept:,} entities have page views")
@@ -177,22 +148,13 @@ def load_page_views(
     info = store.graph(graph)
     with open_source(path) as source:
         rows = read_view_rows(source)
-    rejects = RejectsFile(rejects_path or DEFAULT_REJECTS_PATH, committed={})
-    try:
+    with closing(RejectsFile(rejects_path, committed={})) as rejects:
         if rows.rejects:
             rejects.add(rows.rejects)
-            rejects.flush()
             if strict:
-                first = rows.rejects[0]
-                raise InputError(
-                    f"{first.place}: {first.reason}",
-                    argument="strict",
-                    hint="Nothing was kept. Mend the table, or load it without --strict.",
-                )
-    finally:
-        rejects.close()
-    found = _entities_of(rows.names, store, info, linker)
-    views, skipped = _by_entity(rows, found)
+                raise rejects.strict_error(rows.rejects[0], nothing="kept", mend="table")
+    entities = _entities_of(rows.names, store, info, linker)
+    views, skipped = _by_entity(rows, entities)
     if not views:
         raise InputError(
             f"{path} holds no page views of entities of graph {graph!r}: {len(rows.names)} names, "
@@ -201,12 +163,12 @@ def load_page_views(
             argument="source",
         )
     table = make_table(views, months=rows.months, source=str(path))
-    kept = len(merge_page_views(store, graph, table).keys)
+    stored = len(merge_page_views(store, graph, table).keys)
     return PageViewReport(
         source=str(path),
         graph=graph,
         entities=len(views),
-        kept=kept,
+        kept=stored,
         months=rows.months,
         levels=_levels(table),
         skipped=skipped,
@@ -221,27 +183,28 @@ def _entities_of(
     names: Sequence[str], store: Store, info: GraphInfo, linker: TitleLinker
 ) -> dict[str, str]:
     """Returns the entity of each name that is an id or a title."""
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for start in range(0, len(names), _IDS_A_LOOK_UP):
         lookup = store.entities(info.edition, names[start : start + _IDS_A_LOOK_UP])
-        found.update({name: entity.id for name, entity in lookup.found.items()})
+        ids.update({name: entity.id for name, entity in lookup.found.items()})
     for name in names:
-        if name not in found:
+        if name not in ids:
             entity = linker(name.replace("_", " "))
             if entity is not None:
-                found[name] = entity
-    return found
+                ids[name] = entity
+    return ids
 
 
 def _by_entity(
-    rows: ViewRows, found: Mapping[str, str]
+    rows: ViewRows, entities: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """Returns the views of each entity by month, and what was skipped, by reason."""
     views: dict[str, Counter[str]] = {}
-    for place, name in enumerate(rows.names):
-        if name in found:
-            counts = views.setdefault(found[name], Counter())
-            counts.update(dict(zip(rows.months, rows.views[place].tolist(), strict=True)))
-    missing = len(rows.names) - len(found)
+    for index, name in enumerate(rows.names):
+        if name in entities:
+            counts = views.setdefault(entities[name], Counter())
+            counts.update(dict(zip(rows.months, rows.views[index].tolist(), strict=True)))
+    missing = len(rows.names) - len(entities)
     return (
         {entity: dict(counts) for entity, counts in views.items()},
         {NOT_IN_GRAPH: missing} if missing else {},
@@ -257,7 +220,7 @@ def fetch_page_views(
     count: int | None = None,
     random_seed: int = 0,
     titles: Path | None = None,
-    progress: Callable[[ViewProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> PageViewReport:
     """Asks Wikimedia for the page views of a graph's items, and keeps what comes as it comes.
@@ -286,17 +249,17 @@ def fetch_page_views(
     entities = _chosen(store, info, entity_ids, count, random_seed)
     skipped: Counter[str] = Counter()
     table = read_page_views(store, graph)
-    there = table.known([entity.id for entity in entities], options.months)
-    if there:
-        skipped[KNOWN] = len(there)
-    wanted = [entity for entity in entities if entity.id not in there]
+    known = table.known([entity.id for entity in entities], options.months)
+    if known:
+        skipped[KNOWN] = len(known)
+    missing = [entity for entity in entities if entity.id not in known]
     run = _Fetch(store, graph, wikimedia, skipped, progress)
     try:
-        run.fetch(wanted, read_titles(titles) if titles else {})
+        run.fetch(missing, read_titles(titles) if titles else {})
     except StoppedError:
         run.stopped = True
     finally:
-        run.keep()
+        run.save()
     traffic = wikimedia.traffic()
     return PageViewReport(
         source=run.source,
@@ -306,6 +269,9 @@ def fetch_page_views(
         months=options.months,
         levels=dict(run.levels),
         skipped=dict(skipped),
+        rejected=0,
+        rejects=(),
+        rejects_path=None,
         failed=dict(run.failed),
         requests=traffic.requests,
         retries=traffic.retries,
@@ -324,7 +290,7 @@ class _Fetch:
         graph: str,
         wikimedia: Wikimedia,
         skipped: Counter[str],
-        progress: Callable[[ViewProgress], None] | None,
+        progress: Callable[[Progress], None] | None,
     ) -> None:
         options = wikimedia.options
         self.source = f"{options.project} {options.access} {options.agent}"
@@ -338,23 +304,24 @@ class _Fetch:
         self._progress = progress
         self._views: dict[str, Mapping[str, int]] = {}
 
-    def fetch(self, wanted: Sequence[Entity], given: Mapping[str, str]) -> None:
-        articles = self._articles(wanted, given)
-        without = len(wanted) - sum(len(ids) for ids in articles.values())
+    def fetch(self, entities: Sequence[Entity], titles: Mapping[str, str]) -> None:
+        began = time.monotonic()
+        articles = self._articles(entities, titles)
+        without = len(entities) - sum(len(ids) for ids in articles.values())
         if without:
             self._skipped[NO_ARTICLE] = without
         done = empty = 0
-        for found in self._wikimedia.views(sorted(articles)):
+        for article in self._wikimedia.views(sorted(articles)):
             done += 1
-            if found.failed:
-                self.failed[found.title] = found.failed
+            if article.failed:
+                self.failed[article.title] = article.failed
             else:
-                empty += not found.views
-                self._views.update(dict.fromkeys(articles[found.title], found.views))
+                empty += not article.views
+                self._views.update(dict.fromkeys(articles[article.title], article.views))
             if self._progress is not None:
-                self._progress(ViewProgress(done, len(articles)))
+                self._progress(Progress(done, len(articles), time.monotonic() - began))
             if len(self._views) >= _ARTICLES_A_SAVE:
-                self.keep()
+                self.save()
         if empty:
             self._skipped[NO_VIEWS] = empty
         if empty == done >= SUSPICIOUS_ARTICLES:
@@ -365,7 +332,7 @@ class _Fetch:
                 argument="project",
             )
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Saves what came since the last time."""
         if not self._views:
             return
@@ -376,24 +343,26 @@ class _Fetch:
         self._views = {}
         merge_page_views(self._store, self._graph, table)
 
-    def _articles(self, wanted: Sequence[Entity], given: Mapping[str, str]) -> dict[str, list[str]]:
-        """Returns the entities of each title, those that a name or Wikidata gives an article."""
+    def _articles(
+        self, entities: Sequence[Entity], titles: Mapping[str, str]
+    ) -> dict[str, list[str]]:
+        """Returns the ids of the entities that each article is about, by the article's title."""
         language = self._wikimedia.options.language
-        titles: dict[str, str] = {}
+        title_of: dict[str, str] = {}
         unknown: list[Entity] = []
-        for entity in wanted:
-            title = given.get(entity.id) or article_of(entity, language)
+        for entity in entities:
+            title = titles.get(entity.id) or article_of(entity, language)
             if title is None:
                 unknown.append(entity)
             else:
-                titles[entity.id] = title
+                title_of[entity.id] = title
         ids = wikidata_ids(unknown)
         if ids:
             known = self._wikimedia.articles(sorted(set(ids.values())))
-            titles.update({id_: known[other] for id_, other in ids.items() if other in known})
+            title_of.update({id_: known[other] for id_, other in ids.items() if other in known})
         articles: dict[str, list[str]] = {}
-        for id_ in sorted(titles):
-            articles.setdefault(titles[id_], []).append(id_)
+        for id_ in sorted(title_of):
+            articles.setdefault(title_of[id_], []).append(id_)
         return articles
 
 
@@ -410,19 +379,18 @@ def _chosen(
                 f"the graph has no entity {', '.join(lookup.missing[:5])}", argument="entity"
             )
         entities = {entity.id: entity for entity in lookup.found.values()}
-        return _first_drawn(entities, count, random_seed)
+        return _sample(entities, count, random_seed)
     for chunk in store.scan_entities(info.edition):
         entities.update({entity.id: entity for entity in chunk if _is_item(entity)})
         if count is not None and len(entities) > _MOST_HELD + count:
             # The first of a part are among the first of the whole, if they are drawn at all.
-            kept = _first_drawn(entities, count, random_seed)
-            entities = {entity.id: entity for entity in kept}
-    return _first_drawn(entities, count, random_seed)
+            sample = _sample(entities, count, random_seed)
+            entities = {entity.id: entity for entity in sample}
+    return _sample(entities, count, random_seed)
 
 
-def _first_drawn(
-    entities: Mapping[str, Entity], count: int | None, random_seed: int
-) -> list[Entity]:
+def _sample(entities: Mapping[str, Entity], count: int | None, random_seed: int) -> list[Entity]:
+    """Returns the first entities in the order of a keyed draw, sorted by id."""
     order = draw_order(entities, random_seed=random_seed)
     return [entities[id_] for id_ in sorted(order[:count])]
 
@@ -432,8 +400,8 @@ def _is_item(entity: Entity) -> bool:
 
 
 def _levels(table: PageViewTable) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for mean in table.means().tolist():
         level = level_of(mean)
-        found["" if level is None else level.value] += 1
-    return found
+        counts["" if level is None else level.value] += 1
+    return counts

@@ -95,6 +95,6 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
         for parsed in read_rows(source, {}, delimiter, take):
             if parsed.rejects:
                 first = parsed.rejects[0]
-                raise InputError(f"{first.place}: {first.reason}", argument="source")
+                raise InputError(f"{first.location}: {first.reason}", argument="source")
             yield from found
             found.clear()

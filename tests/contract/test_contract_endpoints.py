@@ -16,7 +16,8 @@ from graph_service.http.faults import EndpointError
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, Progress
+from loaders.options import LoadOptions
+from loaders.progress import Progress
 from loaders.sparql.options import EndpointOptions
 
 EDGES = {("Q1", "P1", f"Q{100 + one}", "normal") for one in range(12)} | {

@@ -28,9 +28,10 @@ from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.property_graph import open_property_graph
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
 from loaders.property_graph.mapping import read_mapping
 from loaders.property_graph.options import Neo4jOptions
+from loaders.report import LoadReport
 
 pytestmark = pytest.mark.neo4j
 

@@ -20,12 +20,14 @@ import pytest
 from graph_service.cli.bar import Bar
 from graph_service.errors import InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.serialise import to_plain
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, LoadSession, Store
 from graph_service.store.sqlite.load import SqliteLoadSession
 from loaders.load import load
-from loaders.options import LoadOptions, Progress
+from loaders.options import LoadOptions
+from loaders.progress import Progress
 from loaders.subset.filters import Filters
 
 
@@ -79,7 +81,7 @@ def test_report_of_a_load_with_rejects(
     assert report.formats == {"wikibase-json-lines": 1}
     [reject] = report.rejects
     assert (reject.file, reject.line, reject.offset) == (str(path), 3, len(good))
-    assert json.loads((tmp_path / "rejects.jsonl").read_text()) == reject.to_json()
+    assert json.loads((tmp_path / "rejects.jsonl").read_text()) == to_plain(reject)
     payload = report.to_json()
     assert json.loads(json.dumps(payload)) == payload
     assert payload["graph"]["edition"] == "demo@1"
@@ -408,8 +410,8 @@ def test_stop_leaves_a_load_that_goes_on(tmp_path: Path, tmp_store: Store) -> No
     assert report.to_json()["exit_code"] == 130
     assert report.graph is None
     assert "the same command goes on" in report.lines()[-1]
-    assert seen[0].bytes_total == path.stat().st_size
-    assert 0 < seen[0].bytes_read <= seen[0].bytes_total
+    assert seen[0].total == path.stat().st_size
+    assert 0 < seen[0].done <= seen[0].total
     assert load(path, store=tmp_store, graph="demo", options=options).resumed
 
 
@@ -424,7 +426,7 @@ def test_kill_9_in_the_middle(tmp_path: Path) -> None:
         "from loaders.options import LoadOptions\n"
         "with open_store(sys.argv[2]) as store:\n"
         "    load(sys.argv[1], store=store, graph='demo', options=LoadOptions(batch_size=200),\n"
-        "         progress=lambda state: print(state.statements, flush=True))\n"
+        "         progress=lambda state: print(state.counts, flush=True))\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(path), url],
@@ -450,7 +452,7 @@ def test_kill_9_in_the_middle(tmp_path: Path) -> None:
 def test_progress_bar_is_shown_only_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = Progress("f", "tsv", 50, 100, 3, 1200, 4, 1, 2.0)
+    state = Progress(50, 100, 2.0, {"statements": 1200}, rejected=1, file="f", format="tsv", line=3)
     with Bar(shown=True) as no_terminal:
         no_terminal.show_load(state)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

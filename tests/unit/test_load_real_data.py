@@ -15,7 +15,8 @@ from graph_service.model.values import (
 )
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 from loaders.wikibase.normal_form import normal_form
 
 pytestmark = pytest.mark.data

@@ -20,7 +20,8 @@ from graph_service.http.faults import EndpointError, RequestFailedError
 from graph_service.http.host_client import RequestPolicy
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.wikibase.entity_data import EntityData

@@ -30,7 +30,9 @@ from graph_service.model.statement import EntityKind, Rank, Statement
 from graph_service.model.values import EntityValue
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport, Progress
+from loaders.options import LoadOptions
+from loaders.progress import Progress
+from loaders.report import LoadReport
 from loaders.sparql.documents import EDITED_REASON, HEADS_REASON
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import read

@@ -28,7 +28,9 @@ from graph_service.http.faults import EndpointError
 from graph_service.http.transfer import LONGEST_GET
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport, Progress
+from loaders.options import LoadOptions
+from loaders.progress import Progress
+from loaders.report import LoadReport
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.walk import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON

@@ -28,7 +28,8 @@ from graph_service.model.values import (
 )
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, Progress
+from loaders.options import LoadOptions
+from loaders.progress import Progress
 from loaders.sparql.dialects import BOOKKEEPING_FILE, REDIRECTS, dialect_of, read_drops
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import read
@@ -645,4 +646,4 @@ def test_progress_says_where_the_walk_is(dbpedia: SparqlServer, tmp_store: Store
         progress=seen.append,
     )
     assert seen[0].note.startswith("hop 1: 1 of 1 entities, ")
-    assert seen[0].bytes_read > 0
+    assert seen[0].done > 0

@@ -12,9 +12,10 @@ from graph_service.model.statement import Entity, Statement
 from graph_service.store.protocol import Store
 from loaders.formats import Format, recognise
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
 from loaders.rdf.terms import LANGUAGE_TAG_REASON
 from loaders.rdf.turtle_reader import RESOLVED_REASON
+from loaders.report import LoadReport
 from loaders.sparql.terms import Row, Term
 
 RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="http://a/">

@@ -17,7 +17,7 @@ from graph_service.errors import InputError
 from graph_service.store.protocol import Store
 from loaders.formats import Format, recognise
 from loaders.load import LoadOptions, load
-from loaders.options import LoadReport
+from loaders.report import LoadReport
 from loaders.source import SourceLimits
 from loaders.subset.filters import Filters
 

@@ -20,7 +20,8 @@ from graph_service.errors import GraphNotFoundError, InputError, StoreCorruptErr
 from graph_service.store import open_store
 from graph_service.store.protocol import Record, Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 from loaders.sparql.documents import (
     DELETED_REASON,
     DROPPED_REASON,

@@ -16,7 +16,8 @@ from graph_service.model.values import EntityValue, MonolingualText
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 from loaders.subset.filters import Filters
 
 WD = "http://www.wikidata.org/entity/"

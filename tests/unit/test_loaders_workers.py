@@ -21,7 +21,8 @@ from graph_service.store.encoded import EncodedStatements, encode_statements, jo
 from graph_service.store.protocol import Batch, Store
 from loaders import workers
 from loaders.load import load
-from loaders.options import LoadOptions, LoadReport
+from loaders.options import LoadOptions
+from loaders.report import LoadReport
 from loaders.subset.filters import Filters
 
 WD = "http://www.wikidata.org/"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import orjson
 import pytest
@@ -138,3 +140,35 @@ def test_numbers_defaults_and_unions() -> None:
     ):
         with pytest.raises(InputError, match="Sample"):
             from_plain(Sample, wrong)
+
+
+@dataclass
+class Collected:
+    names: set[str] = field(default_factory=set)
+    pairs: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    rows: list[Sample] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def test_sets_lists_and_counters_come_back() -> None:
+    """A set is a sorted list in JSON, so that equal states are equal texts."""
+    full = Collected(
+        {"b", "a", "c"}, {"x": {("2", "1"), ("1", "2")}}, [Sample(0.5)], Counter("aab")
+    )
+    plain = through_json(full)
+    assert plain == {
+        "names": ["a", "b", "c"],
+        "pairs": {"x": [["1", "2"], ["2", "1"]]},
+        "rows": [to_plain(Sample(0.5))],
+        "counts": {"a": 2, "b": 1},
+    }
+    back = from_plain(Collected, plain)
+    assert back == full
+    back.counts["z"] += 1
+    for wrong in ({"names": "ab"}, {"counts": {"a": "1"}}, {"rows": ["x"]}):
+        with pytest.raises(InputError, match="Collected"):
+            from_plain(Collected, wrong)
+
+
+def test_a_path_is_its_text() -> None:
+    assert to_plain({"file": Path("a") / "b"}) == {"file": str(Path("a/b"))}

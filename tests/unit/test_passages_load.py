@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from graphs import load_graph
 
+import loaders.progress
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.link import link_title
 from graph_service.model.graph import KnowledgeGraph
@@ -150,7 +151,7 @@ def test_a_stopped_load_goes_on_where_it_was(
     counts, same rejects; until then readers see nothing of it.
     """
     draw = random.Random(5)
-    monkeypatch.setattr(module, "PROGRESS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(loaders.progress, "PROGRESS_INTERVAL_S", 0.0)
     monkeypatch.setattr(module, "_COMMIT_PARTS", 3)
     folder = tmp_path / "docs"
     folder.mkdir()

@@ -46,7 +46,7 @@ def _load(service: Service, options: PassagesOptions, output: Output) -> int:
                     rejects_path=options.rejects_path,
                 ),
                 progress=lambda state: bar.show(
-                    state.bytes_read, state.bytes_total, f"{state.passages:,} passages"
+                    state.done, state.total, f"{state.counts['passages']:,} passages"
                 ),
                 stop=stop,
             )
