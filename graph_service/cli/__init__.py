@@ -73,7 +73,9 @@ def _run(given: Sequence[str], output: Output) -> int:
 
     options = read_options(found.options, found)
     with _own_prompts(options):
-        code: int = found.run(options, output)
+        # A verb prints and returns its exit code, or returns a report.
+        result = found.run(options, output)
+        code: int = result if isinstance(result, int) else output.report(result)
     sys.stdout.flush()
     return code
 

@@ -9,10 +9,13 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from graph_service.errors import GraphServiceError
 from graph_service.text.visible import visible, visible_json, visible_line
+
+if TYPE_CHECKING:
+    from queries.score.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,13 @@ class Output:
                 # The name of a file that is not UTF-8 has lone surrogates.
                 line = json.dumps(plain).encode()
             print_json(line)
+
+    def report(self, report: Report, /) -> int:
+        """Prints a report as lines or as the JSON object; returns the exit code of its verb."""
+        self.object(report.to_plain())
+        for line in report.lines():
+            self.line(line)
+        return 1 if report.has_failed else 0
 
     def table(self, rows: Sequence[Sequence[str]], /) -> None:
         """Prints rows in columns; the first row is the head."""

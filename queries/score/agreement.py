@@ -6,7 +6,7 @@ Ratings come in pairs, one a case; a pair with a missing side is unscored. Every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -15,6 +15,7 @@ import numpy as np
 
 from graph_service.errors import InputError
 from queries.score.metric import Float64, Score
+from queries.score.report import Part, Report, Section
 from queries.score.resample import (
     auroc_rows,
     bootstrap_score,
@@ -291,12 +292,9 @@ class RaterPair:
     second: str
     scores: Mapping[str, Score]
 
-    def lines(self) -> list[str]:
+    def section(self) -> Section:
         """Returns the scores for people, under the names of the two."""
-        return [
-            f"{self.first} and {self.second}",
-            *(f"  {name:<15}  {score.text()}" for name, score in self.scores.items()),
-        ]
+        return Section(f"{self.first} and {self.second}", (self.scores,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +306,7 @@ class GroupAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementReport:
+class AgreementReport(Report):
     """Agreement of every two raters on one fixed set of cases (K8, O14).
 
     Attributes:
@@ -328,20 +326,18 @@ class AgreementReport:
     clusters: int
     groups: Mapping[str, GroupAgreement]
 
-    def lines(self) -> list[str]:
-        """Returns the report for people."""
-        shown = [f"{self.cases} cases rated by {', '.join(self.raters)}"]
+    def parts(self) -> Iterator[Part]:
+        """Yields what was rated, and the scores of each pair, over all cases and by group."""
+        yield f"{self.cases} cases rated by {', '.join(self.raters)}"
         if self.unscored:
-            shown.append(f"{self.unscored} cases that not all of them rated, in no score")
+            yield f"{self.unscored} cases that not all of them rated, in no score"
         if self.clusters < self.cases:
-            shown.append(
-                f"intervals of all cases draw whole groups, of which there are {self.clusters}"
-            )
-        shown.extend(line for pair in self.pairs for line in pair.lines())
+            yield f"intervals of all cases draw whole groups, of which there are {self.clusters}"
+        yield from (pair.section() for pair in self.pairs)
         for name, group in self.groups.items():
-            shown.append(f"group {name}: {group.cases} cases")
-            shown.extend(f"  {line}" for pair in group.pairs for line in pair.lines())
-        return shown
+            yield Section(
+                f"group {name}: {group.cases} cases", tuple(pair.section() for pair in group.pairs)
+            )
 
 
 def default_measures(cases: Sequence[RatedCase], /) -> tuple[str, ...]:

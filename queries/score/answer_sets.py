@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from queries.generate.reader import parse_answer
 from queries.score.matching import names
 from queries.score.metric import Score, harmonic, mean_score
-from queries.score.report import Groups, Report, make_report
+from queries.score.report import CaseReport, Groups, make_report
 
 Entities = tuple[tuple[str, ...], ...]
 """The names of each of some entities; any of an entity's will do."""
@@ -168,7 +168,7 @@ def _names(text: str, entities: Entities) -> bool:
 
 def score_answer_sets(
     cases: Sequence[AnswerSetCase], /, *, random_seed: int = 0
-) -> tuple[tuple[AnswerSetRow, ...], Report]:
+) -> tuple[tuple[AnswerSetRow, ...], CaseReport]:
     """Returns every case's row, and their report; each score is a mean over the cases that have it.
 
     Two of three refusals were right, and two of four questions without an answer were refused.
@@ -186,7 +186,7 @@ def score_answer_sets(
     return rows, answer_set_report(rows, random_seed=random_seed)
 
 
-def answer_set_report(rows: Sequence[AnswerSetRow], /, *, random_seed: int = 0) -> Report:
+def answer_set_report(rows: Sequence[AnswerSetRow], /, *, random_seed: int = 0) -> CaseReport:
     """Returns the report of rows: the scores that any case has."""
     given = [
         name

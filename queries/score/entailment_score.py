@@ -16,7 +16,7 @@ from queries.llm import Usage
 from queries.score.agreement import auroc
 from queries.score.entailment import Entailment, Judgement, Pair, Relation
 from queries.score.metric import Float64, Score, divide, mean_score, ratio_score
-from queries.score.report import Groups, Report, make_report
+from queries.score.report import CaseReport, Groups, make_report
 from queries.score.resample import bootstrap_score
 
 NO_PAIR = "no pair was judged"
@@ -96,7 +96,7 @@ def entailment_report(
     judged_by: str,
     notes: Sequence[str] = (),
     random_seed: int = 0,
-) -> Report:
+) -> CaseReport:
     """Returns the scores of judged pairs; intervals by bootstrap over groups.
 
     Every report has the share entailed. A judge that tells the three relations apart adds the
@@ -279,7 +279,7 @@ def alignment_report(
     judged_by: str,
     notes: Sequence[str] = (),
     random_seed: int = 0,
-) -> Report:
+) -> CaseReport:
     """Returns the share of (sentence, citation) pairs that are entailed, micro and macro (K5).
 
     Args:
@@ -322,7 +322,7 @@ def score_alignment(
     entailment: Entailment,
     groups: Callable[[str], Groups] = lambda _: Groups(),
     random_seed: int = 0,
-) -> tuple[tuple[AlignmentRow, ...], Report]:
+) -> tuple[tuple[AlignmentRow, ...], CaseReport]:
     """Returns every answer's row, and the report (K5).
 
     Args:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from graph_service.errors import InputError
 from queries.llm import Usage
 from queries.score.metric import Score, mean_score, ratio_score
-from queries.score.report import Groups, Report, make_report
+from queries.score.report import CaseReport, Groups, make_report
 
 GAMMA = 10
 NO_FACT = "no text has a fact"
@@ -149,7 +149,7 @@ def facts_report(
     k_from: str = "given",
     gamma: int = GAMMA,
     random_seed: int = 0,
-) -> Report:
+) -> CaseReport:
     """Returns the scores of texts whose facts are judged (O9).
 
     ``macro`` is the mean over texts, ``micro`` over facts. A fact that could not be judged is

@@ -23,7 +23,7 @@ from queries.score.case import TextCase
 from queries.score.judge import Judge, ask
 from queries.score.metric import Score, mean_score
 from queries.score.prompts import load_score_prompt
-from queries.score.report import Groups, Report, RunSpread, make_report, over_runs
+from queries.score.report import CaseReport, Groups, RunSpread, make_report, over_runs
 from queries.score.rubric import load_rubric
 
 NO_RATING = "no text was rated"
@@ -389,7 +389,7 @@ def _tokens_from(tokens: Sequence[TokenChoice], start: int) -> Sequence[TokenCho
 
 def geval_report(
     rows: Sequence[GEvalRow], preset: Preset, /, *, rated_by: str, random_seed: int = 0
-) -> Report:
+) -> CaseReport:
     """Returns the mean of every quality, raw and as a percentage of its scale (K8, O9).
 
     A text whose runs of a quality all failed is failed in it; one that lacks what the quality is

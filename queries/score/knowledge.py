@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from queries.score.matching import names
 from queries.score.metric import Score, mean_score, ratio_score
-from queries.score.report import Groups, Report, make_report
+from queries.score.report import CaseReport, Groups, make_report
 
 NO_ANSWER_ENTITY = "no case has an answer entity"
 NO_REFERENCE = "no case has reference relations"
@@ -167,7 +167,7 @@ def knowledge_row(case: KnowledgeCase, /, *, ks: Sequence[int] = (1, 5)) -> Know
 
 def score_knowledge(
     cases: Sequence[KnowledgeCase], /, *, ks: Sequence[int] = (1, 5), random_seed: int = 0
-) -> tuple[tuple[KnowledgeRow, ...], Report]:
+) -> tuple[tuple[KnowledgeRow, ...], CaseReport]:
     """Returns every case's row, and their report with the groups of L9.
 
     Args:
@@ -188,7 +188,7 @@ def score_knowledge(
     return rows, knowledge_report(rows, random_seed=random_seed)
 
 
-def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -> Report:
+def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -> CaseReport:
     """Returns the report of rows; failed cases are counted beside each mean and are in none."""
     ranked = any(row.recall is not None for row in rows)
     ks = sorted({k for row in rows for k in row.oracle})

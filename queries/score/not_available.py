@@ -5,7 +5,7 @@ What is absent was withheld: the delta of a withholding view is the truth. KaLMA
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_service.model.result import Triple
@@ -16,6 +16,7 @@ from queries.score.entailment import Entailment, Pair, triple_hypothesis
 from queries.score.judge import Judge, ask, read_choice
 from queries.score.metric import Score, mean_score, ratio_score
 from queries.score.prompts import load_score_prompt
+from queries.score.report import Part, Report
 
 NO_NA = "no sentence is marked [NA]"
 NO_ABSENT = "nothing is absent"
@@ -45,7 +46,7 @@ class NotAvailableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NotAvailableReport:
+class NotAvailableReport(Report):
     """Scores of ``[NA]`` over a set of answers.
 
     Attributes:
@@ -67,6 +68,25 @@ class NotAvailableReport:
     recall_macro: Score
     entailment: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an answer, or its judgement, failed."""
+        return any(row.failure is not None for row in self.rows)
+
+    def parts(self) -> Iterator[Part]:
+        """Yields what was scored, by whom, and the scores."""
+        absent = sum(row.absent for row in self.rows)
+        yield f"[NA]: {len(self.rows)} answers, {absent} withheld triples"
+        yield f"judge: {self.entailment}"
+        yield from self.notes
+        yield {
+            "precision, strict": self.precision_strict,
+            "precision, lenient": self.precision_lenient,
+            "recall": self.recall,
+            "precision, strict, macro": self.precision_strict_macro,
+            "recall, macro": self.recall_macro,
+        }
 
 
 def not_available_row(

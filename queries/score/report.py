@@ -6,10 +6,10 @@ A group is a question's type, its long-tail level or its number of reference tri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import orjson
@@ -89,7 +89,110 @@ RowType = TypeVar("RowType", bound=Row)
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; the first row is the head."""
+
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Parts of a report under a heading."""
+
+    heading: str
+    parts: tuple[Part, ...]
+
+
+Part: TypeAlias = "str | Mapping[str, Score | str] | Table | Section"
+"""What people read of a report: a line, figures by name, a table, or parts under a heading."""
+
+
+def lines_of(parts: Iterable[Part], /) -> Iterator[str]:
+    """Yields the lines of parts of a report: figures and cells in columns, sections indented.
+
+    >>> half = Score(0.5, 6)
+    >>> for line in lines_of(["2 cases", Section("base", ({"F1": half, "recall": half},))]):
+    ...     print(line)
+    2 cases
+    base
+      F1      0.500 (n=6)
+      recall  0.500 (n=6)
+    """
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Section):
+            yield part.heading
+            yield from ("  " + line for line in lines_of(part.parts))
+        else:
+            rows = part.rows if isinstance(part, Table) else [
+                (name, value if isinstance(value, str) else value.text())
+                for name, value in part.items()
+            ]  # fmt: skip
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+                yield "  ".join(cells).rstrip()
+
+
 class Report:
+    """What a score gives: figures with what they rest on, and what failed.
+
+    A score of the command line returns one. What it prints, its JSON and its exit code come of it.
+    """
+
+    __slots__ = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether cases, or parts of them, have no score because something failed."""
+        return False
+
+    def parts(self) -> Iterable[Part]:
+        """Returns what people read, from the top."""
+        raise NotImplementedError
+
+    def to_plain(self) -> dict[str, Any]:
+        """Returns the report as JSON-ready data."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    def lines(self) -> list[str]:
+        """Returns the report for people."""
+        return list(lines_of(self.parts()))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainReport(Report):
+    """A report of data that has no type of its own.
+
+    Attributes:
+        data: Its JSON.
+        shown: What people read.
+        failed: Whether cases, or parts of them, failed.
+    """
+
+    data: Mapping[str, Any]
+    shown: Sequence[Part]
+    failed: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether cases, or parts of them, failed."""
+        return self.failed
+
+    def parts(self) -> Iterable[Part]:
+        """Returns what people read."""
+        return self.shown
+
+    def to_plain(self) -> dict[str, Any]:
+        """Returns the data."""
+        plain: dict[str, Any] = to_plain(self.data)
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport(Report):
     """Scores over a set of cases.
 
     Attributes:
@@ -101,6 +204,7 @@ class Report:
         scores: Over all cases, by name.
         by: By axis (``kind``, ``level``, ``references``) and group; axes with one group are left out.
         notes: What a reader should know.
+        rows: The cases, one by one.
     """
 
     title: str
@@ -111,6 +215,12 @@ class Report:
     by: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    rows: Sequence[Row] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a case, or a part of one, failed."""
+        return not all(map(is_whole, self.rows))
 
     def score(self, name: str, /) -> Score:
         """Returns a score by name; raises ``InputError`` naming those there are."""
@@ -118,31 +228,26 @@ class Report:
             raise InputError(f"unknown score {name!r}; there are {', '.join(self.scores)}")
         return self.scores[name]
 
-    def to_plain(self) -> dict[str, Any]:
-        """Returns the report as JSON-ready data."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    def lines(self) -> list[str]:
-        """Returns the report for people."""
-        failed = sum(self.failures.values())
-        shown = [f"{self.title}: {self.cases} cases, {failed} failed"]
-        shown.extend(f"{name}: {value}" for name, value in self.basis.items())
+    def parts(self) -> Iterator[Part]:
+        """Yields what was scored, failures, notes, and the scores, over all cases and by group."""
+        yield f"{self.title}: {self.cases} cases, {sum(self.failures.values())} failed"
+        yield from (f"{name}: {value}" for name, value in self.basis.items())
         for why, count in self.failures.items():
-            shown.append(f"failed {count} times: {self.reasons.get(why, why)}")
-        shown.extend(self.notes)
-        shown.extend(score_lines(self.scores))
+            yield f"failed {count} times: {self.reasons.get(why, why)}"
+        yield from self.notes
+        yield self.scores
         for axis, groups in self.by.items():
             for group, scores in groups.items():
-                shown.append(f"{axis} {group}")
-                shown.extend("  " + line for line in score_lines(scores))
-        return shown
+                yield Section(f"{axis} {group}", (scores,))
 
 
-def score_lines(scores: Scores, /) -> list[str]:
-    """Returns one line a score, names in one column."""
-    width = max((len(name) for name in scores), default=0)
-    return [f"{name:<{width}}  {score.text()}" for name, score in scores.items()]
+def files_report(reports: Mapping[str, CaseReport], /) -> PlainReport:
+    """Returns the reports of several files that are compared, by the name of the file."""
+    return PlainReport(
+        {"files": [{"file": name, **report.to_plain()} for name, report in reports.items()]},
+        [Section(name, tuple(report.parts())) for name, report in reports.items()],
+        failed=any(report.has_failed for report in reports.values()),
+    )
 
 
 def make_report(
@@ -153,7 +258,7 @@ def make_report(
     *,
     basis: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
-) -> Report:
+) -> CaseReport:
     """Returns the scores of some rows, over all of them and over each group.
 
     Args:
@@ -175,7 +280,7 @@ def make_report(
     for row in rows:
         for axis, group in row.groups.named():
             axes.setdefault(axis, {}).setdefault(group, []).append(row)
-    return Report(
+    return CaseReport(
         title=title,
         cases=len(rows),
         scores=summarise(rows),
@@ -188,6 +293,7 @@ def make_report(
         },
         notes=tuple(notes),
         reasons={why: reasons[why] for why, _ in counted},
+        rows=tuple(rows),
     )
 
 
@@ -280,7 +386,7 @@ def _scores(listed: Any, path: str | Path) -> dict[str, Score]:
     return {name: from_plain(Score, score) for name, score in listed.items()}
 
 
-def side_by_side(
+def merge_groups(
     reports: Sequence[Mapping[str, Mapping[str, Score]]], /
 ) -> dict[str, dict[str, Score]]:
     """Returns the scores of several reports by name, each with its score in every group.
@@ -291,7 +397,7 @@ def side_by_side(
     Raises:
         InputError: Two reports have a score of one name.
 
-    >>> table = side_by_side([{"general": {"F1": Score(0.4, 9)}, "specific": {"F1": Score(0.5, 9)}}])
+    >>> table = merge_groups([{"general": {"F1": Score(0.4, 9)}, "specific": {"F1": Score(0.5, 9)}}])
     >>> {group: score.value for group, score in table["F1"].items()}
     {'general': 0.4, 'specific': 0.5}
     """

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
@@ -19,6 +17,7 @@ from queries.score.citation import (
     citation_scores,
 )
 from queries.score.metric import Score
+from queries.score.report import Part, Report
 
 if TYPE_CHECKING:
     from queries.datasets.gold import GoldQuestion
@@ -41,7 +40,7 @@ _TITLES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CitationReport:
+class CitationReport(Report):
     """Citation scores of a set of answers (K4).
 
     Attributes:
@@ -88,30 +87,21 @@ class CitationReport:
                 )
         return data
 
-    def to_json(self) -> str:
-        """Returns the report as one line of JSON."""
-        return orjson.dumps(self.to_plain()).decode()
-
-    def lines(self) -> list[str]:
-        """Returns the report for people: what was scored, then one line a score."""
+    def parts(self) -> Iterator[Part]:
+        """Yields what was scored, what is in no score, and the scores."""
         failed = sum(row.failure is not None for row in self.rows)
-        shown = [
-            f"{len(self.rows)} answers by {', '.join(self.models) or 'no model'}; {failed} failed",
-            f"{self.citations} citations, {self.unmatched} of them match nothing that was given",
-        ]
+        yield f"{len(self.rows)} answers by {', '.join(self.models) or 'no model'}; {failed} failed"
+        yield f"{self.citations} citations, {self.unmatched} of them match nothing that was given"
         if self.other_case:
             counted = "as correct" if self.fold_case else "as incorrect (--fold-case: as correct)"
-            shown.append(
+            yield (
                 f"{self.other_case} of them differ in upper and lower case alone, counted {counted}"
             )
         if self.missing:
-            shown.append(f"{len(self.missing)} questions without an answer, in no score")
+            yield f"{len(self.missing)} questions without an answer, in no score"
         if self.without_gold:
-            shown.append(f"{len(self.without_gold)} answers without a gold question")
-        width = max(len(title) for title in _TITLES.values())
-        for name, title in _TITLES.items():
-            shown.append(f"{title:<{width}}  {self.score(name).text()}")
-        return shown
+            yield f"{len(self.without_gold)} answers without a gold question"
+        yield {title: self.score(name) for name, title in _TITLES.items()}
 
 
 def score_answers(

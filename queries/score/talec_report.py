@@ -14,7 +14,7 @@ from queries.score.agreement import equal_share, kendall_tau_b, pearson, spearma
 from queries.score.case import TextCase
 from queries.score.criteria import Criteria
 from queries.score.metric import Score, divide, mean_score, ratio_score
-from queries.score.report import Report, make_report
+from queries.score.report import CaseReport, make_report
 from queries.score.resample import bootstrap_score
 from queries.score.talec import (
     TalecRow,
@@ -166,7 +166,7 @@ def talec_report(
     judged_by: str,
     notes: Sequence[str] = (),
     random_seed: int = 0,
-) -> Report:
+) -> CaseReport:
     """Returns the report of judged texts, over all and by split (T6).
 
     Args:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain
 from queries.datasets.records import Record, read_records
 from queries.score.metric import Score
+from queries.score.report import Part, Report, Section
 from queries.score.talec import TalecRow
 from queries.score.talec_report import human_score, talec_scores
 
@@ -41,7 +42,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsCompared:
+class RunsCompared(Report):
     """Two runs over the same texts, side by side (T6).
 
     Attributes:
@@ -57,23 +58,24 @@ class RunsCompared:
     second: Mapping[str, Score]
     changed: tuple[Changed, ...]
 
-    def lines(self) -> list[str]:
-        """Returns the comparison for people."""
-        shown = [f"{self.cases} texts in both runs"]
+    def parts(self) -> Iterator[Part]:
+        """Yields which texts are compared, the scores of both runs, and what changed."""
+        yield f"{self.cases} texts in both runs"
         if self.only_first or self.only_second:
-            shown.append(
-                f"{self.only_first} in the first alone, {self.only_second} in the second alone"
-            )
-        width = max(len(name) for name in self.first)
-        for name, score in self.first.items():
-            other = self.second[name]
-            moved = ""
-            if score.value is not None and other.value is not None:
-                moved = f"  {other.value - score.value:+.3f}"
-            shown.append(f"{name:<{width}}  {score.text()} -> {other.text()}{moved}")
-        shown.append(f"{len(self.changed)} verdicts changed")
-        shown.extend(f"  {change.text()}" for change in self.changed)
-        return shown
+            yield f"{self.only_first} in the first alone, {self.only_second} in the second alone"
+        yield {name: _moved(score, self.second[name]) for name, score in self.first.items()}
+        yield Section(
+            f"{len(self.changed)} verdicts changed",
+            tuple(change.text() for change in self.changed),
+        )
+
+
+def _moved(first: Score, second: Score) -> str:
+    """The two scores, and how far they are apart where both have a value."""
+    text = f"{first.text()} -> {second.text()}"
+    if first.value is None or second.value is None:
+        return text
+    return f"{text}  {second.value - first.value:+.3f}"
 
 
 def compare_runs(

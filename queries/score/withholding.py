@@ -26,7 +26,7 @@ from queries.llm import ChatModel, Usage
 from queries.retriever import Retriever
 from queries.score.entailment import Entailment
 from queries.score.not_available import NotAvailableReport, score_not_available
-from queries.score.report import Groups
+from queries.score.report import Groups, PlainReport, Section
 from queries.score.run import CitationReport, score_answers
 
 ROUNDS = 3
@@ -141,24 +141,56 @@ class Round:
     @property
     def has_failed(self) -> bool:
         """Whether an answer, or its judgement, failed."""
-        judged = () if self.not_available is None else self.not_available.rows
-        return any(row.failure is not None for row in self.citations.rows) or any(
-            row.failure is not None for row in judged
+        return any(row.failure is not None for row in self.citations.rows) or (
+            self.not_available is not None and self.not_available.has_failed
         )
 
-    def lines(self) -> list[str]:
-        """Returns the round for people."""
-        shown = [f"{self.withheld} withheld, {self.questions} questions"]
-        shown.extend(
-            f"  citation {name[:-6]:<17}  {self.citations.score(name).text()}"
-            for name in ("precision_micro", "recall_micro")
-        )
+    def section(self) -> Section:
+        """Returns what people read of the round."""
+        scores = {
+            f"citation {name}": self.citations.score(f"{name}_micro")
+            for name in ("precision", "recall")
+        }
         if self.not_available is not None:
-            report = self.not_available
-            shown.append(f"  [NA] precision, strict      {report.precision_strict.text()}")
-            shown.append(f"  [NA] precision, lenient     {report.precision_lenient.text()}")
-            shown.append(f"  [NA] recall                 {report.recall.text()}")
-        return shown
+            scores |= {
+                "[NA] precision, strict": self.not_available.precision_strict,
+                "[NA] precision, lenient": self.not_available.precision_lenient,
+                "[NA] recall": self.not_available.recall,
+            }
+        return Section(f"{self.withheld} withheld, {self.questions} questions", (scores,))
+
+
+def rounds_report(rounds: Sequence[Round], /, *, label: str, judged_by: str) -> PlainReport:
+    """Returns the report of rounds.
+
+    Args:
+        rounds: The scores of each.
+        label: How their questions were asked.
+        judged_by: Who judged entailment.
+    """
+    models = sorted({name for item in rounds for name in item.citations.models})
+    return PlainReport(
+        {
+            "models": models,
+            "asked": label,
+            "rounds": [
+                {
+                    "withheld": item.withheld,
+                    "questions": item.questions,
+                    "citations": item.citations.to_plain(),
+                    "not_available": item.not_available,
+                }
+                for item in rounds
+            ],
+        },
+        [
+            f"answers by {', '.join(models)}",
+            f"asked by {label}",
+            f"judge: {judged_by}",
+            *(item.section() for item in rounds),
+        ],
+        failed=any(item.has_failed for item in rounds),
+    )
 
 
 def withheld_order(question: GoldQuestion, /, *, random_seed: int = 0) -> tuple[str, ...]:

@@ -74,8 +74,8 @@ def test_agreement_of_two_judges_over_the_same_pairs_o14(cli: Cli, tmp_path: Pat
             assert cli("score", "entailment", file, "--judge", "model", *out, *of(server)).code == 0
     done = cli("score", "agreement", "a.jsonl", "b.jsonl")
     # Equal on 3 of 4; by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2.
-    assert "equal            0.750" in done.out
-    assert "kappa            0.500" in done.out
+    assert "  equal  0.750" in done.out
+    assert "  kappa  0.500" in done.out
     grouped = cli("score", "agreement", "a.jsonl", "b.jsonl", "--groups", "level", "--json").json
     assert {name: group["cases"] for name, group in grouped["groups"].items()} == {"I": 2, "II": 2}
     assert grouped["groups"]["I"]["pairs"][0]["scores"]["equal"]["value"] == 1.0

@@ -23,7 +23,7 @@ from queries.score.facts import Fact, FactsRow, facts_report
 from queries.score.geval import GEvalRow, Preset, QualityScore, Weighting, geval_report
 from queries.score.knowledge import KnowledgeCase, score_knowledge
 from queries.score.not_available import NotAvailableRow, score_not_available
-from queries.score.report import Groups, Report
+from queries.score.report import CaseReport, Groups
 from queries.score.talec import LabelVerdict, TalecRow
 from queries.score.talec_report import talec_report
 
@@ -33,7 +33,7 @@ NA_SCORES = (
 A, B, NO = Groups("a"), Groups("b"), Groups()
 
 
-def shown(report: Report, to: str = "") -> str:
+def shown(report: CaseReport, to: str = "") -> str:
     """The lines of a report, up to the first of a group."""
     lines = report.lines()
     ends = [at for at, line in enumerate(lines) if to and line.startswith(f"{to} ")]

@@ -18,6 +18,7 @@ from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Setting
 from queries.llm import Usage
 from queries.score.entailment import Judgement, Pair, WordOverlap
+from queries.score.report import lines_of
 from queries.score.withholding import (
     Asked,
     ask_withheld,
@@ -62,7 +63,7 @@ def test_rounds_are_nested_and_scored_against_the_full_minimum_set_k6() -> None:
     assert [len(view) for view in views] == [1, 2, 3]
     assert views[0] == views[1][:1] == views[2][:1]
     assert all(entities == ("Q1",) for _, _, _, entities in retriever.calls)
-    assert any("[NA] recall" in line for line in found[1].lines())
+    assert "[NA] recall" in "\n".join(lines_of([found[1].section()]))
 
 
 def test_the_order_is_drawn_by_seed_question_and_statement() -> None:
@@ -141,17 +142,17 @@ def test_a_round_is_shown_with_its_figures() -> None:
         rounds=1,
     )
     assert not any(one.has_failed for one in rounds)
-    shown = ["\n".join(one.lines()) for one in rounds]
+    shown = ["\n".join(lines_of([one.section()])) for one in rounds]
     assert shown == [
         """\
 0 withheld, 2 questions
-  citation precision          0.500 (0.250 to 0.750, n=8)
-  citation recall             1.000 (1.000 to 1.000, n=4)""",
+  citation precision  0.500 (0.250 to 0.750, n=8)
+  citation recall     1.000 (1.000 to 1.000, n=4)""",
         """\
 1 withheld, 2 questions
-  citation precision          0.333 (0.000 to 0.667, n=6)
-  citation recall             0.500 (0.000 to 0.667, n=4)
-  [NA] precision, strict      none (no sentence is marked [NA])
-  [NA] precision, lenient     none (no sentence is marked [NA])
-  [NA] recall                 0.000 (0.000 to 0.000, n=2)""",
+  citation precision       0.333 (0.000 to 0.667, n=6)
+  citation recall          0.500 (0.000 to 0.667, n=4)
+  [NA] precision, strict   none (no sentence is marked [NA])
+  [NA] precision, lenient  none (no sentence is marked [NA])
+  [NA] recall              0.000 (0.000 to 0.000, n=2)""",
     ]

@@ -18,7 +18,7 @@ from graph_service.cli.score.options import (
     SideBySideOptions,
     TalecOptions,
 )
-from graph_service.cli.score.score_cases import file_of, run_cases, show, text_cases
+from graph_service.cli.score.score_cases import file_of, run_cases, text_cases
 from graph_service.errors import InputError
 from queries.datasets.scored import read_text_cases, read_texts_by_id
 from queries.score.case import TextCase
@@ -33,8 +33,7 @@ from queries.score.geval import (
     geval_report,
     rate_text,
 )
-from queries.score.report import read_report_groups
-from queries.score.report import side_by_side as beside
+from queries.score.report import PlainReport, Report, Table, merge_groups, read_report_groups
 from queries.score.rubric import load_rubric
 from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
 from queries.score.talec_export import tuning_records
@@ -75,7 +74,7 @@ def preset_of(options: GEvalOptions, /) -> Preset:
     return preset
 
 
-def geval(options: GEvalOptions, output: Output, /) -> int:
+def geval(options: GEvalOptions, output: Output, /) -> Report:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
     cases = text_cases(options, output, file_of(options.file), needs=("question",))
@@ -99,31 +98,27 @@ def geval(options: GEvalOptions, output: Output, /) -> int:
             cases,
             lambda case: rate_text(case, by=by),
             GEvalRow,
-            f"geval by {by.label}",
-            lambda case: case.id,
+            basis=f"geval by {by.label}",
         )
-    return show(geval_report(rows, preset, rated_by=by.label), output, rows)
+    return geval_report(rows, preset, rated_by=by.label)
 
 
-def side_by_side(options: SideBySideOptions, output: Output, /) -> int:
+def side_by_side(options: SideBySideOptions, output: Output, /) -> Report:
     """Puts the scores of each kind of question beside one another (K10)."""
-    read = [read_report_groups(path, options.by) for path in options.reports]
-    groups = list(dict.fromkeys(chain(*read)))
-    table = beside(read)
-    output.object({"by": options.by, "groups": groups, "scores": table})
-    output.table(
-        [
-            ["score", *groups],
-            *(
-                [name, *(row[group].text() if group in row else "" for group in groups)]
-                for name, row in table.items()
-            ),
-        ]
+    reports = [read_report_groups(path, options.by) for path in options.reports]
+    groups = list(dict.fromkeys(chain(*reports)))
+    scores = merge_groups(reports)
+    rows = [
+        [name, *(row[group].text() if group in row else "" for group in groups)]
+        for name, row in scores.items()
+    ]
+    return PlainReport(
+        {"by": options.by, "groups": groups, "scores": scores},
+        [Table([["score", *groups], *rows])],
     )
-    return 0
 
 
-def talec(options: TalecOptions, output: Output, /) -> int:
+def talec(options: TalecOptions, output: Output, /) -> Report:
     """Judges texts by criteria (T1 to T7)."""
     criteria = load_criteria(options.criteria)
     cases: Sequence[TextCase] = text_cases(options, output, file_of(options.file))
@@ -140,8 +135,7 @@ def talec(options: TalecOptions, output: Output, /) -> int:
             cases,
             lambda case: judge_text(case, by=by),
             TalecRow,
-            f"talec by {by.label}",
-            lambda case: case.id,
+            basis=f"talec by {by.label}",
         )
     # What people say may have been added or mended since a case was judged.
     rows = tuple(
@@ -149,7 +143,7 @@ def talec(options: TalecOptions, output: Output, /) -> int:
         for row, case in zip(rows, cases, strict=True)
     )
     notes = shot_notes(cases, criteria)
-    return show(talec_report(rows, criteria, judged_by=by.label, notes=notes), output, rows)
+    return talec_report(rows, criteria, judged_by=by.label, notes=notes)
 
 
 def _shares(text: str) -> tuple[float, float, float]:
@@ -181,36 +175,35 @@ def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[Tex
     return kept
 
 
-def compare(options: CompareRunsOptions, output: Output, /) -> int:
+def compare(options: CompareRunsOptions, output: Output, /) -> Report:
     """Puts two runs of talec side by side (T6)."""
     for path in (options.first, options.second):
         if not Path(path).is_file():
             raise InputError(f"there is no file {path}", argument="run")
-    compared = compare_runs(
+    return compare_runs(
         read_run(options.first), read_run(options.second), load_criteria(options.criteria).classes
     )
-    output.object(compared)
-    for line in compared.lines():
-        output.line(line)
-    return 0
 
 
-def lint(options: LintOptions, output: Output, /) -> int:
+def lint(options: LintOptions, output: Output, /) -> Report:
     """Checks a file of criteria and its shots (T1, T4)."""
     criteria = load_criteria(options.criteria)
-    found = lint_criteria(criteria)
-    output.object({"criteria": criteria.label, "warnings": found})
-    for warning in found:
-        output.line(f"{criteria.source}, line {warning.line}, {warning.label}: {warning.words}")
+    warnings = lint_criteria(criteria)
     shots = sum(len(label.shots) for label in criteria.labels)
-    output.line(
-        f"{criteria.label}: {len(criteria.labels)} labels, {shots} shots, {len(criteria.rules)} "
-        f"rules, {len(found)} warnings"
+    return PlainReport(
+        {"criteria": criteria.label, "warnings": warnings},
+        [
+            *(
+                f"{criteria.source}, line {warning.line}, {warning.label}: {warning.words}"
+                for warning in warnings
+            ),
+            f"{criteria.label}: {len(criteria.labels)} labels, {shots} shots, "
+            f"{len(criteria.rules)} rules, {len(warnings)} warnings",
+        ],
     )
-    return 0
 
 
-def export(options: ExportTuningOptions, output: Output, /) -> int:
+def export(options: ExportTuningOptions, output: Output, /) -> Report:
     """Writes labelled texts as fine-tuning records (T8)."""
     criteria = load_criteria(options.criteria)
     cases = _of_splits(read_text_cases(file_of(options.file)), options.splits)
@@ -221,6 +214,6 @@ def export(options: ExportTuningOptions, output: Output, /) -> int:
         )
     except OSError as error:
         raise InputError(f"can't write {options.out}: {error.strerror}", argument="out") from error
-    output.object({"records": len(records), "out": options.out})
-    output.line(f"{len(records)} records in {options.out}")
-    return 0
+    return PlainReport(
+        {"records": len(records), "out": options.out}, [f"{len(records)} records in {options.out}"]
+    )

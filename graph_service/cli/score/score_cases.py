@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from queries.datasets.scored import read_text_cases
 from queries.generate.answer import Answer
 from queries.lock import one_writer
 from queries.score.case import TextCase
-from queries.score.report import Groups, Report, Row, is_whole
+from queries.score.report import Groups, Row, is_whole
 from queries.score.rows import RowFile, score_cases
 
 RowType = TypeVar("RowType", bound=Row)
@@ -97,31 +98,6 @@ def groups_by_id(options: GoldOptions, /) -> Callable[[str], Groups]:
     return lambda id_: Groups(kind=kinds.get(id_, ""))
 
 
-def show(report: Report, output: Output, rows: Sequence[Row], /) -> int:
-    """Prints a report; returns 1 where cases, or parts of them, failed, else 0."""
-    output.object({**report.to_plain(), "rows": rows})
-    for line in report.lines():
-        output.line(line)
-    return 1 if report.failures or not all(is_whole(row) for row in rows) else 0
-
-
-def show_several(reports: Sequence[tuple[str, Report, Sequence[Row]]], output: Output, /) -> int:
-    """Prints the reports of several files that are compared; returns 1 where anything failed."""
-    output.object(
-        {
-            "files": [
-                {"file": name, **found.to_plain(), "rows": rows} for name, found, rows in reports
-            ]
-        }
-    )
-    for name, report, _ in reports:
-        output.line(name)
-        for line in report.lines():
-            output.line("  " + line)
-    whole = all(not found.failures and all(map(is_whole, rows)) for _, found, rows in reports)
-    return 0 if whole else 1
-
-
 def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
     """Writes rows as JSON lines where a file is named; raises ``InputError`` where it can't."""
     if path is None:
@@ -138,40 +114,38 @@ def run_cases(
     cases: Sequence[Case],
     score: Callable[[Case], RowType],
     kind: type[RowType],
-    basis: str,
-    id_of: Callable[[Case], str],
     /,
+    *,
+    basis: str,
+    id_of: Callable[[Case], str] = attrgetter("id"),
 ) -> tuple[RowType, ...]:
-    """Returns one row a case, kept in ``--out`` and gone on with from there.
+    """Returns one row a case, written to ``--out`` and gone on with from there.
 
     Prints the progress on stderr, with the tokens so far.
+
+    Args:
+        options: Where rows are written, and how many cases are scored at once.
+        output: Where it is said how many cases were scored before.
+        cases: With ids of their own.
+        score: From a case to its row.
+        kind: The rows' type.
+        basis: What the scores rest on; rows of another basis are refused.
+        id_of: A case's id.
     """
     with one_writer(options.out):
-        return _run_cases(options, output, cases, score, kind, basis, id_of)
-
-
-def _run_cases(
-    options: RunOptions,
-    output: Output,
-    cases: Sequence[Case],
-    score: Callable[[Case], RowType],
-    kind: type[RowType],
-    basis: str,
-    id_of: Callable[[Case], str],
-) -> tuple[RowType, ...]:
-    file = RowFile(Path(options.out) if options.out else None, kind, basis)
-    before = sum(id_of(case) in file.rows for case in cases)
-    if before:
-        output.note(f"{before} cases were scored in {options.out} before")
-    return score_cases(
-        cases,
-        score,
-        file,
-        id_of=id_of,
-        again=lambda row: options.retry_failed and not is_whole(row),
-        concurrency=options.concurrency,
-        progress=Teller(),
-    )
+        file = RowFile(Path(options.out) if options.out else None, kind, basis)
+        before = sum(id_of(case) in file.rows for case in cases)
+        if before:
+            output.note(f"{before} cases were scored in {options.out} before")
+        return score_cases(
+            cases,
+            score,
+            file,
+            id_of=id_of,
+            again=lambda row: options.retry_failed and not is_whole(row),
+            concurrency=options.concurrency,
+            progress=Teller(),
+        )
 
 
 def text_cases(

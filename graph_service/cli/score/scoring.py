@@ -28,8 +28,6 @@ from graph_service.cli.score.score_cases import (
     gold_of,
     groups_by_id,
     run_cases,
-    show,
-    show_several,
     text_cases,
     write_rows,
 )
@@ -74,13 +72,15 @@ from queries.score.entailment_score import (
 from queries.score.fact_check import FactChecker, check_facts
 from queries.score.facts import MEDIAN, FactsRow, facts_report, middle_count
 from queries.score.knowledge import KnowledgeCase, score_knowledge
-from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
+from queries.score.not_available import beside_judge, score_not_available
+from queries.score.report import Report, files_report
 from queries.score.run import score_answers
 from queries.score.withholding import (
     Asked,
     WithheldRow,
     ask_withheld,
     plan_rounds,
+    rounds_report,
     score_withheld,
     withheld_statements,
 )
@@ -127,7 +127,7 @@ def _overlap(options: CrossEncoderOptions) -> WordOverlap:
     return WordOverlap(chosen.threshold, chosen.text())
 
 
-def citations(options: CitationsOptions, output: Output, /) -> int:
+def citations(options: CitationsOptions, output: Output, /) -> Report:
     """Scores citations against gold questions (K4)."""
     answers, gold = read_answers_and_gold(file_of(options.file), fold_case=options.fold_case)
     if gold and options.gold:
@@ -136,16 +136,12 @@ def citations(options: CitationsOptions, output: Output, /) -> int:
             argument="gold",
             hint="Give one of the two.",
         )
-    report = score_answers(
+    return score_answers(
         answers, gold or gold_for(answers, options, output), fold_case=options.fold_case
     )
-    output.object(report.to_plain())
-    for line in report.lines():
-        output.line(line)
-    return 0
 
 
-def na(options: NotAvailableOptions, output: Output, /) -> int:
+def na(options: NotAvailableOptions, output: Output, /) -> Report:
     """Scores ``[NA]`` against what was withheld (K6)."""
     answers, absent = read_answers_and_absent(file_of(options.file))
     if not answers:
@@ -161,35 +157,12 @@ def na(options: NotAvailableOptions, output: Output, /) -> int:
     elif options.view is not None:
         absent = _withheld(options, options.view, output, answers)
     with judges(options) as judge:
-        report = score_not_available(
+        return score_not_available(
             answers,
             absent,
             entailment=entailment_of(options, options.judge, judge, output),
             beside_question=beside_judge(judge()) if options.lenient else None,
         )
-    output.object(report)
-    for line in not_available_lines(report):
-        output.line(line)
-    return 1 if any(row.failure is not None for row in report.rows) else 0
-
-
-def not_available_lines(report: NotAvailableReport, /) -> list[str]:
-    """Returns the report for people."""
-    absent = sum(row.absent for row in report.rows)
-    shown = [
-        f"[NA]: {len(report.rows)} answers, {absent} withheld triples",
-        f"judge: {report.entailment}",
-        *report.notes,
-    ]
-    for title, score in (
-        ("precision, strict", report.precision_strict),
-        ("precision, lenient", report.precision_lenient),
-        ("recall", report.recall),
-        ("precision, strict, macro", report.precision_strict_macro),
-        ("recall, macro", report.recall_macro),
-    ):
-        shown.append(f"{title:<24}  {score.text()}")
-    return shown
 
 
 def _withheld(
@@ -231,7 +204,7 @@ def _withheld(
     }
 
 
-def withheld(options: WithheldOptions, output: Output, /) -> int:
+def withheld(options: WithheldOptions, output: Output, /) -> Report:
     """Asks on withholding views, one statement more each round, and scores (K6)."""
     settings = read_settings()
     named = bool(options.model or options.replay or settings.model_name)
@@ -254,39 +227,16 @@ def withheld(options: WithheldOptions, output: Output, /) -> int:
             cases,
             lambda case: ask_withheld(case, retriever=client, asked=asked),
             WithheldRow,
-            f"withheld from {asked.label}, random seed {options.view_seed}",
-            lambda case: case.id,
+            basis=f"withheld from {asked.label}, random seed {options.view_seed}",
         )
-        found = score_withheld(
+        rounds = score_withheld(
             cases,
             rows,
             triples=triples,
             entailment=entailment,
             beside_question=beside_judge(judge()) if options.lenient else None,
         )
-    models = sorted({name for item in found for name in item.citations.models})
-    output.object(
-        {
-            "models": models,
-            "asked": asked.label,
-            "rounds": [
-                {
-                    "withheld": item.withheld,
-                    "questions": item.questions,
-                    "citations": item.citations.to_plain(),
-                    "not_available": item.not_available,
-                }
-                for item in found
-            ],
-        }
-    )
-    output.line(f"answers by {', '.join(models)}")
-    output.line(f"asked by {asked.label}")
-    output.line(f"judge: {entailment.name}")
-    for item in found:
-        for line in item.lines():
-            output.line(line)
-    return 1 if any(item.has_failed for item in found) else 0
+    return rounds_report(rounds, label=asked.label, judged_by=entailment.name)
 
 
 def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapping[str, Triple]:
@@ -307,7 +257,7 @@ def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapp
     return found
 
 
-def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> int:
+def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> Report:
     """Scores which answer entities are named and which relations were found (L8, L9)."""
     ks = tuple(sorted(set(options.k)))
     if ks[0] < 1:
@@ -315,10 +265,10 @@ def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> int:
     cases = _with_answers(read_cases(file_of(options.file), knowledge_case), options)
     rows, report = score_knowledge(cases, ks=ks)
     write_rows(options.out, rows)
-    return show(report, output, rows)
+    return report
 
 
-def answer_sets(options: AnswerSetOptions, output: Output, /) -> int:
+def answer_sets(options: AnswerSetOptions, output: Output, /) -> Report:
     """Scores sets of answers, refusals, attacks and errors told (B3)."""
     cases: Sequence[AnswerSetCase] = read_cases(file_of(options.file), answer_set_case)
     named = _gold_answers(options)
@@ -339,7 +289,7 @@ def answer_sets(options: AnswerSetOptions, output: Output, /) -> int:
         )
     rows, report = score_answer_sets(cases)
     write_rows(options.out, rows)
-    return show(report, output, rows)
+    return report
 
 
 def _gold_answers(
@@ -376,7 +326,7 @@ def _with_answers(
     return cases
 
 
-def entailment(options: EntailmentOptions, output: Output, /) -> int:
+def entailment(options: EntailmentOptions, output: Output, /) -> Report:
     """Scores pairs, or the alignment of answers' citations (K5, L8)."""
     path = file_of(options.file)
     with judges(options, run=options) as model:
@@ -391,15 +341,14 @@ def entailment(options: EntailmentOptions, output: Output, /) -> int:
             cases,
             lambda case: next(iter(judge_pairs([case], entailment=judge))),
             EntailmentRow,
-            f"entailment by {judge.name}",
-            lambda case: case.id,
+            basis=f"entailment by {judge.name}",
         )
-    return show(entailment_report(rows, judged_by=judge.name, notes=judge.notes), output, rows)
+    return entailment_report(rows, judged_by=judge.name, notes=judge.notes)
 
 
 def _alignment(
     options: EntailmentOptions, output: Output, answers: Sequence[Answer], judge: Entailment
-) -> int:
+) -> Report:
     groups = groups_by_id(options)
     rows = run_cases(
         options,
@@ -407,18 +356,18 @@ def _alignment(
         answers,
         lambda item: alignment_row(item, entailment=judge, groups=groups(item.question_id)),
         AlignmentRow,
-        f"alignment by {judge.name}",
-        lambda item: item.question_id,
+        basis=f"alignment by {judge.name}",
+        id_of=lambda item: item.question_id,
     )
-    return show(alignment_report(rows, judged_by=judge.name, notes=judge.notes), output, rows)
+    return alignment_report(rows, judged_by=judge.name, notes=judge.notes)
 
 
-def factscore(options: FactScoreOptions, output: Output, /) -> int:
+def factscore(options: FactScoreOptions, output: Output, /) -> Report:
     """Scores atomic facts as FActScore does, or people's labels of them (O9)."""
     return _facts(options, output, "factscore")
 
 
-def safe(options: SafeOptions, output: Output, /) -> int:
+def safe(options: SafeOptions, output: Output, /) -> Report:
     """Scores atomic facts as SAFE does (O9)."""
     return _facts(options, output, "safe")
 
@@ -433,7 +382,7 @@ class _FactsFile:
     notes: tuple[str, ...] = ()
 
 
-def _facts(options: FactScoreOptions, output: Output, title: str) -> int:
+def _facts(options: FactScoreOptions, output: Output, title: str) -> Report:
     paths = files_of(options.files)
     if options.out and len(paths) > 1:
         raise InputError(
@@ -464,11 +413,10 @@ def _facts(options: FactScoreOptions, output: Output, title: str) -> int:
         )
         for file in judged
     ]
-    if len(judged) == 1:
-        return show(reports[0], output, judged[0].rows)
-    return show_several(
-        [(str(file.path), report, file.rows) for file, report in zip(judged, reports, strict=True)],
-        output,
+    if len(reports) == 1:
+        return reports[0]
+    return files_report(
+        {str(file.path): report for file, report in zip(judged, reports, strict=True)}
     )
 
 
@@ -520,8 +468,7 @@ def _check_files(
                     cases,
                     lambda case: check_facts(case, by=checker),
                     FactsRow,
-                    f"{title} by {checker.label}",
-                    lambda case: case.id,
+                    basis=f"{title} by {checker.label}",
                 ),
                 () if verifier is None else verifier.notes,
             )
@@ -529,7 +476,7 @@ def _check_files(
         ]
 
 
-def agreement(options: AgreementOptions, output: Output, /) -> int:
+def agreement(options: AgreementOptions, output: Output, /) -> Report:
     """Scores the agreement of raters (K8, O14)."""
     for path in options.files:
         if not Path(path).is_file():
@@ -541,8 +488,4 @@ def agreement(options: AgreementOptions, output: Output, /) -> int:
         cases = read_cases(
             options.files[0], lambda record: rated_case(record, groups=options.groups)
         )
-    report = make_agreement(cases, measures=options.measures, by_group=bool(options.groups))
-    output.object(report)
-    for line in report.lines():
-        output.line(line)
-    return 0
+    return make_agreement(cases, measures=options.measures, by_group=bool(options.groups))
