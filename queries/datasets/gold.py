@@ -7,15 +7,15 @@ The shape follows KaLMA's minimum knowledge sets (rows K4 and K6).
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
-from queries.datasets.records import open_plain
+from queries.datasets.records import JsonNode, open_plain
+from queries.datasets.typed import read_typed
 
 NA = "[NA]"
 
@@ -59,7 +59,6 @@ class GoldQuestion:
         return (self.statement_ids, *self.alternatives)
 
 
-FIELDS = tuple(GoldQuestion.__dataclass_fields__)
 _OF_QUESTIONS = ("history", "knowledge", "question_vector")
 """What a question file may have beside, and no score against gold rests on."""
 
@@ -112,120 +111,54 @@ def parse_gold_questions(lines: Iterable[str], /, *, source: str) -> tuple[GoldQ
 
 def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
     try:
-        record = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: a JSON object was expected; {error}") from error
-    if not isinstance(record, dict):
-        raise InputError(f"{where}: a JSON object was expected; {_kind(record)} came")
-    for name in record:
-        if name not in FIELDS and name not in _OF_QUESTIONS:
-            near = difflib.get_close_matches(name, FIELDS, n=1)
-            hint = f"; {near[0]!r} may be meant" if near else ""
-            raise InputError(
-                f"{where}, field {name}: no such field{hint}. The fields are {', '.join(FIELDS)}"
-            )
-    fields = _Fields(record, where)
-    lacking = fields.flag("lacking")
-    question = GoldQuestion(
-        id=fields.text("id", default=default_id, filled=True),
-        question=fields.text("question", default=None, filled=True),
-        kind=fields.text("kind", default="lacking" if lacking else "question", filled=True),
-        entity_ids=fields.texts("entity_ids"),
-        statement_ids=_normal(fields.texts("statement_ids")),
-        alternatives=tuple(_normal(row) for row in fields.rows("alternatives")),
-        answer_ids=fields.texts("answer_ids"),
-        answers=fields.texts("answers") or ((NA,) if lacking else ()),
-        hops=fields.count("hops"),
-        lacking=lacking,
-        absent=fields.pairs("absent"),
-        note=fields.text("note", default="", filled=False),
+    if isinstance(fields, dict):
+        fields = {
+            "id": default_id,
+            **{name: value for name, value in fields.items() if name not in _OF_QUESTIONS},
+        }
+    question = read_typed(
+        GoldQuestion,
+        JsonNode(where, "", fields),
+        readers={
+            "statement_ids": lambda node: _normal(_distinct(node)),
+            "alternatives": lambda node: tuple(
+                _normal(_distinct(item)) for item in node.items("a list of lists of texts")
+            ),
+            **dict.fromkeys(("entity_ids", "answer_ids", "answers"), _distinct),
+        },
     )
-    if lacking and question.answers != (NA,):
+    if not question.lacking:
+        if question.absent:
+            raise InputError(
+                f"{where}, field absent: it is for lacking questions; set lacking to true or leave "
+                "absent out"
+            )
+        return question
+    question = replace(
+        question,
+        kind=question.kind if "kind" in fields else "lacking",
+        answers=question.answers or (NA,),
+    )
+    if question.answers != (NA,):
         raise InputError(
             f"{where}, field answers: a lacking question is answered {NA} alone; "
             f"{list(question.answers)} came. Leave answers out, or set lacking to false"
         )
-    if question.absent and not lacking:
-        raise InputError(
-            f"{where}, field absent: it is for lacking questions; set lacking to true or leave "
-            "absent out"
-        )
     return question
+
+
+def _distinct(node: JsonNode) -> tuple[str, ...]:
+    """The texts of a list, each once."""
+    texts = tuple(item.text() for item in node.items("a list of texts"))
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise node.wrong(f"{twice!r} comes twice; once is enough")
+    return texts
 
 
 def _normal(ids: tuple[str, ...]) -> tuple[str, ...]:
     """Returns GUIDs in the normal form; ids of other kinds stay as they are."""
     return tuple(normalise_statement_guid(id_) or id_ for id_ in ids)
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
-    return names.get(type(value), "null" if value is None else "a number")
-
-
-class _Fields:
-    """Typed access to a record; each error names the line and the field."""
-
-    def __init__(self, record: dict[str, object], where: str) -> None:
-        self.record = record
-        self.where = where
-
-    def _wrong(self, name: str, expected: str, came: object) -> InputError:
-        shown = _kind(came) if name in self.record else "nothing"
-        return InputError(f"{self.where}, field {name}: {expected} was expected; {shown} came")
-
-    def text(self, name: str, *, default: str | None, filled: bool) -> str:
-        value = self.record.get(name, default)
-        if isinstance(value, int) and not isinstance(value, bool) and name == "id":
-            return str(value)
-        if not isinstance(value, str):
-            raise self._wrong(name, "a text", value)
-        if filled and not value.strip():
-            raise InputError(f"{self.where}, field {name}: it is empty; a text was expected")
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self.record.get(name, False)
-        if not isinstance(value, bool):
-            raise self._wrong(name, "true or false", value)
-        return value
-
-    def count(self, name: str) -> int:
-        value = self.record.get(name, 0)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._wrong(name, "a whole number from 0 up", value)
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        return self._texts(name, self.record.get(name, []), "a list of texts")
-
-    def rows(self, name: str) -> tuple[tuple[str, ...], ...]:
-        value = self.record.get(name, [])
-        if not isinstance(value, list):
-            raise self._wrong(name, "a list of lists of texts", value)
-        return tuple(self._texts(name, row, "a list of lists of texts") for row in value)
-
-    def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
-        found: list[tuple[str, str]] = []
-        for row in self.rows(name):
-            if len(row) != 2:
-                raise InputError(
-                    f"{self.where}, field {name}: pairs of entity id and relation id were "
-                    f"expected; {list(row)} came"
-                )
-            found.append((row[0], row[1]))
-        return tuple(found)
-
-    def _texts(self, name: str, value: object, expected: str) -> tuple[str, ...]:
-        if not isinstance(value, list):
-            raise self._wrong(name, expected, value)
-        texts = tuple(item for item in value if isinstance(item, str) and item.strip())
-        if len(texts) != len(value):
-            raise InputError(
-                f"{self.where}, field {name}: {expected} was expected; an element is empty or "
-                "no text"
-            )
-        if len(set(texts)) != len(texts):
-            twice = next(text for text in texts if texts.count(text) > 1)
-            raise InputError(f"{self.where}, field {name}: {twice!r} comes twice; once is enough")
-        return texts

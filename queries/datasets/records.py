@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import difflib
 import gzip
 import lzma
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +75,18 @@ def unreadable(path: str | Path, error: Exception, /) -> InputError:
     return InputError(f"can't read {path}: {why}", argument="file")
 
 
+def read_text(path: str | Path, /) -> str:
+    """Returns the text of a file in UTF-8.
+
+    Raises:
+        InputError: It cannot be read, or is no UTF-8.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from error
+
+
 def read_json(path: str | Path, /) -> Any:
     """Returns what a file of one JSON document holds.
 
@@ -96,6 +111,104 @@ def kind_of(value: object, /) -> str:
     """
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
     return names.get(type(value), "null" if value is None else "a number")
+
+
+class _Absent:
+    """The value of a field that is missing."""
+
+
+_ABSENT = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNode:
+    """A value of a JSON object, as ``read_typed`` reads it; each error names the line and the field.
+
+    Attributes:
+        where: ``file, line 3`` for messages.
+        name: The field; empty for the object itself.
+        value: What JSON has there.
+    """
+
+    where: str
+    name: str
+    value: Any
+
+    def error(self, expected: str, /) -> InputError:
+        """Returns the error of a value that is not as expected."""
+        came = "nothing" if self.value is _ABSENT else kind_of(self.value)
+        if isinstance(self.value, str) and not self.value.strip():
+            came = "an empty text"
+        return self.wrong(f"{expected} was expected; {came} came")
+
+    def wrong(self, words: str, /) -> InputError:
+        """Returns an error with words of its own."""
+        where = f"{self.where}, field {self.name}" if self.name else self.where
+        return InputError(f"{where}: {words}", argument=re.split(r"[.[]", self.name)[0] or None)
+
+    def fields(
+        self, *, required: Sequence[str], optional: Sequence[str] = ()
+    ) -> dict[str, JsonNode]:
+        """Returns the fields by name; refuses an unknown one. A missing one is no value of any type."""
+        if not isinstance(self.value, dict):
+            raise self.error("a JSON object")
+        known = (*required, *optional)
+        for name in self.value:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; {near[0]!r} may be meant" if near else ""
+                raise self._part(name, None).wrong(
+                    f"no such field{hint}. The fields are {', '.join(known)}"
+                )
+        return {
+            name: self._part(name, self.value.get(name, _ABSENT))
+            for name in known
+            if name in required or name in self.value
+        }
+
+    def _part(self, name: str, value: Any) -> JsonNode:
+        return JsonNode(self.where, f"{self.name}.{name}" if self.name else name, value)
+
+    def items(self, expected: str = "a list", /) -> list[JsonNode]:
+        """Returns the parts of a list."""
+        if not isinstance(self.value, list):
+            raise self.error(expected)
+        return [
+            JsonNode(self.where, f"{self.name}[{index}]", part)
+            for index, part in enumerate(self.value)
+        ]
+
+    def text(self, *, may_be_empty: bool = False) -> str:
+        """Returns a text; a number stands for its digits where the field is an ``id``."""
+        if self.name.rpartition(".")[2] == "id" and type(self.value) is int:
+            return str(self.value)
+        if not isinstance(self.value, str) or not (may_be_empty or self.value.strip()):
+            raise self.error("a text")
+        return self.value
+
+    def choice(self, choices: Sequence[str], /) -> str:
+        """Returns one of some words."""
+        if self.value not in choices:
+            raise self.error(f"one of {', '.join(choices)}")
+        return str(self.value)
+
+    def number(self) -> int:
+        """Returns a whole number from 0 up."""
+        if type(self.value) is not int or self.value < 0:
+            raise self.error("a whole number from 0 up")
+        return self.value
+
+    def decimal(self) -> float:
+        """Returns a finite number."""
+        if type(self.value) not in (int, float) or not math.isfinite(self.value):
+            raise self.error("a number")
+        return float(self.value)
+
+    def truth(self) -> bool:
+        """Returns true or false."""
+        if not isinstance(self.value, bool):
+            raise self.error("true or false")
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)

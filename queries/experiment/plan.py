@@ -11,6 +11,7 @@ from typing import Any
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import ViewSpec
+from graph_service.options import option
 from queries.datasets.cases import QuestionFormat
 from queries.generate.setting import Generation, Setting, default_generation
 from queries.question_views import Aim
@@ -59,7 +60,7 @@ class QuestionFile:
     path: Path
     question_format: QuestionFormat | None = None
     language: str = "en"
-    first: int | None = None
+    first: int | None = option(None, help="how many of its questions are taken", least=1)
     graph: str | None = None
 
 
@@ -139,17 +140,17 @@ class Statistics:
         permutations: Sign flips drawn where there are too many to try all.
     """
 
-    random_seed: int = 0
-    resamples: int = 1000
-    permutations: int = 10_000
+    random_seed: int = option(0, help="of the bootstrap and the permutations", least=0)
+    resamples: int = option(1000, help="of the bootstrap", least=1)
+    permutations: int = option(10_000, help="sign flips drawn", least=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a run may take of models; None for no limit. A run that reaches it can go on later."""
 
-    requests: int | None = None
-    tokens: int | None = None
+    requests: int | None = option(None, help="requests to models", least=1)
+    tokens: int | None = option(None, help="tokens of models", least=1)
 
 
 @dataclass(frozen=True, slots=True)

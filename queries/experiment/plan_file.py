@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from enum import StrEnum
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -14,9 +14,10 @@ from graph_service.model.result import Strategy
 from graph_service.model.serialise import from_plain
 from graph_service.model.view_spec import Method, ViewSpec, parse_method
 from graph_service.options import check_bounds
-from queries.datasets.cases import QuestionFormat
-from queries.datasets.records import unreadable
+from queries.datasets.records import read_text
 from queries.datasets.scored import read_texts_by_id
+from queries.datasets.typed import file_of, read_typed
+from queries.datasets.yaml_file import Node, read_yaml
 from queries.experiment.judging import CHECKS_FACTS
 from queries.experiment.plan import (
     Answerer,
@@ -33,10 +34,7 @@ from queries.experiment.plan import (
 from queries.experiment.subjects import questions_of
 from queries.generate.setting import RECIPES, Generation, Setting
 from queries.question_views import Aim
-from queries.score.criteria import CITED_ANSWERS, criteria_names, load_criteria
-from queries.score.talec import Division
-from queries.score.talec import Method as TalecMethod
-from queries.yaml_file import Node, read_yaml
+from queries.score.criteria import criteria_names, load_criteria
 
 MAX_RANDOM_SEEDS = 1_000
 _FIELDS = (
@@ -46,7 +44,6 @@ _FIELDS = (
 )  # fmt: skip
 _OF_CELLS = ("graph", "view", "entity_ids", "preset", "question_vector", "query")
 _OF_FAMILY = ("name", "levels", "counts", "random_seeds", "scope", "each_question")
-_OF_JUDGE = ("url", "criteria", "division", "method", "passages", "random_seed")
 _OF_GRID = ("method", "level", "count", "random_seed", "scope", "algorithm")
 
 
@@ -61,13 +58,7 @@ def read_plan(path: str | Path, /, *, scores: Sequence[str] = ()) -> Plan:
         InputError: It cannot be read, or is wrong; names file, line and field.
     """
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise unreadable(file, error) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file.name}: a plan in UTF-8 was expected; {error}") from error
-    return parse_plan(text, source=file.name, folder=file.parent, scores=scores)
+    return parse_plan(read_text(file), source=file.name, folder=file.parent, scores=scores)
 
 
 def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str] = ()) -> Plan:
@@ -92,8 +83,10 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
         generation=_generation(parts["generation"]) if "generation" in parts else {},
         judges=_judges(parts["judges"], folder) if "judges" in parts else (),
         scores=_known(parts["scores"], scores) if "scores" in parts else (),
-        statistics=Statistics(**_numbers(parts, "statistics", Statistics, least=0)),
-        budget=Budget(**_numbers(parts, "budget", Budget, least=1)),
+        statistics=read_typed(Statistics, parts["statistics"])
+        if "statistics" in parts
+        else Statistics(),
+        budget=read_typed(Budget, parts["budget"]) if "budget" in parts else Budget(),
     )
     if any(judge.passages is not None for judge in plan.judges):
         _require_passages(plan, parts["judges"])
@@ -131,42 +124,18 @@ def _distinct(
     return tuple(kind(word) for word in _known(parts[name], [one.value for one in kind]))
 
 
-def _numbers(parts: Mapping[str, Node], name: str, kind: Any, *, least: int) -> dict[str, int]:
-    if name not in parts:
-        return {}
-    given = parts[name].fields(required=(), optional=[each.name for each in fields(kind)])
-    found = {key: node.number() for key, node in given.items()}
-    for key, value in found.items():
-        if value < (least if key == "random_seed" else max(least, 1)):
-            raise given[key].error("a whole number from 1 up")
-    return found
-
-
 def _question_file(node: Node, folder: Path, graphs: Sequence[str]) -> QuestionFile:
     if not node.is_fields:
-        return QuestionFile(node.text(), _found(node, folder))
-    parts = node.fields(required=("file",), optional=("format", "language", "first", "graph"))
-    kind = None
-    if "format" in parts:
-        kind = QuestionFormat(parts["format"].choice([one.value for one in QuestionFormat]))
-    first = parts["first"].number() if "first" in parts else None
-    if first == 0:
-        raise parts["first"].error("a whole number from 1 up")
-    return QuestionFile(
-        parts["file"].text(),
-        _found(parts["file"], folder),
-        kind,
-        parts["language"].text() if "language" in parts else "en",
-        first,
-        parts["graph"].choice(graphs) if "graph" in parts else None,
+        return QuestionFile(node.text(), file_of(node, folder))
+    file = read_typed(
+        QuestionFile,
+        node,
+        names={"path": "file", "question_format": "format"},
+        readers={"graph": lambda part: part.choice(graphs)},
+        folder=folder,
+        name="",
     )
-
-
-def _found(node: Node, folder: Path) -> Path:
-    path = folder / node.text()
-    if not path.is_file():
-        raise node.wrong(f"there is no file {path}")
-    return path
+    return replace(file, name=node.field("file").text())
 
 
 def _views(parts: Mapping[str, Node]) -> tuple[ViewFamily, ...]:
@@ -311,28 +280,24 @@ def _answerers(parts: Mapping[str, Node]) -> tuple[Answerer, ...]:
 
 
 def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
-    found: dict[JudgeKind, JudgePlan] = {}
+    judges: dict[JudgeKind, JudgePlan] = {}
     for part in _list(node):
-        entry = part.fields(required=("score", "model"), optional=_OF_JUDGE)
-        kind = JudgeKind(entry["score"].choice([one.value for one in JudgeKind]))
-        if kind in found:
-            raise part.wrong(f"{kind.value!r} stands twice; a run has one judge of each kind")
-        for name in ("criteria", "division", "method"):
-            if name in entry and kind is not JudgeKind.TALEC:
-                raise entry[name].wrong(f"only talec takes {name}")
-        if "passages" in entry and kind not in CHECKS_FACTS:
-            raise entry["passages"].wrong("only factscore and safe take passages")
-        found[kind] = JudgePlan(
-            kind,
-            entry["model"].text(),
-            entry["url"].text() if "url" in entry else "",
-            _criteria(entry["criteria"], folder) if "criteria" in entry else CITED_ANSWERS,
-            Division(_word(entry, "division", Division, Division.LABEL)),
-            TalecMethod(_word(entry, "method", TalecMethod, TalecMethod.JOINT)),
-            _found(entry["passages"], folder) if "passages" in entry else None,
-            entry["random_seed"].number() if "random_seed" in entry else None,
+        judge = read_typed(
+            JudgePlan,
+            part,
+            names={"kind": "score"},
+            readers={"criteria": partial(_criteria, folder)},
+            folder=folder,
         )
-    return tuple(found.values())
+        if judge.kind in judges:
+            raise part.wrong(f"{judge.kind.value!r} stands twice; a run has one judge of each kind")
+        for name in ("criteria", "division", "method"):
+            if judge.kind is not JudgeKind.TALEC and part.has(name):
+                raise part.field(name).wrong(f"only talec takes {name}")
+        if judge.kind not in CHECKS_FACTS and part.has("passages"):
+            raise part.field("passages").wrong("only factscore and safe take passages")
+        judges[judge.kind] = judge
+    return tuple(judges.values())
 
 
 def _require_passages(plan: Plan, node: Node) -> None:
@@ -341,7 +306,7 @@ def _require_passages(plan: Plan, node: Node) -> None:
     for judge, part in zip(plan.judges, _list(node), strict=True):
         if judge.passages is None:
             continue
-        where = part.fields(required=("score", "model"), optional=_OF_JUDGE)["passages"]
+        where = part.field("passages")
         try:
             known = read_texts_by_id(judge.passages, "passages")
         except InputError as error:
@@ -353,35 +318,38 @@ def _require_passages(plan: Plan, node: Node) -> None:
             )
 
 
-def _word(entry: Mapping[str, Node], name: str, kind: Any, default: StrEnum) -> str:
-    return entry[name].choice([one.value for one in kind]) if name in entry else default.value
-
-
-def _criteria(node: Node, folder: Path) -> str:
+def _criteria(folder: Path, node: Node) -> str:
     """The name of criteria of ours, or a file beside the plan."""
     name = node.text()
-    given = name if name in criteria_names() else str(_found(node, folder))
+    source = name if name in criteria_names() else str(file_of(node, folder))
     try:
-        load_criteria(given)
+        load_criteria(source)
     except InputError as error:
         raise node.wrong(error.message) from error
-    return given
+    return source
 
 
 def _extractive(node: Node) -> Extractive:
     parts = node.fields(required=(), optional=("min_score", "calibrate"))
     if len(parts) > 1:
         raise node.wrong("give min_score or calibrate, not both")
-    if "min_score" in parts:
-        return Extractive(min_score=parts["min_score"].decimal())
     if "calibrate" not in parts:
-        return Extractive()
-    given = parts["calibrate"].fields(required=("share",), optional=("random_seed",))
-    share = given["share"].share()
+        return read_typed(Extractive, node, only=("min_score",))
+    return read_typed(
+        Extractive,
+        parts["calibrate"],
+        names={"calibration_share": "share"},
+        only=("calibration_share", "random_seed"),
+        readers={"calibration_share": _calibration_share},
+        required=("share",),
+    )
+
+
+def _calibration_share(node: Node) -> float:
+    share = node.share()
     if not 0 < share < 1:
-        raise given["share"].error("a number between 0 and 1")
-    seed = given["random_seed"].number() if "random_seed" in given else 0
-    return Extractive(calibration_share=share, random_seed=seed)
+        raise node.error("a number between 0 and 1")
+    return share
 
 
 def _generation(node: Node) -> Mapping[str, Any]:

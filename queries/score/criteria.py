@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -17,8 +17,9 @@ from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.text.fold import index_tokens
 from graph_service.text.sentences import split_sentences
-from queries.datasets.records import unreadable
-from queries.yaml_file import Node, read_yaml
+from queries.datasets.records import read_text
+from queries.datasets.typed import read_typed
+from queries.datasets.yaml_file import Node, read_yaml
 
 CITED_ANSWERS = "cited-answers"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -163,11 +164,7 @@ def load_criteria(name: str = CITED_ANSWERS, /) -> Criteria:
         InputError: There are none of that name, or the file is wrong; names the line.
     """
     if name.endswith((".yaml", ".yml")):
-        try:
-            text = Path(name).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise unreadable(name, error) from error
-        return parse_criteria(text, source=Path(name).name)
+        return parse_criteria(read_text(name), source=Path(name).name)
     if name not in criteria_names():
         raise InputError(
             f"there are no criteria {name!r}; there are {', '.join(criteria_names())}, or give a "
@@ -222,62 +219,42 @@ def _name(node: Node) -> str:
     return text
 
 
+def _is_unacceptable(node: Node) -> bool:
+    return node.choice(("unacceptable", "acceptable")) == "unacceptable"
+
+
+_READERS = {"name": _name, "unacceptable": _is_unacceptable}
+
+
 def _label(node: Node) -> Label:
-    parts = node.fields(required=("name", "title", "class", "description"), optional=("shots",))
-    shots = tuple(_shot(item) for item in parts["shots"].items()) if "shots" in parts else ()
-    return Label(
-        _name(parts["name"]),
-        parts["title"].text(),
-        parts["description"].text(),
-        parts["class"].choice(("unacceptable", "acceptable")) == "unacceptable",
-        shots,
-        node.line,
+    return read_typed(
+        Label,
+        node,
+        names={"unacceptable": "class"},
+        readers={**_READERS, "shots": lambda part: tuple(map(_shot, part.items()))},
+        line=node.line,
     )
 
 
 def _shot(node: Node) -> Shot:
-    parts = node.fields(required=("question", "text", "reason", "present"), optional=("knowledge",))
-    knowledge: tuple[str, ...] = ()
-    if "knowledge" in parts:
-        knowledge = tuple(item.text() for item in parts["knowledge"].items())
-    return Shot(
-        parts["question"].text(),
-        parts["text"].text(),
-        parts["reason"].text(),
-        parts["present"].choice(("true", "false")) == "true",
-        knowledge,
-        node.line,
-    )
+    return read_typed(Shot, node, line=node.line)
 
 
 def _rule(node: Node) -> Rule:
-    parts = node.fields(
-        required=("name", "title", "class", "measure"), optional=("least", "most", "pattern")
-    )
-    measure = Measure(parts["measure"].choice([item.value for item in Measure]))
-    wanted = {"pattern"} if measure is Measure.PATTERN else {"least", "most"}
-    given = {"least", "most", "pattern"} & parts.keys()
-    if not given or not given <= wanted:
-        raise node.error(f"for a rule on {measure.value}: {' or '.join(sorted(wanted))}, and no "
-                         "other limit")  # fmt: skip
-    rule = Rule(
-        _name(parts["name"]),
-        parts["title"].text(),
-        parts["class"].choice(("unacceptable", "acceptable")) == "unacceptable",
-        measure,
-    )
-    if measure is Measure.PATTERN:
-        pattern = parts["pattern"].text()
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise parts["pattern"].error(f"a regular expression ({error})") from error
-        return replace(rule, pattern=pattern)
-    least = parts["least"].number() if "least" in parts else None
-    most = parts["most"].number() if "most" in parts else None
-    if least is not None and most is not None and least > most:
+    rule = read_typed(Rule, node, names={"unacceptable": "class"}, readers=_READERS)
+    allowed = {"pattern"} if rule.measure is Measure.PATTERN else {"least", "most"}
+    limits = {name for name in ("least", "most", "pattern") if node.has(name)}
+    if not limits or not limits <= allowed:
+        raise node.error(
+            f"for a rule on {rule.measure.value}: {' or '.join(sorted(allowed))}, and no other limit"
+        )
+    if rule.least is not None and rule.most is not None and rule.least > rule.most:
         raise node.error("a least that is not above most")
-    return replace(rule, least=least, most=most)
+    try:
+        re.compile(rule.pattern)
+    except re.error as error:
+        raise node.field("pattern").error(f"a regular expression ({error})") from error
+    return rule
 
 
 @dataclass(frozen=True, slots=True)

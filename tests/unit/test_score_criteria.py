@@ -73,7 +73,7 @@ def test_criteria_are_data_t1() -> None:
         (
             "title: Wrong",
             "titel: Wrong",
-            "own.yaml, line 4, label 1: no such field 'titel'; 'title' may be meant. The fields are name, title, class, description, shots",
+            "own.yaml, line 4, label 1: no such field 'titel'; 'title' may be meant. The fields are name, title, description, class, shots",
         ),
         ("    title: Stiff\n", "", "own.yaml, line 17, label 2: missing title"),
         (
@@ -134,7 +134,7 @@ def test_criteria_are_data_t1() -> None:
         (
             "knowledge: [NO, 1985]",
             "knowledge: NO",
-            "own.yaml, line 14, field knowledge: expected a list; 'NO' came",
+            "own.yaml, line 14, field knowledge: expected a list of texts; 'NO' came",
         ),
         (
             "class: acceptable, measure: words, most: 3",

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_service.errors import InputError
-from queries.yaml_file import Node, read_yaml
+from queries.datasets.records import read_text
+from queries.datasets.typed import read_typed
+from queries.datasets.yaml_file import Node, read_yaml
 
 TEMPLATES = Path(__file__).with_name("templates.yaml")
 TYPES = ("descriptive", "explanatory", "predictive", "comparative", "critical")
@@ -42,33 +43,26 @@ def read_templates(path: Path = TEMPLATES, /) -> tuple[SubType, ...]:
     Raises:
         InputError: The file can't be read, or is not as expected; names the line and the field.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't read {path}: {error}", argument="templates") from error
-    root = read_yaml(text, path.name, expected="sub-types")
-    found: dict[str, SubType] = {}
+    root = read_yaml(read_text(path), path.name, expected="sub-types")
+    kinds: dict[str, SubType] = {}
     for node in root.fields(required=("sub-types",))["sub-types"].items():
-        one = _sub_type(node)
-        if one.name in found:
-            raise node.wrong(f"the name {one.name!r} stands twice; each sub-type has its own")
-        found[one.name] = one
-    if not found:
+        kind = _sub_type(node)
+        if kind.name in kinds:
+            raise node.wrong(f"the name {kind.name!r} stands twice; each sub-type has its own")
+        kinds[kind.name] = kind
+    if not kinds:
         raise root.error("at least one sub-type")
-    return tuple(found.values())
+    return tuple(kinds.values())
 
 
 def _sub_type(node: Node) -> SubType:
-    fields = node.fields(required=("name", "type", "template", "linked"), optional=("free",))
-    linked = tuple(item.text() for item in fields["linked"].items())
-    free = tuple(item.text() for item in fields["free"].items()) if "free" in fields else ()
-    if not 1 <= len(linked) <= 2:
-        raise fields["linked"].error("one or two placeholders")
-    template = fields["template"].text()
-    used = list(dict.fromkeys(_PLACEHOLDER.findall(template)))
-    if sorted(used) != sorted((*linked, *free)):
-        raise fields["template"].wrong(
+    kind = read_typed(SubType, node, readers={"type": lambda part: part.choice(TYPES)})
+    if not 1 <= len(kind.linked) <= 2:
+        raise node.field("linked").error("one or two placeholders")
+    used = list(dict.fromkeys(_PLACEHOLDER.findall(kind.template)))
+    if sorted(used) != sorted(kind.placeholders):
+        raise node.field("template").wrong(
             f"its placeholders are {', '.join(used) or 'none'}; linked and free list "
-            f"{', '.join((*linked, *free))}"
+            f"{', '.join(kind.placeholders)}"
         )
-    return SubType(fields["name"].text(), fields["type"].choice(TYPES), template, linked, free)
+    return kind

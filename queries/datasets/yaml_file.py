@@ -51,12 +51,12 @@ class Node:
         self.where = where
         self.line: int = node.start_mark.line + 1
 
-    def error(self, expected: str) -> InputError:
+    def error(self, expected: str, /) -> InputError:
         """Returns the error of a node that is not as expected."""
         came = {"mapping": "fields", "sequence": "a list", "scalar": f"{self.node.value!r}"}
         return self.wrong(f"expected {expected}; {came[self.node.id]} came")
 
-    def wrong(self, words: str) -> InputError:
+    def wrong(self, words: str, /) -> InputError:
         """Returns an error with words of its own."""
         return InputError(f"{self.source}, line {self.line}, {self.where}: {words}")
 
@@ -70,12 +70,21 @@ class Node:
         """Whether it is a list."""
         return bool(self.node.id == "sequence")
 
+    def has(self, name: str, /) -> bool:
+        """Returns whether it has a field."""
+        return self.is_fields and any(str(key.value) == name for key, _ in self.node.value)
+
+    def field(self, name: str, /) -> Node:
+        """Returns a field that it has."""
+        value = next(value for key, value in self.node.value if str(key.value) == name)
+        return Node(value, self.source, f"field {name}")
+
     def fields(self, *, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Node]:
         """Returns the fields by name; refuses one that is unknown, missing, or there twice."""
         known = (*required, *optional)
         if self.node.id != "mapping":
             raise self.error(f"the fields {', '.join(known)}")
-        found: dict[str, Node] = {}
+        nodes: dict[str, Node] = {}
         for key, value in self.node.value:
             name = str(key.value)
             line = key.start_mark.line + 1
@@ -86,33 +95,37 @@ class Node:
                     f"{self.source}, line {line}, {self.where}: no such field {name!r}{hint}. "
                     f"The fields are {', '.join(known)}"
                 )
-            if name in found:
+            if name in nodes:
                 raise InputError(f"{self.source}, line {line}: {name} stands twice; once is enough")
-            found[name] = Node(value, self.source, f"field {name}")
-        missing = [name for name in required if name not in found]
+            nodes[name] = Node(value, self.source, f"field {name}")
+        missing = [name for name in required if name not in nodes]
         if missing:
             raise InputError(
                 f"{self.source}, line {self.line}, {self.where}: missing {', '.join(missing)}"
             )
-        return found
+        return nodes
 
-    def items(self) -> list[Node]:
+    def items(self, expected: str = "a list", /) -> list[Node]:
         """Returns the parts of a list."""
         if self.node.id != "sequence":
-            raise self.error("a list")
+            raise self.error(expected)
         singular = self.where.removeprefix("field ").rstrip("s")
         return [
             Node(item, self.source, f"{singular} {number}")
             for number, item in enumerate(self.node.value, 1)
         ]
 
-    def text(self) -> str:
-        """Returns a filled text."""
-        if self.node.id != "scalar" or not str(self.node.value).strip():
+    def text(self, *, may_be_empty: bool = False) -> str:
+        """Returns a text."""
+        if self.node.id != "scalar" or not (may_be_empty or str(self.node.value).strip()):
             raise self.error("a text")
         return str(self.node.value).strip()
 
-    def choice(self, choices: Sequence[str]) -> str:
+    def truth(self) -> bool:
+        """Returns true or false."""
+        return self.choice(("true", "false")) == "true"
+
+    def choice(self, choices: Sequence[str], /) -> str:
         """Returns one of some words."""
         text = self.text()
         if text not in choices:
