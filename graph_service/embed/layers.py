@@ -90,7 +90,8 @@ class Architecture:
 
 @dataclass(frozen=True, slots=True)
 class Grids:
-    """Digits of the factors of one layer's products: weights, heads, shares, and the wide states.
+    """Digits of the factors of one layer's products: weights, heads, shares, the wide states, and
+    what attention gathers.
 
     With these the sums that a matrix product makes are under 2^53 quanta for any text of
     all-MiniLM-L6-v2. A state has root ``width`` times its scale as greatest length, and what is
@@ -104,6 +105,7 @@ class Grids:
     widen: int = WEIGHT_BITS
     wide: int = 19
     narrow: int = WEIGHT_BITS
+    context: int = STATE_BITS
 
 
 OTHER_WAY = (
@@ -111,6 +113,39 @@ OTHER_WAY = (
 )
 # Coarser grids than this would cost digits of the vectors.
 LEAST_BITS = 15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """A product with two matrices of low rank, which is added to that with a weight.
+
+    Attributes:
+        down: Float64 [in, rank], on a grid.
+        up: Float64 [rank, out], on a grid.
+        inner_bits: Of the grid between the two.
+    """
+
+    down: Float64
+    up: Float64
+    inner_bits: int
+
+    def add_to(self, values: Float64, x: Float64, /) -> None:
+        """Adds ``x @ down @ up`` to values, in place."""
+        inner = x @ self.down
+        to_grid(inner, self.inner_bits)
+        values += inner @ self.up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """What is added to the products with a layer's weights (``low_rank``)."""
+
+    query: Product
+    key: Product
+    value: Product
+    merge: Product
+    widen: Product
+    narrow: Product
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +168,7 @@ class Layer:
     narrow_scale: Float64
     narrow_shift: Float64
     grids: Grids
+    update: Update | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +336,10 @@ def bound_of_state(scale: Float64, shift: Float64, weights: Float64) -> Float64:
 def project(layer: Layer, state: Float64, /) -> Float64:
     """Returns queries, keys and values of each token, float64 [tokens, 3 * width], on their grid."""
     mixed: Float64 = state @ layer.attend
+    if layer.update is not None:
+        width = state.shape[1]
+        for i, part in enumerate((layer.update.query, layer.update.key, layer.update.value)):
+            part.add_to(mixed[:, i * width : (i + 1) * width], state)
     mixed += layer.attend_bias
     to_grid(mixed, layer.grids.head)
     return mixed
@@ -310,17 +350,21 @@ def attend(
     heads: int,
     groups: Sequence[Group],
     biases: Sequence[Float64 | None],
-    share_bits: int,
+    grids: Grids,
     /,
+    *,
+    preceding: tuple[Float64, Float64] | None = None,
 ) -> Float64:
-    """Returns what each token gathers from its text, float64 [tokens, width].
+    """Returns what each token gathers from its text, float64 [tokens, width], on its grid.
 
     Args:
         mixed: Of ``project``.
         heads: Of the transformer.
         groups: The texts, by their lengths.
         biases: What is added to the scores of each group, [heads, tokens, tokens].
-        share_bits: The grid of the shares.
+        grids: Of the layer.
+        preceding: Keys and values, [heads, tokens, width of a head] each, of a text that every
+            token gathers from too.
     """
     context = np.empty((len(mixed), mixed.shape[1] // 3))
     for group, bias in zip(groups, biases, strict=True):
@@ -328,13 +372,20 @@ def attend(
         shares = query @ key.swapaxes(-1, -2)
         if bias is not None:
             shares += bias
+        if preceding is not None:
+            shares = np.concatenate((query @ preceding[0].swapaxes(-1, -2), shares), axis=-1)
         shares -= shares.max(axis=-1, keepdims=True)
         exp(shares)
-        to_grid(shares, share_bits)
-        gathered = shares @ value
+        to_grid(shares, grids.share)
+        if preceding is None:
+            gathered = shares @ value
+        else:
+            tokens = preceding[1].shape[1]
+            gathered = shares[..., :tokens] @ preceding[1]
+            gathered += shares[..., tokens:] @ value
         gathered /= shares.sum(axis=-1, keepdims=True)
         context[group.rows] = group.join(gathered)
-    to_grid(context, STATE_BITS)
+    to_grid(context, grids.context)
     return context
 
 
@@ -347,14 +398,21 @@ def merge(layer: Layer, shape: Architecture, state: Float64, context: Float64, /
         state: Before the layer.
         context: Of ``attend``, on its grid.
     """
+    update = layer.update
     merged: Float64 = context @ layer.merge
+    if update is not None:
+        update.merge.add_to(merged, context)
     merged += layer.merge_bias
     merged += state
     normalise(merged, layer.merge_scale, layer.merge_shift, shape.epsilon)
     wide: Float64 = merged @ layer.widen
+    if update is not None:
+        update.widen.add_to(wide, merged)
     wide += layer.widen_bias
     ACTIVATIONS[shape.activation](wide, layer.grids.wide)
     result: Float64 = wide @ layer.narrow
+    if update is not None:
+        update.narrow.add_to(result, wide)
     result += layer.narrow_bias
     result += merged
     normalise(result, layer.narrow_scale, layer.narrow_shift, shape.epsilon)

@@ -50,6 +50,7 @@ from graph_service.embed.layers import (
     project,
     read_layers,
 )
+from graph_service.embed.low_rank import LayerUpdate, updated_layers
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, ModelFileError
 from graph_service.math_threads import one_math_thread
@@ -91,6 +92,38 @@ Step = Dense | UnitLength
 
 _MATRICES = ("attend", "merge", "widen", "narrow")
 """The large arrays of a layer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenPack:
+    """The tokens of some texts one after the other, those of one length together.
+
+    Attributes:
+        words: Ids of tokens, int64 [tokens].
+        starts: First row of each text, int64 [texts].
+        lengths: Tokens of each text, int64 [texts], ascending.
+        groups: Texts of one length.
+    """
+
+    words: Int64
+    starts: Int64
+    lengths: Int64
+    groups: list[Group]
+
+    @classmethod
+    def of(cls, ids: Sequence[Sequence[int]], /) -> TokenPack:
+        """Returns the pack of texts whose lengths ascend."""
+        lengths = np.array([len(item) for item in ids], dtype=np.int64)
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+        words = np.fromiter((i for item in ids for i in item), dtype=np.int64, count=int(ends[-1]))
+        distinct, first = np.unique(lengths, return_index=True)
+        bounds = [*first.tolist(), len(ids)]
+        groups = [
+            Group(int(starts[bounds[i]]), bounds[i + 1] - bounds[i], length)
+            for i, length in enumerate(distinct.tolist())
+        ]
+        return cls(words, starts, lengths, groups)
 
 
 def _packs(lengths: Sequence[int], /) -> list[list[int]]:
@@ -146,11 +179,13 @@ class TransformerEmbedder:
         if len(positions) < most:
             raise ModelFileError(f"{name} has {len(positions)} positions, {most} are needed")
         self._positions: Float32 = positions[:most].astype(np.float32)
+        self._second_type = np.zeros(width)
         if architecture.has_token_types:
-            # Every text is of type 0, so its vector goes into the positions' once.
-            self._positions = self._positions + read.table(
-                "embeddings.token_type_embeddings.weight", width
-            )[0].astype(np.float32)
+            # A text that is embedded is of type 0, whose vector goes into the positions' once.
+            types = read.table("embeddings.token_type_embeddings.weight", width)
+            self._positions = self._positions + types[0].astype(np.float32)
+            if len(types) > 1:
+                self._second_type = types[1].astype(np.float64) - types[0].astype(np.float64)
         self._scale = read.vector("embeddings.LayerNorm.weight", width)
         self._shift = read.vector("embeddings.LayerNorm.bias", width)
         self._distances = None
@@ -243,27 +278,43 @@ class TransformerEmbedder:
 
     def _encode_pack(self, ids: list[list[int]]) -> Float32:
         """Returns the vectors of texts in order of their length, [texts, dimension]."""
-        lengths = np.array([len(item) for item in ids], dtype=np.int64)
-        ends = np.cumsum(lengths)
-        starts = ends - lengths
-        words = np.fromiter((i for item in ids for i in item), dtype=np.int64, count=int(ends[-1]))
-        state: Float64 = self._words[words].astype(np.float64)
-        state += self._positions[self._places(words, starts, lengths)]
-        normalise(state, self._scale, self._shift, self._shape.epsilon)
-
-        distinct, first = np.unique(lengths, return_index=True)
-        bounds = [*first.tolist(), len(ids)]
-        groups = [
-            Group(int(starts[bounds[i]]), bounds[i + 1] - bounds[i], length)
-            for i, length in enumerate(distinct.tolist())
-        ]
-        biases = [self._bias(group.length) for group in groups]
+        pack = TokenPack.of(ids)
+        places = self._places(pack.words, pack.starts, pack.lengths)
+        state = self.states(pack.words, places)
+        biases = [self._bias(group.length) for group in pack.groups]
         for layer in self._layers:
             context = attend(
-                project(layer, state), self._shape.heads, groups, biases, layer.grids.share
+                project(layer, state), self._shape.heads, pack.groups, biases, layer.grids
             )
             state = merge(layer, self._shape, state, context)
-        return self._pooled(state, starts, lengths).astype(np.float32)
+        return self._pooled(state, pack.starts, pack.lengths).astype(np.float32)
+
+    def states(self, words: Int64, positions: Int64, /, *, second: bool = False) -> Float64:
+        """Returns the states that go into the first layer, float64 [tokens, width].
+
+        Args:
+            words: Ids of tokens.
+            positions: Row of each in the table of positions.
+            second: Whether they are of the second of two texts (BERT's token type 1).
+        """
+        state: Float64 = self._words[words].astype(np.float64)
+        state += self._positions[positions]
+        if second:
+            state += self._second_type
+        normalise(state, self._scale, self._shift, self._shape.epsilon)
+        return state
+
+    def updated_layers(self, updates: Sequence[LayerUpdate], /) -> tuple[Layer, ...]:
+        """Returns the layers with updates added; their weights stay shared with this embedder."""
+        return updated_layers(self._layers, updates, self._shape, self._scale, self._shift)
+
+    def token_ids(self, text: str, /) -> list[int]:
+        """Returns the tokens of a text with the marks before and behind, however many.
+
+        Raises:
+            InputError: The text holds a lone surrogate.
+        """
+        return self._ids(text, special=True)
 
     def _places(self, words: Int64, starts: Int64, lengths: Int64) -> Int64:
         """Returns the row of each word in the table of positions, [words]."""

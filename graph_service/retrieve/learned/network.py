@@ -6,10 +6,6 @@ that the first ranks highest, whose sequences are put into words (``features.FIN
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,9 +17,8 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Float64
-from graph_service.model.identity import digest
-from graph_service.npz_file import read_npz
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
+from graph_service.weights_file import decode_weights, encode_weights
 
 SCORE_DIGITS = 5
 _LITERAL_FROM = 0.6
@@ -120,18 +115,10 @@ def encode_candidate_scorer(scorer: CandidateScorer, /) -> bytes:
         "embedder": scorer.embedder,
         "data": scorer.data,
         "inputs": {"first": list(NAMES), "final": list(FINAL_NAMES)},
-        "content": _content(arrays),
         "literal_weight": scorer.literal_weight,
         "notes": dict(scorer.notes),
     }
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-        _put(archive, "meta.json", json.dumps(meta, indent=1, sort_keys=True).encode())
-        for name in sorted(arrays):
-            data = io.BytesIO()
-            np.lib.format.write_array(data, arrays[name], allow_pickle=False)
-            _put(archive, f"{name}.npy", data.getvalue())
-    return whole.getvalue()
+    return encode_weights(arrays, meta)
 
 
 def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
@@ -141,13 +128,7 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         InputError: They are no such file, of another version, damaged, or of other inputs.
     """
     try:
-        arrays = read_npz(data)
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            meta = json.loads(archive.read("meta.json"))
-        if meta["form"] != _FORM or meta["version"] != _VERSION:
-            raise ValueError(f"form {meta['form']!r}, version {meta['version']!r}")
-        if meta["content"] != _content(arrays):
-            raise ValueError("its content is not what its hash says")
+        arrays, meta = decode_weights(data, form=_FORM, version=_VERSION)
         if meta["inputs"] != {"first": list(NAMES), "final": list(FINAL_NAMES)}:
             raise ValueError("it was trained on other inputs than this version makes")
         first, final = (
@@ -160,7 +141,7 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         if not 0.0 <= literal < np.inf:
             raise ValueError(f"literal_weight {literal}")
         return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"], literal)
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"no scorer of relation sequences: {error}", argument="scorer") from error
 
 
@@ -198,13 +179,3 @@ def _check(networks: Networks, inputs: int) -> None:
             raise ValueError(f"{name} is no finite array of shape {shape}")
     if not (networks.scale > 0.0).all():
         raise ValueError("a scale is not above 0")
-
-
-def _content(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
-    parts = [f"{name} {arrays[name].shape}" for name in sorted(arrays)]
-    parts += [np.ascontiguousarray(arrays[name]).tobytes().hex() for name in sorted(arrays)]
-    return digest(tuple(parts), person=b"sequences").hex()
-
-
-def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data)

@@ -1,0 +1,1 @@
+"""Training of the cross-encoder that ranks what a question may ask, with torch."""

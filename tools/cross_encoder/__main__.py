@@ -1,0 +1,223 @@
+"""``make train-scorer``: trains the cross-encoder, and says what it reaches on what it did not see.
+
+    python -m tools.cross_encoder FILE... --out weights.npz [--hold FAMILY] [--minutes 110]
+
+Ended at any moment, it goes on from its last checkpoint when the same command runs again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from graph_service.embed.cross_encoder import encode_cross_weights
+from graph_service.embed.folder import read_tensors
+from graph_service.embed.minilm import ARCHITECTURE, MiniLM
+from graph_service.embed.weights import find_model
+
+from .network import Network
+from .questions import Question, Tokens, hash_files, is_open, read_questions, tokenise
+
+CHECKPOINT_S = 600.0
+_EVALUATED = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How it is trained.
+
+    Attributes:
+        rank: Of the updates.
+        epochs: How often each question is looked at; less than one takes a part of them.
+        batch: Questions a step.
+        candidates: Wrong candidates of a question that a step looks at, at most.
+        learning_rate: Greatest of the schedule, which rises over a twentieth and falls to 0.
+        random_seed: Of all draws.
+    """
+
+    rank: int = 16
+    epochs: float = 1.0
+    batch: int = 32
+    candidates: int = 11
+    learning_rate: float = 1e-3
+    random_seed: int = 0
+
+
+def main() -> int:
+    """Trains, prints what it reaches, and writes the weights."""
+    parser = argparse.ArgumentParser(prog="make train-scorer", description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path, help="questions, JSON lines")
+    parser.add_argument("--out", type=Path, required=True, help="file of the weights")
+    parser.add_argument("--hold", action="append", default=[], help="a family to leave out")
+    parser.add_argument("--all-licences", action="store_true", help="to measure, never to ship")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    defaults = Options()
+    for name, value in asdict(defaults).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    arguments = parser.parse_args()
+    options = Options(**{name: getattr(arguments, name) for name in asdict(defaults)})
+
+    questions = [question for path in arguments.files for question in read_questions(path)]
+    if not arguments.all_licences:
+        questions = [question for question in questions if is_open(question)]
+    train = [question for question in questions if question.family not in arguments.hold]
+    rng = np.random.default_rng(options.random_seed)
+    held = [question for question in questions if question.family in arguments.hold]
+    rng.shuffle(train)  # type: ignore[arg-type]
+    part = max(1, len(train) // 50)
+    sample, train = train[:part], train[part:]
+
+    folder = find_model()
+    embedder = MiniLM.load(folder)
+    tensors = {
+        name: tensor
+        for name, tensor in read_tensors(folder.weights).items()
+        if name.startswith(("encoder.", "embeddings."))
+    }
+    network = Network(
+        tensors,
+        ARCHITECTURE,
+        rank=options.rank,
+        device=arguments.device,
+        random_seed=options.random_seed,
+    )
+    data = hash_files(arguments.files)
+    _train(network, tokenise(embedder, train), options, arguments.out.with_suffix(".pt"), data)
+    figures: dict[str, Any] = {}
+    for name, part_of in (("sample", sample), ("held", held)):
+        if part_of:
+            figures[name] = _first_right(network, embedder, part_of[:_EVALUATED])
+            print(name, figures[name], flush=True)
+    notes = {**asdict(options), "questions": len(train), "held": arguments.hold, **figures}
+    weights = network.export(embedder=embedder.name, data=data, notes=notes)
+    arguments.out.write_bytes(encode_cross_weights(weights))
+    print(json.dumps(notes))
+    return 0
+
+
+def _train(network: Network, tokens: Tokens, options: Options, path: Path, data: str) -> None:
+    steps = math.ceil(options.epochs * len(tokens.questions) / options.batch)
+    optimiser = torch.optim.AdamW(
+        list(network.trained.values()), lr=options.learning_rate, weight_decay=0.01
+    )
+    key = json.dumps([asdict(options), data, steps])
+    begin = _resume(network, optimiser, path, key)
+    saved = time.monotonic()
+    average = 0.0
+    progress = tqdm(range(begin, steps), initial=begin, total=steps, unit="step")
+    for step, batch in zip(progress, _batches(tokens, options, begin), strict=False):
+        for group in optimiser.param_groups:
+            group["lr"] = options.learning_rate * min(
+                1.0, 20.0 * (step + 1) / steps, (steps - step) / steps / 0.95
+            )
+        loss = _loss(network, tokens, batch, options, step)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(network.trained.values()), 1.0)
+        optimiser.step()
+        average = float(loss) if not average else 0.98 * average + 0.02 * float(loss)
+        progress.set_postfix(loss=f"{average:.3f}", refresh=False)
+        if time.monotonic() - saved > CHECKPOINT_S:
+            _save(network, optimiser, path, key, step + 1)
+            saved = time.monotonic()
+    _save(network, optimiser, path, key, steps)
+
+
+def _save(network: Network, optimiser: Any, path: Path, key: str, step: int) -> None:
+    state = {
+        "key": key,
+        "step": step,
+        "optimiser": optimiser.state_dict(),
+        "trained": {name: tensor.detach() for name, tensor in network.trained.items()},
+    }
+    partial = path.with_suffix(".tmp")
+    torch.save(state, partial)
+    partial.replace(path)
+
+
+def _resume(network: Network, optimiser: Any, path: Path, key: str) -> int:
+    """Returns the step to go on from: 0 where there is no checkpoint of this training."""
+    if not path.exists():
+        return 0
+    state = torch.load(path, map_location=network.device, weights_only=True)
+    if state["key"] != key:
+        return 0
+    optimiser.load_state_dict(state["optimiser"])
+    with torch.no_grad():
+        for name, tensor in network.trained.items():
+            tensor.copy_(state["trained"][name])
+    return int(state["step"])
+
+
+def _batches(tokens: Tokens, options: Options, begin: int) -> Iterator[Sequence[int]]:
+    """Yields the questions of each step from ``begin`` on; those of a step are of like length."""
+    total = len(tokens.questions)
+    run = 32 * options.batch
+    step = 0
+    epoch = 0
+    while True:
+        rng = np.random.default_rng((options.random_seed, epoch))
+        order = rng.permutation(total)
+        batches: list[Sequence[int]] = []
+        for first in range(0, total, run):
+            part = sorted(order[first : first + run], key=lambda i: len(tokens.questions[i]))
+            cut = [part[i : i + options.batch] for i in range(0, len(part), options.batch)]
+            batches += [cut[i] for i in rng.permutation(len(cut))]
+        for batch in batches:
+            if step >= begin:
+                yield batch
+            step += 1
+        epoch += 1
+
+
+def _loss(
+    network: Network, tokens: Tokens, batch: Sequence[int], options: Options, step: int
+) -> torch.Tensor:
+    """Returns the mean of minus the log of the probability that the right candidates get."""
+    rng = np.random.default_rng((options.random_seed, 1, step))
+    chosen: list[int] = []
+    owner: list[int] = []
+    for row, question in enumerate(batch):
+        candidates = np.arange(tokens.first[question], tokens.first[question + 1])
+        right = tokens.right[candidates]
+        wrong = rng.permutation(candidates[~right])[: options.candidates]
+        picked = [*rng.permutation(candidates[right])[:1], *wrong]
+        chosen += [int(i) for i in picked]
+        owner += [row] * len(picked)
+    owners = np.array(owner)
+    with torch.autocast(network.device.type, torch.bfloat16, network.device.type == "cuda"):
+        scores = network.scores(
+            [tokens.questions[i] for i in batch], [tokens.texts[i] for i in chosen], owners
+        )
+    first = np.concatenate(([0], np.flatnonzero(np.diff(owners)) + 1, [len(owners)]))
+    losses = [
+        torch.logsumexp(scores[begin:end], 0) - scores[begin]
+        for begin, end in zip(first[:-1], first[1:], strict=True)
+    ]
+    return torch.stack(losses).mean()
+
+
+def _first_right(network: Network, embedder: MiniLM, questions: Sequence[Question]) -> float:
+    """Returns the share of questions whose best candidate is right."""
+    tokens = tokenise(embedder, questions)
+    hits = 0
+    with torch.no_grad():
+        for i, ids in enumerate(tokens.questions):
+            begin, end = tokens.first[i], tokens.first[i + 1]
+            scores = network.scores([ids], tokens.texts[begin:end], np.zeros(end - begin, np.int64))
+            hits += bool(tokens.right[begin + int(scores.argmax())])
+    return round(hits / len(questions), 4)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
