@@ -53,6 +53,12 @@ attack: $(VENV)/.test ## Attack a server of this machine, and print what it with
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
+.PHONY: train-scorer
+train-scorer: $(VENV)/.models ## Train the cross-encoder, on a GPU or on two cores: DATA=../shared/data OUT=build/cross-encoder.npz
+	mkdir -p $(dir $(or $(OUT),build/cross-encoder.npz))
+	$(BIN)/python -m tools.cross_encoder $(or $(DATA),../shared/data)/question_relations/questions.jsonl.xz \
+	  --out $(or $(OUT),build/cross-encoder.npz) $(OPTIONS)
+
 .PHONY: test-adapters
 test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, LlamaIndex and Haystack, and object storage
 	GRAPH_SERVICE_TEST_ADAPTERS=1 $(ADAPTERS)/bin/pytest -o asyncio_mode=auto \

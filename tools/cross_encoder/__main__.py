@@ -125,7 +125,8 @@ def _train(network: Network, tokens: Tokens, options: Options, path: Path, data:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(list(network.trained.values()), 1.0)
         optimiser.step()
-        average = float(loss) if not average else 0.98 * average + 0.02 * float(loss)
+        value = loss.item()
+        average = 0.98 * average + 0.02 * value if average else value
         progress.set_postfix(loss=f"{average:.3f}", refresh=False)
         if time.monotonic() - saved > CHECKPOINT_S:
             _save(network, optimiser, path, key, step + 1)
