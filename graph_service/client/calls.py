@@ -12,9 +12,9 @@ from typing import Any, Generic, Literal, Required, TypeVar, Unpack, cast
 
 from graph_service.client import documents
 from graph_service.client.decode import (
+    decode,
     decode_comparison,
     decode_description,
-    decode_graph,
     decode_hit,
     decode_item,
     decode_item_relations,
@@ -23,7 +23,6 @@ from graph_service.client.decode import (
     decode_neighbour,
     decode_outcome,
     decode_result,
-    decode_view,
     decode_view_change,
     end_cursor,
 )
@@ -361,14 +360,14 @@ def graphs() -> Call[tuple[GraphInfo, ...]]:
     return Call(
         documents.GRAPHS,
         {"first": PAGE},
-        lambda data: tuple(decode_graph(one["node"]) for one in data["graphs"]["edges"]),
+        lambda data: tuple(decode(GraphInfo, one["node"]) for one in data["graphs"]["edges"]),
         connection="graphs",
     )
 
 
 def graph(name: str | None = None, /) -> Call[GraphInfo]:
     """Returns one graph; without a name, the only one there is."""
-    return Call(documents.GRAPH, {"name": name}, lambda data: decode_graph(data["graph"]))
+    return Call(documents.GRAPH, {"name": name}, lambda data: decode(GraphInfo, data["graph"]))
 
 
 def items(
@@ -569,7 +568,7 @@ def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
     return Call(
         documents.VIEWS,
         {"graph": graph, "first": PAGE},
-        lambda data: tuple(decode_view(one["node"]) for one in data["views"]["edges"]),
+        lambda data: tuple(decode(StoredView, one["node"]) for one in data["views"]["edges"]),
         connection="views",
     )
 
@@ -579,7 +578,7 @@ def view(reference: str, /, *, graph: str | None = None) -> Call[StoredView | No
     return Call(
         documents.VIEW,
         {"reference": reference, "graph": graph},
-        lambda data: decode_view(data["view"]) if data["view"] is not None else None,
+        lambda data: decode(StoredView, data["view"]) if data["view"] is not None else None,
     )
 
 
@@ -622,7 +621,9 @@ def create_view(
     return Call(
         documents.CREATE_VIEW,
         {"input": fields},
-        lambda data: replace(decode_view(data["made"]["view"]), reused=data["made"]["reused"]),
+        lambda data: replace(
+            decode(StoredView, data["made"]["view"]), reused=data["made"]["reused"]
+        ),
     )
 
 
@@ -639,7 +640,7 @@ def update_view(
     return Call(
         documents.UPDATE_VIEW,
         {"input": fields},
-        lambda data: decode_view(data["updated"]["view"]),
+        lambda data: decode(StoredView, data["updated"]["view"]),
     )
 
 
@@ -648,7 +649,7 @@ def cancel_job(reference: str, /, *, graph: str | None = None) -> Call[StoredVie
     return Call(
         documents.CANCEL_JOB,
         {"input": {"reference": reference, "graph": graph}},
-        lambda data: decode_view(data["cancelled"]["view"]),
+        lambda data: decode(StoredView, data["cancelled"]["view"]),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import orjson
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from graph_service.client.errors import error_of
 from graph_service.client.types import (
@@ -23,97 +25,139 @@ from graph_service.client.types import (
     RelationDescription,
 )
 from graph_service.errors import GraphServiceError
-from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
-from graph_service.model.graph_info import GraphCounts, GraphInfo, UnfinishedLoad
-from graph_service.model.identity import Fingerprints
-from graph_service.model.limits import Cut, CutReason
+from graph_service.model.contract import ItemId, Part, Statement
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.result import (
-    Answer,
-    BasisStatement,
     EntityRef,
-    LinkedEntity,
     PathsResult,
-    Prizes,
-    Provenance,
-    RegionReport,
-    RegionStats,
     RelationRef,
     RetrievalResult,
-    ScoredPath,
-    ScoredTriple,
-    ScorePart,
-    Status,
-    Step,
-    Strategy,
     SubgraphResult,
-    Tokens,
     Triple,
     TripleChange,
     TripletsResult,
 )
+from graph_service.model.selection import LITERALS
+from graph_service.model.shapes import SHAPES, parts_of
 from graph_service.model.statement import Rank, Reference, Snak
-from graph_service.model.stored_view import (
-    NAMES_CHANGED,
-    Deviation,
-    StoredView,
-    ViewReport,
-    ViewState,
-)
-from graph_service.model.values import (
-    Coordinates,
-    EntityValue,
-    Iri,
-    MonolingualText,
-    NoValue,
-    Quantity,
-    SomeValue,
-    StringValue,
-    Time,
-    UnknownValue,
-    Value,
-)
+from graph_service.model.values import EntityValue, UnknownValue, Value
 from graph_service.model.view_spec import ChangeKind, ViewSpec
 
+T = TypeVar("T")
 Json = Mapping[str, Any]
+
+
+def decode(model: type[T], data: Json, /, **others: Any) -> T:
+    """Returns a dataclass of the contract from the object that ``selection`` selects.
+
+    Args:
+        model: The dataclass.
+        data: The object.
+        others: Attributes that stand elsewhere in the answer.
+    """
+    plan = _plan_of(cast(Hashable, model))
+    values: dict[str, Any] = _carried(data) if plan.has_statement else {}
+    values |= others
+    nested: dict[str, dict[str, Any]] = {}
+    for key, attribute, inner, read in plan.readers:
+        if attribute in values:
+            continue
+        raw = data[key]
+        value = raw if read is None else read(raw)
+        if inner:
+            nested.setdefault(attribute, {})[inner] = value
+        else:
+            values[attribute] = value
+    for attribute, fields in nested.items():
+        values[attribute] = plan.hints[attribute](**fields)
+    return model(**values)
+
+
+class _Reader(NamedTuple):
+    """How one attribute is read.
+
+    Attributes:
+        key: The field of the answer.
+        attribute: The attribute.
+        inner: The attribute of the dataclass which that holds, if any.
+        read: Makes it of what the answer has; None for what is taken as it is.
+    """
+
+    key: str
+    attribute: str
+    inner: str
+    read: Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a dataclass is read, with the types of its attributes."""
+
+    readers: tuple[_Reader, ...]
+    has_statement: bool
+    hints: Mapping[str, Any]
+
+
+@cache
+def _plan_of(model: Any) -> _Plan:
+    readers = []
+    parts = parts_of(model)
+    for part in parts:
+        if part.is_read:
+            attribute, _, inner = part.path.partition(".")
+            readers.append(_Reader(part.alias or part.graphql, attribute, inner, _read(part)))
+    has_statement = any(part.kind is Statement for part in parts)
+    return _Plan(tuple(readers), has_statement, get_type_hints(model))
+
+
+def _read(part: Part) -> Callable[[Any], Any] | None:
+    element = _read_element(part)
+    convert = part.conversion.read if part.conversion is not None else None
+    if isinstance(part.kind, type) and issubclass(part.kind, Enum) and convert is not None:
+        # A text in Python. A value that only a newer server knows is no error.
+        return lambda raw: part.kind[raw].value if raw in part.kind.__members__ else raw.lower()
+    if part.kind is ViewSpec and convert is not None:
+        return lambda raw: raw and raw["json"]
+    if part.is_list:
+        read = tuple if element is None else lambda raw: tuple(map(element, raw))
+        return read if convert is None else lambda raw: convert(read(raw))
+    if element is None:
+        return convert
+    if convert is None:
+        return (lambda raw: raw and element(raw)) if part.is_optional else element
+    return lambda raw: convert(None if raw is None else element(raw))
+
+
+def _read_element(part: Part) -> Callable[[Any], Any] | None:
+    kind: Any = part.kind
+    if kind is ViewSpec:
+        return lambda raw: ViewSpec.from_json(raw["json"])
+    if kind is EntityRef:
+        return _ref
+    if kind is ItemId:
+        return itemgetter("itemId")
+    if kind in SHAPES:
+        return lambda raw: decode(kind, raw)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return lambda raw: kind[raw]
+    return None
+
+
+def _carried(data: Json) -> dict[str, Any]:
+    """Returns the triple and the change of an object that has a statement and its subject."""
+    subject = data["subject"]
+    return {
+        "triple": decode_triple(subject, data["statement"], data["standsFor"]),
+        "change": _change(subject, data.get("change")),
+    }
 
 
 def decode_value(data: Json, /) -> Value:
     """Returns the typed value of a ``Value`` object."""
-    match data["__typename"]:
-        case "ItemValue":
-            return EntityValue(data["item"]["itemId"])
-        case "StringValue":
-            return StringValue(data["content"], data["datatype"])
-        case "MonolingualTextValue":
-            return MonolingualText(data["text"], data["language"])
-        case "QuantityValue":
-            unit = data["unit"]["itemId"] if data["unit"] else None
-            return Quantity(data["amount"], unit, data["lowerBound"], data["upperBound"])
-        case "TimeValue":
-            return Time(
-                data["time"],
-                data["precision"],
-                data["calendarModel"],
-                data["before"],
-                data["after"],
-                data["timezone"],
-            )
-        case "GlobeCoordinateValue":
-            return Coordinates(
-                data["latitude"],
-                data["longitude"],
-                data["altitude"],
-                data["coordinatePrecision"],
-                data["globe"],
-            )
-        case "UrlValue":
-            return Iri(data["url"])
-        case "SomeValue":
-            return SomeValue()
-        case "NoValue":
-            return NoValue()
-        case _:
-            return UnknownValue(data["datatype"], data["json"])
+    name = data["__typename"]
+    if name == "ItemValue":
+        return EntityValue(data["item"]["itemId"])
+    return cast(Value, decode(LITERALS.get(name, UnknownValue), data))
 
 
 def _snaks(parts: list[Json]) -> tuple[Snak, ...]:
@@ -146,58 +190,6 @@ def _change(subject: Json, data: Json | None) -> TripleChange:
     )
 
 
-def _scored(data: Json) -> ScoredTriple:
-    subject = data["subject"]
-    return ScoredTriple(
-        decode_triple(subject, data["statement"], data["standsFor"]),
-        data["score"],
-        Prizes(*data["prizes"]),
-        _change(subject, data.get("change")),
-        data["originId"],
-        _constraints(data["constraints"]),
-    )
-
-
-def _path(data: Json) -> ScoredPath:
-    return ScoredPath(
-        tuple(
-            Step(
-                decode_triple(step["subject"], step["statement"], step["standsFor"]),
-                step["reversed"],
-                _change(step["subject"], step.get("change")),
-            )
-            for step in data["steps"]
-        ),
-        data["score"],
-        data["originId"],
-        tuple(ScorePart(part["name"].lower(), part["amount"]) for part in data["parts"]),
-        _constraints(data["constraints"]),
-    )
-
-
-def _constraints(read: Sequence[Json]) -> tuple[ReadConstraint, ...]:
-    return tuple(
-        ReadConstraint(one["text"], ConstraintKind[one["kind"]], one["met"]) for one in read
-    )
-
-
-def _answer(data: Json) -> Answer:
-    return Answer(
-        kind=AnswerKind[data["kind"]],
-        value=data["value"],
-        entities=tuple(map(_ref, data["items"])),
-        basis=tuple(
-            BasisStatement(
-                decode_triple(one["subject"], one["statement"], one["standsFor"]),
-                _change(one["subject"], one.get("change")),
-            )
-            for one in data["basis"]
-        ),
-        statements=data["statements"],
-        truncated=data["truncated"],
-    )
-
-
 def _ref(data: Json) -> EntityRef:
     return EntityRef(data["itemId"], data["label"], data.get("description"))
 
@@ -211,101 +203,18 @@ def _spec(data: Json | None) -> str | None:
     return spec
 
 
-def decode_cuts(rows: Sequence[Json], /) -> tuple[Cut, ...]:
-    """Returns what limits left out."""
-    return tuple(
-        Cut(
-            row["what"].lower(),
-            CutReason[row["reason"]],
-            row["limit"],
-            row["kept"],
-            row["total"],
-        )
-        for row in rows
-    )
-
-
-def decode_timings(rows: Sequence[Json], /) -> dict[str, float]:
-    """Returns milliseconds by stage."""
-    return {row["stage"]: row["milliseconds"] for row in rows}
-
-
-def decode_named(rows: Sequence[Json], /) -> dict[str, Any]:
-    """Returns named values by name."""
-    return {
-        row["name"]: row["text"] if row["type"] == "TEXT" else orjson.loads(row["text"])
-        for row in rows
-    }
-
-
-def _region(data: Json) -> RegionReport:
-    def stats(figures: Json) -> RegionStats:
-        return RegionStats(
-            figures["nodes"],
-            figures["edges"],
-            figures["meanDegree"],
-            figures["clustering"],
-            figures["density"],
-        )
-
-    return RegionReport(stats(data["before"]), stats(data["after"]))
-
-
 def decode_result(data: Json, /) -> RetrievalResult:
     """Returns the result of a ``Result`` object."""
-    source = data["provenance"]
-    common: dict[str, Any] = {
-        "id": data["resultId"],
-        "question": data["question"],
-        "status": Status[data["status"]],
-        "linked": tuple(
-            LinkedEntity(
-                _ref(item["item"]),
-                item["mention"],
-                item["start"],
-                item["end"],
-                item["score"],
-                tuple(_ref(other) for other in item["alternatives"]),
-                _ref(item["swappedFor"]) if item["swappedFor"] is not None else None,
-            )
-            for item in data["linked"]
-        ),
-        "truncated": decode_cuts(data["truncated"]),
-        "tokens": Tokens(data["tokens"]["count"], data["tokens"]["tokenizer"]),
-        "region": _region(data["region"]) if data["region"] else None,
-        "provenance": Provenance(
-            graph=source["graph"],
-            edition=source["edition"],
-            fingerprints=Fingerprints(source["edgesFingerprint"], source["contentFingerprint"]),
-            view_id=source["viewId"],
-            view_spec=_spec(source["viewSpec"]),
-            strategy=Strategy[source["strategy"]],
-            preset=source["preset"],
-            parameters=orjson.loads(source["parametersJson"]),
-            embedder=source["embedder"],
-            solver=source["solver"],
-            version=source["version"],
-        ),
-        "timings_ms": decode_timings(data["timings"]),
-        "relevance": data["relevance"],
-        "constraints": _constraints(data["constraints"]),
-        "answer": _answer(data["answer"]) if data["answer"] is not None else None,
-    }
-    match data["__typename"]:
-        case "TripletsResult":
-            scored = data["items"] if "items" in data else data["scored"]
-            return TripletsResult(**common, items=tuple(_scored(item) for item in scored))
-        case "PathsResult":
-            paths = data["items"] if "items" in data else data["paths"]
-            return PathsResult(**common, items=tuple(_path(item) for item in paths))
-        case _:
-            scored = data["items"] if "items" in data else data["scored"]
-            return SubgraphResult(
-                **common,
-                items=tuple(_scored(item) for item in scored),
-                objective=data["objective"],
-                gap=data["gap"],
-            )
+    name = data["__typename"]
+    model = _RESULTS.get(name, SubgraphResult)
+    if "items" not in data:  # Of several strategies, whose items have names of their own.
+        data = {**data, "items": data["paths" if model is PathsResult else "scored"]}
+    return decode(model, data)
+
+
+_RESULTS: Mapping[str, type[RetrievalResult]] = {
+    SHAPES[model].name: model for model in (TripletsResult, PathsResult, SubgraphResult)
+}
 
 
 def decode_outcome(data: Json, /) -> RetrievalResult | GraphServiceError:
@@ -323,32 +232,6 @@ def decode_comparison(data: Json, /) -> ClientComparison:
         lost=tuple(data["lost"]),
         gained=tuple(data["gained"]),
         changed=tuple(data["changed"]),
-    )
-
-
-def decode_graph(data: Json, /) -> GraphInfo:
-    """Returns a graph."""
-    unfinished = data["unfinishedLoad"]
-    return GraphInfo(
-        name=data["name"],
-        edition=data["edition"],
-        counts=GraphCounts(data["items"], data["statements"], data["properties"], data["literals"]),
-        fingerprints=Fingerprints(data["edgesFingerprint"], data["contentFingerprint"]),
-        source=data["source"],
-        published_at=data["publishedAt"],
-        options=decode_named(data["options"]),
-        tool_version=data["toolVersion"],
-        report=decode_named(data["report"]),
-        unfinished=UnfinishedLoad(
-            edition=unfinished["edition"],
-            owner=unfinished["owner"],
-            source=unfinished["source"],
-            started_at=unfinished["startedAt"],
-            statements=unfinished["statements"],
-            lease_expires_at=unfinished["leaseExpiresAt"],
-        )
-        if unfinished
-        else None,
     )
 
 
@@ -408,7 +291,7 @@ def decode_item_relations(item: Json, /) -> ItemRelations:
 def decode_description(graph: Json, /) -> GraphDescription:
     """Returns what a graph is about."""
     return GraphDescription(
-        info=decode_graph(graph),
+        info=decode(GraphInfo, graph),
         classes=tuple(
             ClassDescription(_ref(edge["node"]), edge["count"], tuple(map(_ref, edge["examples"])))
             for edge in graph["classes"]["edges"]
@@ -441,58 +324,6 @@ def decode_neighbour(edge: Json, /) -> Neighbour:
         decode_triple(subject, statement),
         edge["direction"] == "OUTGOING",
         _change(subject, edge["change"]),
-    )
-
-
-def decode_view(data: Json, /) -> StoredView:
-    """Returns a stored view."""
-    report, deviation = data["report"], data["deviation"]
-    counts = report["counts"]
-    return StoredView(
-        id=data["viewId"],
-        name=data["name"],
-        graph=data["graph"],
-        edges=data["edgesFingerprint"],
-        spec=ViewSpec.from_json(data["spec"]["json"]),
-        report=ViewReport(
-            scope_edges=report["scopeEdges"],
-            level_asked=report["levelAsked"],
-            level_reached=report["levelReached"],
-            counts={
-                "removed": counts["removed"],
-                "relation-changed": counts["relationChanged"],
-                "value-changed": counts["valueChanged"],
-                "added": counts["added"],
-                **({"head-changed": counts["headChanged"]} if counts["headChanged"] else {}),
-                **({"rank-changed": counts["rankChanged"]} if counts["rankChanged"] else {}),
-                **({NAMES_CHANGED: counts["namesChanged"]} if counts["namesChanged"] else {}),
-            }
-            if counts
-            else {},
-            unavoidable=report["unavoidable"],
-            notes=tuple(report["notes"]),
-        ),
-        note=data["note"],
-        created_at=data["createdAt"],
-        state=ViewState[data["state"]],
-        progress=data["progress"],
-        stale=data["stale"],
-        deviation=_deviation(deviation) if deviation else None,
-        error=data["error"],
-    )
-
-
-def _deviation(data: Json) -> Deviation:
-    return Deviation(
-        ats=data["ats"],
-        ats_base=data["atsBase"],
-        ats_edges=data["atsEdges"],
-        unscored=data["unscored"],
-        scorer=data["scorer"],
-        sc2d=data["sc2d"],
-        sd2=data["sd2"],
-        scorer_accuracy=data["scorerAccuracy"],
-        scorer_calibration_error=data["scorerCalibrationError"],
     )
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-VALUE = """
-fragment Value on Value {
-  __typename
-  ... on ItemValue { item { itemId } }
-  ... on StringValue { content datatype }
-  ... on MonolingualTextValue { language text }
-  ... on QuantityValue { amount unit { itemId } lowerBound upperBound }
-  ... on TimeValue { time precision calendarModel before after timezone }
-  ... on GlobeCoordinateValue { latitude longitude altitude coordinatePrecision: precision globe }
-  ... on UrlValue { url }
-  ... on OtherValue { datatype json }
-}
-"""
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.pageviews import PageViews
+from graph_service.model.passage import ClientPassageSet, PassagesResult
+from graph_service.model.result import Retrieval, ScoredPath, ScoredTriple
+from graph_service.model.selection import selection, value_fragment
+from graph_service.model.stored_view import StoredView
+
+VALUE = value_fragment()
 
 STATEMENT = """
 fragment Statement on Statement {
@@ -41,88 +36,9 @@ fragment Change on Change {
 }
 """
 
-COMMON = """
-fragment Common on Result {
-  __typename
-  resultId
-  question
-  status
-  linked {
-    item { itemId label description }
-    mention
-    start
-    end
-    score
-    alternatives { itemId label description }
-    swappedFor { itemId label description }
-  }
-  truncated { what reason limit kept total }
-  tokens { count tokenizer }
-  region {
-    before { nodes edges meanDegree clustering density }
-    after { nodes edges meanDegree clustering density }
-  }
-  provenance {
-    graph
-    edition
-    edgesFingerprint
-    contentFingerprint
-    viewId
-    viewSpec { json }
-    strategy
-    preset
-    parametersJson
-    embedder
-    solver
-    version
-  }
-  relevance
-  constraints { text kind met }
-  answer {
-    kind
-    value
-    items { itemId label }
-    basis {
-      subject { itemId label }
-      statement { ...Statement }
-      change @include(if: $changes) { ...Change }
-      standsFor
-    }
-    statements
-    truncated
-  }
-  timings { stage milliseconds }
-}
-"""
-
-SCORED = """
-fragment Scored on ScoredStatement {
-  subject { itemId label }
-  statement { ...Statement }
-  score
-  prizes
-  change @include(if: $changes) { ...Change }
-  originId
-  constraints { text kind met }
-  standsFor
-}
-"""
-
-PATH = """
-fragment Path on Path {
-  score
-  parts { name amount }
-  originId
-  constraints { text kind met }
-  steps {
-    subject { itemId label }
-    statement { ...Statement }
-    reversed
-    change @include(if: $changes) { ...Change }
-    standsFor
-  }
-}
-"""
+COMMON = f"fragment Common on Result {{ __typename {selection(Retrieval)} }}\n"
+SCORED = f"fragment Scored on ScoredStatement {{ {selection(ScoredTriple)} }}\n"
+PATH = f"fragment Path on Path {{ {selection(ScoredPath)} }}\n"
 
 _PARTS = VALUE + STATEMENT + CHANGE + COMMON
 
@@ -226,26 +142,7 @@ query RetrieveMany(
     + PATH
 )
 
-GRAPH_FIELDS = """
-fragment GraphFields on Graph {
-  name
-  edition
-  source
-  publishedAt
-  items
-  statements
-  properties
-  literals
-  edgesFingerprint
-  contentFingerprint
-  options { ...Named }
-  report { ...Named }
-  toolVersion
-  unfinishedLoad { edition owner source startedAt statements leaseExpiresAt }
-}
-"""
-
-NAMED = "fragment Named on NamedValue { name type text }"
+GRAPH_FIELDS = f"fragment GraphFields on Graph {{ {selection(GraphInfo)} }}\n"
 
 GRAPHS = (
     """
@@ -257,12 +154,9 @@ query Graphs($first: Int!, $after: String) {
 }
 """
     + GRAPH_FIELDS
-    + NAMED
 )
 
-GRAPH = (
-    "query Graph($name: String) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS + NAMED
-)
+GRAPH = "query Graph($name: String) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS
 
 DESCRIBE = (
     """
@@ -287,7 +181,6 @@ query Describe(
 }
 """
     + GRAPH_FIELDS
-    + NAMED
     + VALUE
     + STATEMENT
 )
@@ -422,32 +315,7 @@ query Search(
 }
 """
 
-VIEW_FIELDS = """
-fragment ViewFields on View {
-  viewId
-  name
-  graph
-  edgesFingerprint
-  spec { json }
-  state
-  progress
-  report {
-    scopeEdges
-    levelAsked
-    levelReached
-    counts { removed relationChanged valueChanged added headChanged rankChanged namesChanged }
-    unavoidable
-    notes
-  }
-  deviation {
-    ats atsBase atsEdges unscored scorer sc2d sd2 scorerAccuracy scorerCalibrationError
-  }
-  error
-  note
-  createdAt
-  stale
-}
-"""
+VIEW_FIELDS = f"fragment ViewFields on View {{ {selection(StoredView)} }}\n"
 
 VIEWS = (
     """
@@ -516,64 +384,28 @@ DELETE_GRAPH = """
 mutation DeleteGraph($input: DeleteGraphInput!) { deleted: deleteGraph(input: $input) { name } }
 """
 
-PAGE_VIEWS = """
-query PageViews($ids: [ID!]!, $graph: String) {
-  items(itemIds: $ids, graph: $graph) {
-    itemId
-    pageViews { mean total months first last source }
-  }
-}
+PAGE_VIEWS = f"""
+query PageViews($ids: [ID!]!, $graph: String) {{
+  items(itemIds: $ids, graph: $graph) {{ itemId pageViews {{ {selection(PageViews)} }} }}
+}}
 """
 
-PASSAGES = """
+PASSAGES = f"""
 query Passages(
   $query: String!, $graph: String, $k: Int!, $by: PassageRanking!, $minScore: Float,
   $languages: [String!]
-) {
+) {{
   result: passages(
     query: $query, graph: $graph, k: $k, by: $by, minScore: $minScore, languageCodes: $languages
-  ) {
-    resultId
-    query
-    graph
-    by
-    k
-    minScore
-    items {
-      passage { passageId title source text item { itemId label } }
-      score
-      wordScore
-      vectorScore
-    }
-    searched
-    fingerprint
-    embedder
-    version
-    truncated { what reason limit kept total }
-    timings { stage milliseconds }
-  }
-}
+  ) {{ {selection(PassagesResult)} }}
+}}
 """
 
-PASSAGE_SETS = (
-    """
-query PassageSets($graph: String) {
-  sets: passageSets(graph: $graph) {
-    source
-    published
-    passages
-    words
-    linked
-    fingerprint
-    options { ...Named }
-    report { ...Named }
-    startedAt
-    publishedAt
-  }
-}
+PASSAGE_SETS = f"""
+query PassageSets($graph: String) {{
+  sets: passageSets(graph: $graph) {{ {selection(ClientPassageSet)} }}
+}}
 """
-    + NAMED
-)
 
 DELETE_PASSAGES = """
 mutation DeletePassages($input: DeletePassagesInput!) {

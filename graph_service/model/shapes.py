@@ -89,7 +89,9 @@ SOURCE = Conversion(str, source_name, _as_stored)
 OWNER = Conversion(str, owner_name, _as_stored)
 JSON = Conversion(str, lambda value: orjson.dumps(to_plain(value)).decode(), orjson.loads)
 VIEW_SPEC = Conversion(ViewSpec, ViewSpec.from_json, ViewSpec.to_json)
-COUNTS = Conversion(ViewCounts | None, ViewCounts.of, ViewCounts.by_kind)
+COUNTS = Conversion(
+    ViewCounts | None, ViewCounts.of, lambda counts: counts.by_kind() if counts else {}
+)
 NAMED_VALUES = Conversion(
     tuple[NamedValue, ...], lambda values: named_values(with_source_names(values)), by_name
 )
@@ -460,7 +462,7 @@ SHAPES: Mapping[Any, Shape] = {
         title="The title of the document; may be empty.",
         source=at("A URL, or the name of a file.", kind=SOURCE),
         text="The text.",
-        item=computed("What the document is about."),
+        item=at("What the document is about.", path="entity", kind=ItemId),
     ),
     ScoredPassage: shape(
         "ScoredPassage",
@@ -601,7 +603,7 @@ SHAPES: Mapping[Any, Shape] = {
         ),
         name="The name that a person gave it.",
         graph="The name of its graph.",
-        method=at("How it changes its base.", path="spec.method"),
+        method=at("How it changes its base.", path="spec.method", read=False),
         edges_fingerprint=at(
             "Fingerprint of the statements of the base it was made for.", path="edges"
         ),
@@ -707,9 +709,9 @@ SHAPES: Mapping[Any, Shape] = {
         tool_version=at("Version of graph-service that began it.", path="version"),
         plan="The plan as JSON; empty where it can't be read.",
         scores="Names of the scores that the report has.",
-        rows=computed("Every score of every condition, in the order of the plan."),
-        curves=computed("Every score over the levels of every method."),
-        parts=computed("Every score over parts of the answers."),
+        rows="Every score of every condition, in the order of the plan.",
+        curves="Every score over the levels of every method.",
+        parts="Every score over parts of the answers.",
     ),
 }
 """By the dataclass that is shown."""
@@ -717,5 +719,6 @@ SHAPES: Mapping[Any, Shape] = {
 
 @cache
 def parts_of(model: Any, /) -> tuple[Part, ...]:
-    """Returns the fields of a dataclass's shape that show an attribute, in order."""
-    return resolved(model, SHAPES[model])
+    """Returns the fields that show an attribute of a dataclass, those of its bases first, in order."""
+    bases = (base for base in reversed(model.__mro__) if base in SHAPES)
+    return tuple(part for base in bases for part in resolved(model, SHAPES[base]))
