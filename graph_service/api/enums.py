@@ -244,6 +244,8 @@ _describe(
         "WORK_BUDGET": "Looking at more would have cost too much.",
         "DUPLICATE": "What stayed says the same, in a language asked for or of the same item.",
         "PARALLEL": "Preset okgqa keeps one statement of each subject and value.",
+        "STORE_AWAY": "The store did not answer: the result is from memory, as the store was so "
+        "many seconds before as limit says.",
     },
 )
 _describe(
@@ -260,6 +262,7 @@ _describe(
         "ENTITIES": "Items of the graph.",
         "SEQUENCES": "Sequences of properties.",
         "PASSAGES": "Passages.",
+        "UPDATES": "What was published since, and descriptions of items.",
     },
 )
 _describe(

@@ -28,6 +28,7 @@ from graph_service.api.pages import (
     check_first,
     page_of,
 )
+from graph_service.errors import StoreUnavailableError
 from graph_service.model.contract import ItemId
 from graph_service.model.contract import Statement as Stated
 from graph_service.model.identity import web_address
@@ -169,7 +170,13 @@ class ItemType(Node):
         """The description."""
         if language_code is None and self.shown_description is not None:
             return self.shown_description
-        entity = self._entity(info.context)
+        try:
+            entity = self._entity(info.context)
+        except StoreUnavailableError:
+            if not info.context.is_from_memory:
+                raise
+            # The result says that it is from memory.
+            return None
         if entity is None:
             return None
         given = (language_code,) if language_code is not None else ()

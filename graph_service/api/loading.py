@@ -21,6 +21,7 @@ from graph_service.service.experiments import ExperimentFolder
 from graph_service.service.read_session import ReadSession
 from graph_service.service.renamed_search import ViewNames
 from graph_service.store.names import graph_of
+from graph_service.store.recall import recalling
 
 
 @dataclass(slots=True)
@@ -67,6 +68,11 @@ class OperationContext:
     _pending: dict[str, Pending] = field(default_factory=dict)
     _names: dict[str, ViewNames | None] = field(default_factory=dict)
 
+    @property
+    def is_from_memory(self) -> bool:
+        """Whether a result of the operation is from memory, as the store does not answer."""
+        return self.reading is not None and self.reading.is_from_memory
+
     def pending(self, edition: str, /) -> Pending:
         """Returns what is named of an edition."""
         return self._pending.setdefault(edition, Pending(edition))
@@ -74,7 +80,8 @@ class OperationContext:
     def count_statements(self, graph: str | None, /) -> int:
         """Returns how many statements a graph has; 0 where a field that reads it would fail."""
         try:
-            return self.service.graph(graph).counts.statements
+            with recalling():
+                return self.service.graph(graph).counts.statements
         except GraphServiceError:
             return 0
 

@@ -13,7 +13,7 @@ class Cut(BaseModel):
     """Something that a limit left out."""
 
     what: str = Field(description="What was cut, such as items, statements or edges.")
-    reason: str = Field(description="token-budget, limit, hub, min-score, deadline, ...")
+    reason: str = Field(description="token-budget, limit, hub, deadline, store-away, ...")
     limit: float = Field(description="The limit that was met.")
     kept: int = Field(description="How many stayed.")
     total: int | None = Field(default=None, description="How many there were, where known.")

@@ -136,14 +136,24 @@ def note_of(cuts: Sequence[Cut], /) -> str:
 
     >>> note_of([budget_cut(8000, 3, 12)])
     'Cut short: items, 3 of 12 shown (token-budget). Ask with a larger token_budget or a smaller limit.'
+    >>> note_of([Cut(what="updates", reason="store-away", limit=30.2, kept=0)])
+    'The store does not answer: this is from memory, as the store was 30.2 s before.'
     """
     if not cuts:
         return ""
+    notes = [
+        f"The store does not answer: this is from memory, as the store was {cut.limit:g} s before."
+        for cut in cuts
+        if cut.reason == CutReason.STORE_AWAY.value
+    ]
     parts = []
     for cut in cuts:
+        if cut.reason == CutReason.STORE_AWAY.value:
+            continue
         of = f" of {cut.total}" if cut.total is not None else ""
         parts.append(f"{cut.what}, {cut.kept}{of} shown ({cut.reason})")
-    note = f"Cut short: {'; '.join(parts)}."
+    if parts:
+        notes.append(f"Cut short: {'; '.join(parts)}.")
     if any(cut.reason == CutReason.TOKEN_BUDGET.value for cut in cuts):
-        note += " Ask with a larger token_budget or a smaller limit."
-    return note
+        notes.append("Ask with a larger token_budget or a smaller limit.")
+    return " ".join(notes)

@@ -50,7 +50,11 @@ ADVICE: Mapping[Status, str | None] = {
 }
 
 
-_ALWAYS_LOST = (limits.CutReason.TOKEN_BUDGET, limits.CutReason.DEADLINE)
+_ALWAYS_LOST = (
+    limits.CutReason.TOKEN_BUDGET,
+    limits.CutReason.DEADLINE,
+    limits.CutReason.STORE_AWAY,
+)
 _ITEMS = ("items", "paths", "statements")
 
 
@@ -58,8 +62,8 @@ def cuts_of(result: RetrievalResult, /) -> list[Cut]:
     """Returns what limits left out of a result that a reader would want.
 
     That the best items are shown, and that a search passes over what is far away, is no loss. It is
-    one where time or tokens ran out, where the answer may lack a part, and where nothing was found
-    in a region that was cut.
+    one where time or tokens ran out, where the answer is from memory or may lack a part, and where
+    nothing was found in a region that was cut.
     """
     wanted = [
         cut

@@ -70,6 +70,7 @@ class CutReason(StrEnum):
 
     ``DUPLICATE``: what stayed says the same, in a language asked for or of the same entity.
     ``PARALLEL``: under preset ``okgqa`` one statement of each head and value stays.
+    ``STORE_AWAY``: the store did not answer, and the result is from memory.
     """
 
     HUB = "hub"
@@ -81,6 +82,7 @@ class CutReason(StrEnum):
     WORK_BUDGET = "work-budget"
     DUPLICATE = "duplicate"
     PARALLEL = "parallel"
+    STORE_AWAY = "store-away"
 
 
 class CutKind(Enum):
@@ -96,6 +98,7 @@ class CutKind(Enum):
     ENTITIES = "entities"
     SEQUENCES = "sequences"
     PASSAGES = "passages"
+    UPDATES = "updates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Cut:
 
     Attributes:
         what: Value of a ``CutKind``.
-        limit: The limit that was met.
+        limit: The limit that was met; of a result from memory its age, seconds.
         kept: How many stayed.
         total: How many there were, where known.
     """
@@ -114,3 +117,17 @@ class Cut:
     limit: float
     kept: int
     total: int | None = None
+
+    def text(self) -> str:
+        """Returns what a person is told.
+
+        >>> Cut("items", CutReason.TOKEN_BUDGET, 500, 3, 12).text()
+        'cut: items by token-budget 500, kept 3 of 12'
+        >>> Cut("updates", CutReason.STORE_AWAY, 30.2, 0).text()
+        'the store does not answer: answered from memory, as the store was 30.2 s before'
+        """
+        if self.reason is CutReason.STORE_AWAY:
+            age = f"{self.limit:g} s before"
+            return f"the store does not answer: answered from memory, as the store was {age}"
+        total = f" of {self.total}" if self.total is not None else ""
+        return f"cut: {self.what} by {self.reason.value} {self.limit:g}, kept {self.kept}{total}"

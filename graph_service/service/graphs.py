@@ -117,16 +117,20 @@ class Graphs:
             finally:
                 self._of_thread.current = None
 
-    def note_hurry(self, outcomes: Iterable[RetrievalResult | GraphServiceError], /) -> None:
+    def note_transient(self, outcomes: Iterable[RetrievalResult | GraphServiceError], /) -> None:
         """Notes whether a retrieval might find more, or not fail, if it were made again."""
         session = self._of_thread.current
         if session is None:
             return
-        for one in outcomes:
-            if isinstance(one, GraphServiceError) or any(
-                cut.reason is CutReason.DEADLINE for cut in one.truncated
-            ):
+        for outcome in outcomes:
+            if isinstance(outcome, GraphServiceError):
                 session.reads.are_known = False
+                continue
+            reasons = {cut.reason for cut in outcome.truncated}
+            if reasons & {CutReason.DEADLINE, CutReason.STORE_AWAY}:
+                session.reads.are_known = False
+            if CutReason.STORE_AWAY in reasons:
+                session.is_from_memory = True
 
     def list(self) -> list[GraphInfo]:
         """Returns all graphs of the store, by name."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, StoreUnavailableError
 from graph_service.link import link, surest_entities
 from graph_service.link.joint import JointMention, joint_linking
 from graph_service.link.spans import Certainty
@@ -22,6 +22,7 @@ from graph_service.service.linking_noise import add_linking_noise
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import TripleRenderer
 from graph_service.store.protocol import Store
+from graph_service.store.recall import do_without
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,10 +224,17 @@ class QuestionLinker:
     def described(
         self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef], /
     ) -> list[EntityRef]:
-        """Returns entities with a description, by which namesakes are told apart."""
+        """Returns entities with a description, by which namesakes are told apart.
+
+        A result from memory goes without.
+        """
         if not refs:
             return []
-        found = self._store.entities(base.info.edition, [ref.id for ref in refs]).found
+        try:
+            found = self._store.entities(base.info.edition, [ref.id for ref in refs]).found
+        except StoreUnavailableError as error:
+            do_without(error)
+            return refs
         described = []
         for ref in refs:
             texts = found[ref.id].descriptions if ref.id in found else {}

@@ -81,6 +81,7 @@ from graph_service.service.shaping import (
 from graph_service.service.triples import TripleRenderer
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
+from graph_service.store.recall import recall_cuts
 
 # Options that the provenance tells under names of its own, or that change nothing in a result's id.
 _TOLD = {"question", "strategy", "graph", "view", "preset", "details"}
@@ -275,6 +276,7 @@ class Retriever:
                 *(selection.cuts if selection else ()),
                 *encoder.cuts,
                 *fitted.cuts,
+                *recall_cuts(),
             ),
             "tokens": fitted.tokens,
             "region": RegionReport(selection.region_before, selection.region_after)
@@ -554,7 +556,7 @@ class Retriever:
                 question="",
                 status=Status.OK if items else Status.NOTHING_RELEVANT,
                 linked=(LinkedEntity(entity, "", -1, -1, 1.0),),
-                truncated=region.cuts,
+                truncated=(*region.cuts, *recall_cuts()),
                 tokens=Tokens(0, ""),
                 region=None,
                 provenance=_provenance(

@@ -82,6 +82,7 @@ from graph_service.service.views import Views
 from graph_service.settings import Settings
 from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
+from graph_service.store.recall import LastReads, recalling
 
 SCOPES_KEPT = 256
 """Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
@@ -122,6 +123,11 @@ class Service:
         self.settings = settings
         self.memory = memory or ByteBudget(settings.memory_bytes)
         self._vectors = vectors
+        if part_of is None:
+            self._last_reads = LastReads(store, memory=self.memory)
+            store = self._last_reads.store
+        else:
+            self._last_reads = part_of._last_reads
         self._notes = ReadNotes(store)
         # All parts read through it: what one reads past it is missing where an answer is kept.
         store = self._notes.store
@@ -173,7 +179,7 @@ class Service:
     def _made_for(self, names: frozenset[str]) -> Service:
         chosen = self.settings.graph
         return Service(
-            ScopedStore(self.store, names),
+            ScopedStore(self._last_reads.store, names),
             vectors=lambda: self.vectors,
             # The operator's default graph would be named by the error that it is not there.
             settings=replace(self.settings, graph=chosen if chosen in names else ""),
@@ -553,9 +559,10 @@ class Service:
         """
         request.validate()
         deadline, watch = self._graphs.deadline(), Stopwatch()
-        ground = self._ground(self.graph(request.graph), request, watch, deadline)
-        result = self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
-        self._graphs.note_hurry([result])
+        with recalling():
+            ground = self._ground(self.graph(request.graph), request, watch, deadline)
+            result = self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
+        self._graphs.note_transient([result])
         return result
 
     def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
@@ -575,7 +582,7 @@ class Service:
             InputError: There are none, or more than the setting ``max_questions``.
         """
         check_count(len(requests), self.settings.max_questions)
-        with self.one_reading() as reading:
+        with self.one_reading() as reading, recalling():
             outcomes = retrieve_many(
                 requests,
                 retriever=self._retriever,
@@ -583,7 +590,7 @@ class Service:
                 read=partial(self._ground, deadline=reading.deadline),
                 deadline=reading.deadline,
             )
-            self._graphs.note_hurry(outcomes)
+            self._graphs.note_transient(outcomes)
         return outcomes
 
     def _ground(
@@ -646,22 +653,26 @@ class Service:
                 "compare begins with the base: give all views in views", argument="view"
             )
         request.validate()
+        with recalling():
+            results = list(self._compared(request, views))
+        self._graphs.note_transient(results)
+        base_changes = statement_changes(results[0])
+        return [compared(result, base_changes) for result in results]
+
+    def _compared(
+        self, request: RetrieveRequest, views: Sequence[ViewRef]
+    ) -> Iterator[RetrievalResult]:
+        """Yields the base's result and that of each view."""
         deadline = self._graphs.deadline()
         base = self._graphs.open(request.graph)
         ground = GraphSlice(base, self._retriever.link(base, request, deadline=deadline))
-        results = []
         for view in (None, *views):
-            asked = replace(request, view=view)
+            of_view = replace(request, view=view)
             linked = ground
             if self._view_store.renames(base.arrays, view):
-                linking = self._retriever.link(base, asked, deadline=deadline)
+                linking = self._retriever.link(base, of_view, deadline=deadline)
                 linked = GraphSlice(base, linking)
-            results.append(
-                self._retriever.retrieve(linked, asked, deadline=deadline, watch=Stopwatch())
-            )
-        self._graphs.note_hurry(results)
-        base_changes = statement_changes(results[0])
-        return [compared(result, base_changes) for result in results]
+            yield self._retriever.retrieve(linked, of_view, deadline=deadline, watch=Stopwatch())
 
     def neighbourhood(
         self,
@@ -681,15 +692,18 @@ class Service:
             raise InputError(
                 f"hops must be 1 to {self.settings.max_hops}, got {hops}", argument="hops"
             )
-        return self._retriever.around(
-            self._graphs.open(graph),
-            entity_id,
-            view=view,
-            hops=hops,
-            limit=limit,
-            languages=tuple(languages),
-            deadline=self._graphs.deadline(),
-        )
+        with recalling():
+            result = self._retriever.around(
+                self._graphs.open(graph),
+                entity_id,
+                view=view,
+                hops=hops,
+                limit=limit,
+                languages=tuple(languages),
+                deadline=self._graphs.deadline(),
+            )
+        self._graphs.note_transient([result])
+        return result
 
     @property
     def vectors(self) -> Vectors:

@@ -170,7 +170,8 @@ def with_id(result: ResultT, /) -> ResultT:
     """Returns a result with its id: a hash of what was asked and what was found.
 
     Left out are the timings, the edition's number (the fingerprints say what was read, whenever
-    it was loaded) and qualifiers and references (asking for them changes nothing that was found).
+    it was loaded), the age of a result from memory, and qualifiers and references (asking for them
+    changes nothing that was found).
     """
     plain = to_plain(result)
     # So that a result without any of these has the id that it had before there were some.
@@ -184,6 +185,9 @@ def with_id(result: ResultT, /) -> ResultT:
         for part in item.get("steps", (item,)):
             if not part["triple"]["stands_for"]:
                 del part["triple"]["stands_for"]
+    for cut in plain["truncated"]:
+        if cut["reason"] == CutReason.STORE_AWAY:
+            del cut["limit"]
     del plain["timings_ms"]
     del plain["provenance"]["edition"]
     encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()

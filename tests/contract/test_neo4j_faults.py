@@ -209,19 +209,31 @@ def test_a_read_waits_for_a_server_that_comes_back(server: Neo4jServer, tmp_path
 def test_a_server_that_hangs_or_is_away_is_told_as_such(
     server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no time limit of the query: fewer hops would not help."""
+    """It is no time limit of the query: fewer hops would not help.
+
+    What the arrays can answer is answered, and marked.
+    """
     documents = [
         "{ graphs { nodes { name } } }",
         '{ item(itemId: "Q1") { statements { nodes { valueText } } } }',
-        '{ neighbourhood(itemId: "Q1", hops: 2) { text } }',
-        '{ paths(input: {question: "q", itemIds: ["Q1"]}) { text } }',
+        '{ searchItems(query: "q") { nodes { itemId } } }',
+        '{ neighbourhood(itemId: "Q1", hops: 2) { text truncated { reason } } }',
+        '{ paths(input: {question: "q", itemIds: ["Q1"]}) { text truncated { reason } } }',
     ]
 
-    def errors(service: Service) -> list[set[str]]:
-        return [
-            {error["extensions"]["code"] for error in execute(service, document).get("errors", ())}
-            for document in documents
-        ]
+    def answers(service: Service) -> list[set[str]]:
+        """Returns the codes of the errors of each document, or the marks of its result."""
+        codes = []
+        for document in documents:
+            response = execute(service, document)
+            errors = response.get("errors", ())
+            codes.append({error["extensions"]["code"] for error in errors})
+            if not errors and "truncated" in document:
+                (result,) = response["data"].values()
+                codes[-1] |= {cut["reason"] for cut in result["truncated"]}
+        return codes
+
+    from_memory = [{"STORE_UNAVAILABLE"}] * 3 + [{"STORE_AWAY"}] * 2
 
     with _open(server, tmp_path, retry_s=1.0) as store:
         with store.begin_load("away", owner="o", source="s") as load:
@@ -232,16 +244,17 @@ def test_a_server_that_hangs_or_is_away_is_told_as_such(
         with open_service(store, settings=settings) as service:
             with monkeypatch.context() as patient:
                 patient.setattr(driver, "PROBE_S", PATIENCE_S)
-                assert errors(service) == [set()] * 4
+                assert answers(service) == [set()] * 5
             os.kill(server.pid, signal.SIGSTOP)
             try:
-                assert errors(service) == [{"STORE_UNAVAILABLE"}] * 4
+                assert answers(service) == from_memory
             finally:
                 os.kill(server.pid, signal.SIGCONT)
-            wait_until(lambda: errors(service) == [set()] * 4)
+            wait_until(lambda: answers(service) == [set()] * 5)
             server.kill()
-            assert errors(service) == [{"STORE_UNAVAILABLE"}] * 4
+            assert answers(service) == from_memory
             server.restart()
+            wait_until(lambda: answers(service) == [set()] * 5)
             store.delete_graph("away")
 
 

@@ -185,13 +185,15 @@ def test_a_silent_reader_holds_nobody_past_the_deadline(
     """A machine that is gone says nothing; the next read leaves it out."""
     connection = connect()
     rows(connection)
-    cluster.script(Fault(message, does=Does.HANG))
+    members: list[str] = []
+    note_member = lambda: members.append(cluster.seen[-1].member)  # noqa: E731
+    cluster.script(Fault(message, does=Does.HANG, then=note_member))
     late = LateOnceSilent(cluster)
     monkeypatch.setattr(watchdog, "time", late)
     monkeypatch.setattr("graph_service.model.limits.time", late)
     with pytest.raises(StoreUnavailableError):
         rows(connection, deadline=Deadline.after(PATIENCE_S))
-    silent = cluster.seen[-1].member
+    (silent,) = members
     before = len(cluster.seen)
     for _ in range(3):
         assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == []
@@ -224,6 +226,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "GRACE_S", 0.1)
     monkeypatch.setattr(watchdog, "ASK_S", 0.05)
     monkeypatch.setattr(driver, "PROBE_S", 0.1)
+    monkeypatch.setattr(driver, "ASK_AGAIN_S", 0.0)
 
 
 @pytest.mark.usefixtures("hasty")

@@ -174,11 +174,7 @@ def result_lines(
     if isinstance(result, SubgraphResult) and result.objective is not None:
         gap = f", gap at most {result.gap:.1%}" if result.gap is not None else ""
         lines.append(f"     objective {result.objective:.4f}{gap}")
-    lines.extend(
-        f"     cut: {cut.what} by {cut.reason.value} {cut.limit:g}, kept {cut.kept}"
-        + (f" of {cut.total}" if cut.total is not None else "")
-        for cut in result.truncated
-    )
+    lines.extend(f"     {cut.text()}" for cut in result.truncated)
     return lines if explain is None else [*lines, *explain_lines(result)]
 
 

@@ -104,10 +104,7 @@ def _search(service: Service, options: PassagesOptions, output: Output) -> int:
         output.line(f"     {item.passage.title or '-'}  <{item.passage.source}>")
         output.line(f"     {item.passage.text}")
     for cut in result.truncated:
-        output.line(
-            f"     cut: {cut.what} by {cut.reason.value} {cut.limit:g}, kept {cut.kept}"
-            + (f" of {cut.total}" if cut.total is not None else "")
-        )
+        output.line(f"     {cut.text()}")
     if not result.items:
         output.line(
             "nothing found"

@@ -65,6 +65,8 @@ _SHARED_READS_S = 10.0
 RETRY_S = 5.0
 PROBE_S = 3.0
 """How long a server may take to answer something short before it counts as silent, seconds."""
+ASK_AGAIN_S = 5.0
+"""How often a server that is away is asked whether it is back, seconds."""
 LOAD_RETRY_S = 60.0
 """A cluster notices after some 25 s that its leader is gone, and elects another."""
 _MADE_MEANWHILE = frozenset(
@@ -123,6 +125,7 @@ class Connection:
         self._connect_timeout_s = connect_timeout_s
         self._of_process = _DriverOfProcess(self._make_driver, self._answers)
         self._of_thread = _OfThread()
+        self._fails_at_once = True
 
     @property
     def is_routed(self) -> bool:
@@ -137,9 +140,14 @@ class Connection:
         if self.is_routed:
             self._of_process.bookmark_file = file
 
-    def patient(self, retry_s: float, /) -> Connection:
-        """Returns the same connection, where a cluster's failed transactions are retried longer."""
+    def patient(self, retry_s: float = 0.0, /) -> Connection:
+        """Returns the same connection, which asks a server that was found away just now too.
+
+        Args:
+            retry_s: How long failed transactions of a cluster are tried again, if that is longer.
+        """
         other = copy.copy(self)
+        other._fails_at_once = False
         if self.is_routed:
             other._retry_s = max(self._retry_s, retry_s)
         return other
@@ -173,6 +181,9 @@ class Connection:
     ) -> T:
         """Runs ``work`` in a transaction, again if it fails for a passing reason.
 
+        Once a read has failed because the server is away, transactions fail at once, and one in
+        some seconds asks whether it is back.
+
         Work that reads decodes its rows itself, so that nodes deleted meanwhile are read again.
 
         Raises:
@@ -196,6 +207,8 @@ class Connection:
         deadline: Deadline | None,
         what: str,
     ) -> T:
+        if self._fails_at_once:
+            self._require_no_outage(what)
         if self._of_thread.shared is not None and access == "READ":
             try:
                 # A query is run alike by either.
@@ -214,7 +227,9 @@ class Connection:
         while True:
             began = time.monotonic()
             try:
-                return self._attempt(work, access, deadline)
+                result = self._attempt(work, access, deadline)
+                self._of_process.outage = None
+                return result
             except (Neo4jError, DriverError, OSError) as error:
                 cause = _root(error)
                 mapped = map_error(cause, self.url, what, deadline)
@@ -234,9 +249,31 @@ class Connection:
                     self._of_process.is_silent and not self.is_routed
                 )
                 if not _is_passing(cause) or is_final or left <= pause:
+                    if access == "READ" and isinstance(mapped, StoreUnavailableError):
+                        self._note_outage(cause)
+                    raise mapped from error
+                if self._fails_at_once and self._of_process.outage is not None:
                     raise mapped from error
                 time.sleep(pause)
                 pause = min(pause * 2, 1.0)
+
+    def _note_outage(self, cause: _DriverFault) -> None:
+        """Makes transactions fail at once for a while, if the server answers nothing at all."""
+        if isinstance(cause, Neo4jError):
+            return
+        # A member of a cluster that is silent says nothing of the others.
+        is_known_silent = self._of_process.is_silent and not self.is_routed
+        if is_known_silent or not self._answers():
+            self._of_process.outage = _Outage(cause, time.monotonic() + ASK_AGAIN_S)
+
+    def _require_no_outage(self, what: str) -> None:
+        """Raises the error of an outage, unless the server is back or it is time to ask it again."""
+        outage = self._of_process.outage
+        if outage is None:
+            return
+        if not outage.takes_turn() or not self._answers():
+            raise map_error(outage.cause, self.url, what) from outage.cause
+        self._of_process.outage = None
 
     def _is_of_another_history(self, cause: _DriverFault, access: Access) -> bool:
         """Returns whether bookmarks were dropped that no member can ever reach.
@@ -278,7 +315,7 @@ class Connection:
             StoreError: Any failure of the server or of the way there.
         """
         driver, bookmarks = self._of_process.open()
-        if self._of_process.is_silent:
+        if self._of_process.is_silent or self._of_process.outage is not None:
             yield
             return
         try:
@@ -344,12 +381,13 @@ class Connection:
 
     def _answers(self) -> bool:
         """Returns whether the server answers something short in time."""
+        began = time.monotonic()
         try:
             self._probe(self._of_process.open()[0])
         except Neo4jError:
             return True
         except (DriverError, OSError, StoreError):
-            self._of_process.is_silent = True
+            self._of_process.is_silent = time.monotonic() - began >= PROBE_S
             return False
         return True
 
@@ -381,6 +419,29 @@ class Connection:
         self._of_process.close()
 
 
+class _Outage:
+    """A time in which a server does not answer.
+
+    Args:
+        cause: How a read failed.
+        ask_at: When the server is asked again, ``time.monotonic()``.
+    """
+
+    def __init__(self, cause: _DriverFault, ask_at: float, /) -> None:
+        self.cause = cause
+        self._ask_at = ask_at
+        self._lock = threading.Lock()
+
+    def takes_turn(self) -> bool:
+        """Returns whether the caller is to ask the server: one may, and the next later."""
+        with self._lock:
+            now = time.monotonic()
+            is_due = now >= self._ask_at
+            if is_due:
+                self._ask_at = now + ASK_AGAIN_S
+            return is_due
+
+
 class _DriverOfProcess:
     """The driver of this process, made when first needed, and what belongs to it.
 
@@ -390,10 +451,12 @@ class _DriverOfProcess:
 
     Attributes:
         is_silent: Whether the server did not answer when it was last asked.
+        outage: While a read has failed because the server is away, and none succeeded since.
     """
 
     def __init__(self, make: Callable[[], neo4j.Driver], answers: Callable[[], bool], /) -> None:
         self.is_silent = False
+        self.outage: _Outage | None = None
         self.watchdog = Watchdog(answers)
         self._answers = answers
         self.bookmark_file: Path | None = None

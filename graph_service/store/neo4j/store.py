@@ -498,7 +498,8 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the server answers now."""
         limit = Deadline.after(CONNECT_TIMEOUT_S)
-        self._connection.read("RETURN 1", deadline=limit, what="asking whether it answers")
+        connection = self._connection.patient()
+        connection.read("RETURN 1", deadline=limit, what="asking whether it answers")
 
     def close(self) -> None:
         """Closes the driver."""

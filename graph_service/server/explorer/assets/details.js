@@ -68,6 +68,9 @@ function cuts(side, title) {
 
 /** @param {any} cut */
 export function cutText(cut) {
+  if (cut.reason === "STORE_AWAY") {
+    return `The store does not answer: answered from memory, as the store was ${whole(cut.limit)} s before`;
+  }
   const of = cut.total === null ? "" : ` of ${whole(cut.total)}`;
   return `${whole(cut.kept)}${of} ${CUTS[cut.what] ?? cut.what} kept: ${REASONS[cut.reason] ?? cut.reason} (limit ${whole(cut.limit)})`;
 }
