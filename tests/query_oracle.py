@@ -275,9 +275,8 @@ class Oracle:
                     spans.append((number[0], number[0]))
         if not spans:
             return None
-        if order.kind is Comparable.DATES or not order.descending:
-            return min(spans)
-        return max(spans)
+        best = max if order.kind is Comparable.NUMBERS and order.descending else min
+        return best(span[0] for span in spans), best(span[1] for span in spans)
 
     @staticmethod
     def _of_rank(

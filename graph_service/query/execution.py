@@ -7,7 +7,7 @@ backward comes to siblings and not back. Unknown values, and that there is none,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from operator import eq, ge, gt, le, lt
 
@@ -243,7 +243,7 @@ class _Execution:
         for answer in answers:
             orderings = [one for node in answer.nodes for one in of_node.get(node, ())]
             if orderings:
-                answer.ordering = min(orderings, key=lambda one: _position(one, order, own=True))
+                answer.ordering = _own(orderings, order)
                 ordered.append(answer)
         # Sorting keeps the order of the answers where values are equal.
         ordered.sort(key=lambda answer: _position_of(answer, order))
@@ -307,19 +307,24 @@ def _bounds(value: Value, order: Order) -> tuple[Decimal, Decimal] | None:
     return amount.number, amount.number
 
 
-def _position(ordering: _Ordering, order: Order, *, own: bool = False) -> tuple[Decimal, Decimal]:
-    """Returns what a value is sorted by, the earliest one it may be first.
+def _own(orderings: Sequence[_Ordering], order: Order) -> _Ordering:
+    """Returns what an answer of several values is ordered by.
 
-    Of one answer's ``own`` values the earliest date is its date, whichever way answers are ordered.
+    Its earliest date, which is no later than any of them may be, or its first number.
     """
-    if order.descending and not (own and order.kind is Comparable.DATES):
-        return -ordering.greatest, -ordering.least
-    return ordering.least, ordering.greatest
+    if order.kind is Comparable.NUMBERS and order.descending:
+        return max(orderings, key=lambda one: one.least)
+    first = min(orderings, key=lambda one: (one.least, one.greatest))
+    return replace(first, greatest=min(one.greatest for one in orderings))
 
 
 def _position_of(answer: _Answer, order: Order) -> tuple[Decimal, Decimal]:
-    assert answer.ordering is not None
-    return _position(answer.ordering, order)
+    """Returns the first and the last position that an answer may have."""
+    ordering = answer.ordering
+    assert ordering is not None
+    if order.descending:
+        return -ordering.greatest, -ordering.least
+    return ordering.least, ordering.greatest
 
 
 def _of_rank(ordered: Sequence[_Answer], order: Order, rank: int | None = None) -> list[_Answer]:

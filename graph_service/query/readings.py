@@ -15,12 +15,13 @@ from graph_service.model.values import (
     Quantity,
     SomeValue,
     StringValue,
+    Time,
     Value,
 )
 
-NUMBER_PATTERN = r"[+-]?[0-9]+(?:[.][0-9]+)?"
+NUMBER_PATTERN = r"[+-]?[0-9]+([.][0-9]+)?"
 """A text that is read as a number."""
-DATE_PATTERN = r"-?[0-9]{4}(?:-[0-9][0-9](?:-[0-9][0-9])?)?(?:T.*)?"
+DATE_PATTERN = r"-?[0-9]{4}(-(0[0-9]|1[0-2])(-([0-2][0-9]|3[01]))?)?(T.*)?"
 """A text that is read as a date: a year, a month or a day."""
 IDENTIFIER = "external-id"
 """The type of strings that are neither numbers nor dates, whatever their digits."""
@@ -68,10 +69,10 @@ def days_of_value(value: Value, /) -> Days | None:
     >>> days_of_value(EntityValue("1994")) == days_of_value(StringValue("1994"))
     True
     """
-    text = _plain_text(value)
-    if text is None:
+    if isinstance(value, Time):
         return days_of(value)
-    return days_of_text(text) if _DATE.fullmatch(text) else None
+    text = _plain_text(value)
+    return None if text is None or not _DATE.fullmatch(text) else days_of_text(text)
 
 
 def text_of(value: Value, /) -> str | None:

@@ -1,0 +1,315 @@
+"""A query as Cypher on the layout of our graphs in Neo4j (docs/how-to/cypher.md).
+
+Ids, texts and names are quoted as data. Its answers are those of ``execution`` over the graph itself;
+a view is no part of Neo4j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graph_service.model.classes import (
+    INSTANCE_RELATIONS,
+    SUBCLASS_RELATIONS,
+)
+from graph_service.model.identity import WIKIDATA_ID
+from graph_service.query.algebra import (
+    Among,
+    AnyOf,
+    Comparable,
+    Condition,
+    During,
+    Entities,
+    Filter,
+    Fold,
+    InstanceOf,
+    Not,
+    Number,
+    Order,
+    Present,
+    Query,
+    Relation,
+    Test,
+    Text,
+)
+from graph_service.query.readings import DATE_PATTERN, IDENTIFIER, NUMBER_PATTERN
+
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+)
+_ANSWER = "coalesce(x.long_id, x.id, x.value) AS answer, x.label AS label"
+_KNOWN = "coalesce(NOT {0}.type IN ['somevalue', 'novalue'], true)"
+
+
+def render_cypher(query: Query, /, *, graph: str) -> str:
+    """Returns a query as Cypher that returns its answers, their number, or whether there are any.
+
+    Args:
+        query: The query.
+        graph: Name of the graph.
+    """
+    return _Rendering(graph).render(query)
+
+
+def quote(text: str, /) -> str:
+    r"""Returns a text as Cypher writes it, whatever its characters.
+
+    >>> print(quote("it's a \\ line"))
+    'it\'s a \\ line'
+    """
+    return f"'{text.translate(_ESCAPES)}'"
+
+
+class _Rendering:
+    def __init__(self, graph: str, /) -> None:
+        self._graph = graph
+        self._count = 0
+
+    def render(self, query: Query, /) -> str:
+        lines = [f"MATCH (g:Graph {{name: {quote(self._graph)}}})"]
+        lines += self._main(query)
+        if query.order is None:
+            lines.append(_returned(query.fold, f"WITH DISTINCT {_ANSWER}"))
+            return "\n".join(lines)
+        lines.append(f"WITH DISTINCT {_ANSWER}, x")
+        lines += self._valued(query.order)
+        lines += _ordered(query)
+        return "\n".join(lines)
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"n{self._count}"
+
+    def _main(self, query: Query) -> list[str]:
+        """Returns what binds ``x`` to the answers."""
+        nodes = [f"a{place}" for place in range(len(query.path))] + ["x"]
+        start = nodes[0]
+        lines = []
+        if isinstance(query.start, Entities):
+            lines.append(f"MATCH ({start}:Entity {{graph: g.current}})")
+            lines.append(f"WHERE {_one_of(f'{start}.id', query.start.ids)}")
+        else:
+            ids = query.start.class_ids
+            lines.append(f"MATCH (c:Entity {{graph: g.current}}) WHERE {_one_of('c.id', ids)}")
+            lines.append(f"MATCH {_below('k', 'c', 's')}, ({start}:Entity)-[i]->(k)")
+            lines.append(f"WHERE {_below_test('s', ids)} AND {_instance_test('i', ids)}")
+            lines.append(f"WITH DISTINCT {start}")
+        tests: list[str] = []
+        if query.path:
+            pattern = _pattern(nodes, query.relations, "r")
+            lines.append(f"MATCH {pattern}")
+            tests += _statement_tests(query.relations, "r")
+        for node, step in zip(nodes[1:], query.path, strict=True):
+            tests += [self._filter(each, node) for each in step.filters]
+        tests += [self._filter(each, "x") for each in query.filters]
+        if query.path and not query.relations[-1].backward:
+            tests.append(_KNOWN.format("x"))
+        if tests:
+            lines.append(("WHERE " if query.path else "WITH * WHERE ") + " AND ".join(tests))
+        return lines
+
+    def _filter(self, filter: Filter, node: str) -> str:
+        match filter:
+            case Not():
+                return f"NOT {self._filter(filter.filter, node)}"
+            case AnyOf():
+                return f"({' OR '.join(self._filter(each, node) for each in filter.filters)})"
+            case Condition():
+                return self._condition(filter, node)
+
+    def _condition(self, condition: Condition, node: str) -> str:
+        test, path = condition.test, condition.path
+        if not path:
+            if isinstance(test, During):
+                return f"EXISTS {{ UNWIND [{node}] AS v {_during(test)} }}"
+            return f"coalesce({self._test(test, node)}, false)"
+        nodes = [node, *(self._name() for _ in path[1:]), self._name()]
+        last = nodes[-1]
+        tests = _statement_tests(path, f"{last}_")
+        match = f"MATCH {_pattern(nodes, path, f'{last}_')} WHERE {' AND '.join(tests)}"
+        if isinstance(test, During):
+            return f"EXISTS {{ {match} WITH {last} AS v {_during(test)} }}"
+        return f"EXISTS {{ {match} AND {self._test(test, last)} }}"
+
+    def _test(self, test: Test, node: str) -> str:
+        match test:
+            case Present():
+                return _KNOWN.format(node)
+            case Among(ids):
+                return _one_of(f"coalesce({node}.long_id, {node}.id)", ids)
+            case InstanceOf(class_ids):
+                to, of = self._name(), self._name()
+                match = f"MATCH ({node})-[{of}i]->({of}), {_below(of, to, f'{to}s')}"
+                tests = [
+                    _instance_test(f"{of}i", class_ids),
+                    _below_test(f"{to}s", class_ids),
+                    _one_of(f"{to}.id", class_ids),
+                ]
+                return f"EXISTS {{ {match} WHERE {' AND '.join(tests)} }}"
+            case Text(text):
+                texts = f"{node}.text, CASE {node}.type WHEN 'url' THEN {node}.label END"
+                return f"coalesce({texts}) = {quote(text)}"
+            case Number(comparison, amount, unit):
+                compared = f"{_number(node, unit)} {comparison.value} {float(amount)!r}"
+                return f"({compared})"
+        raise AssertionError(test)
+
+    def _valued(self, order: Order) -> list[str]:
+        """Returns what adds ``low`` and ``high``, what each answer is ordered by."""
+        lines, node = [], "x"
+        if order.path:
+            nodes = ["x", *(f"o{place}" for place in range(1, len(order.path))), "v"]
+            lines.append(f"MATCH {_pattern(nodes, order.path, 'o_')}")
+            lines.append(f"WHERE {' AND '.join(_statement_tests(order.path, 'o_'))}")
+            node = "v"
+        carried = "answer, label"
+        if order.kind is Comparable.DATES:
+            lines.append(f"WITH {carried}, {node} AS v")
+            lines += _days(carried)
+            lines.append("WITH answer, label, min(low) AS low, min(high) AS high")
+            return lines
+        lines.append(f"WITH {carried}, {_number(node, order.unit)} AS number")
+        best = "max" if order.descending else "min"
+        lines.append("WHERE number IS NOT NULL")
+        lines.append(f"WITH answer, label, {best}(number) AS low, {best}(number) AS high")
+        return lines
+
+
+def _ordered(query: Query) -> list[str]:
+    """Returns what orders the answers by ``low`` and ``high``, and what is made of them."""
+    order = query.order
+    assert order is not None
+    first, last = ("-high", "-low") if order.descending else ("low", "high")
+    lines = [f"WITH answer, label, {first} AS first, {last} AS last"]
+    if query.fold is Fold.COMPARE:
+        assert isinstance(query.start, Entities)
+        left, right = (quote(id_) for id_ in query.start.ids)
+        rows = "[row IN rows WHERE row.answer = {0}][0]"
+        return [
+            *lines,
+            "WITH collect({answer: answer, first: first, last: last}) AS rows",
+            f"WITH {rows.format(left)} AS one, {rows.format(right)} AS other",
+            "RETURN one.last < other.first AS answer",
+        ]
+    if order.rank is not None:
+        # Of values that overlap none is surely first.
+        sure = (
+            "reduce(least = null, row IN rows | CASE WHEN least < row.last THEN least "
+            "ELSE row.last END) AS sure"
+        )
+        row = "{answer: answer, label: label, first: first, last: last}"
+        lines.append(f"WITH collect({row}) AS rows")
+        for _ in range(order.rank - 1):
+            lines.append(f"WITH rows, {sure}")
+            lines.append("WITH [row IN rows WHERE row.first > sure] AS rows")
+        lines.append(f"WITH rows, {sure}")
+        lines.append("UNWIND [row IN rows WHERE row.first <= sure] AS row")
+        lines.append("WITH row.answer AS answer, row.label AS label, row.first AS first")
+    if query.fold is Fold.LIST:
+        return [*lines, "RETURN answer, label ORDER BY first, answer"]
+    return [*lines, _returned(query.fold, "")]
+
+
+def _returned(fold: Fold, before: str) -> str:
+    made = {
+        Fold.COUNT: "RETURN count(DISTINCT answer) AS answer",
+        Fold.EXISTS: "RETURN count(answer) > 0 AS answer",
+    }.get(fold, "RETURN answer, label ORDER BY label, answer")
+    return f"{before}\n{made}" if before else made
+
+
+def _pattern(nodes: Sequence[str], path: Sequence[Relation], name: str) -> str:
+    """Returns a path through some nodes; its relationships are named ``name`` and a number."""
+    parts = [f"({nodes[0]})"]
+    for place, (relation, node) in enumerate(zip(path, nodes[1:], strict=True), 1):
+        left, right = ("<-", "-") if relation.backward else ("-", "->")
+        parts.append(f"{left}[{name}{place}]{right}({node})")
+    return "".join(parts)
+
+
+def _statement_tests(path: Sequence[Relation], name: str) -> list[str]:
+    tests = []
+    for place, relation in enumerate(path, 1):
+        tests.append(f"{name}{place}.relation = {quote(relation.id)}")
+        tests.append(f"{name}{place}.rank <> 'deprecated'")
+    return tests
+
+
+def _one_of(value: str, ids: Iterable[str]) -> str:
+    quoted = [quote(id_) for id_ in ids]
+    return f"{value} = {quoted[0]}" if len(quoted) == 1 else f"{value} IN [{', '.join(quoted)}]"
+
+
+def _below(lower: str, upper: str, name: str) -> str:
+    return f"({lower})-[{name}*0..]->({upper})"
+
+
+def _below_test(name: str, class_ids: Sequence[str]) -> str:
+    relations = _of_family(class_ids, SUBCLASS_RELATIONS)
+    test = f"{_one_of('e.relation', relations)} AND e.rank <> 'deprecated'"
+    return f"all(e IN {name} WHERE {test})"
+
+
+def _instance_test(name: str, class_ids: Sequence[str]) -> str:
+    relations = _of_family(class_ids, INSTANCE_RELATIONS)
+    return f"{_one_of(f'{name}.relation', relations)} AND {name}.rank <> 'deprecated'"
+
+
+def _of_family(class_ids: Sequence[str], relations: Iterable[str]) -> list[str]:
+    """Returns those relations that speak of classes of such ids: Wikidata's, or those of RDF."""
+    of_wikidata = {WIKIDATA_ID.fullmatch(id_) is not None for id_ in class_ids}
+    return [
+        id_ for id_ in sorted(relations) if (WIKIDATA_ID.fullmatch(id_) is not None) in of_wikidata
+    ]
+
+
+def _text_of(node: str) -> str:
+    """Returns the text that may be a number or a date: an entity's id, or a string's text."""
+    is_text = f"{node}.type = 'string' AND NOT {node}.value ENDS WITH ',\"{IDENTIFIER}\"]'"
+    return f"coalesce({node}.long_id, {node}.id, CASE WHEN {is_text} THEN {node}.text END)"
+
+
+def _number(node: str, unit: str | None) -> str:
+    """Returns the number that a node is, null for none."""
+    quantity = f"split({node}.value, '\"')"
+    if unit is not None:
+        of_unit = f"{node}.type = 'quantity' AND {quantity}[4..6] = [',', {quote(unit)}]"
+        return f"CASE WHEN {of_unit} THEN toFloat({quantity}[3]) END"
+    text = _text_of(node)
+    return (
+        f"toFloat(CASE WHEN {node}.type = 'quantity' THEN {quantity}[3] "
+        f"WHEN {text} =~ {quote(NUMBER_PATTERN)} THEN {text} END)"
+    )
+
+
+def _during(test: During) -> str:
+    days = test.days
+    return (
+        f"{' '.join(_days(''))} WITH low, high WHERE {days.first} <= low AND high <= {days.last} "
+        "RETURN low"
+    )
+
+
+def _days(carried: str) -> list[str]:
+    """Returns the first and the last day that ``v`` may mean: year * 10000 + month * 100 + day."""
+    carry = f"{carried}, " if carried else ""
+    time = "split(v.value, '\"')[3]"
+    return [
+        f"WITH {carry}CASE v.type WHEN 'time' THEN {time} ELSE {_text_of('v')} END AS date, "
+        "CASE v.type WHEN 'time' THEN toInteger(split(v.value, ',')[2]) END AS precision",
+        f"WHERE precision >= 7 OR precision IS NULL AND date =~ {quote(DATE_PATTERN)}",
+        f"WITH {carry}precision, CASE WHEN date STARTS WITH '-' THEN -1 ELSE 1 END AS era, "
+        "split(split(ltrim(replace(' ' + date, ' -', ' ')), 'T')[0], '-') AS parts",
+        f"WITH {carry}era * toInteger(parts[0]) AS year, toInteger(coalesce(parts[1], '0')) AS month, "
+        "toInteger(coalesce(parts[2], '0')) AS day, coalesce(precision, 8 + size(parts)) AS precision",
+        f"WITH {carry}CASE WHEN precision = 7 AND year > 0 THEN [(year - 1) / 100 * 100 + 1, 101, "
+        "(year - 1) / 100 * 100 + 100, 1231] "
+        "WHEN precision = 7 THEN [-((99 - year) / 100 * 100), 101, 99 - (99 - year) / 100 * 100, 1231] "
+        "WHEN precision = 8 THEN [toInteger(floor(year / 10.0)) * 10, 101, "
+        "toInteger(floor(year / 10.0)) * 10 + 9, 1231] "
+        "WHEN precision >= 11 AND month > 0 AND day > 0 "
+        "THEN [year, month * 100 + day, year, month * 100 + day] "
+        "WHEN precision >= 10 AND month > 0 THEN [year, month * 100 + 1, year, month * 100 + 31] "
+        "ELSE [year, 101, year, 1231] END AS days",
+        f"WITH {carry}days[0] * 10000 + days[1] AS low, days[2] * 10000 + days[3] AS high",
+    ]

@@ -1,0 +1,337 @@
+"""A query as one line of English, with the labels of what it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from graph_service.model.days import Days
+from graph_service.query.algebra import (
+    Among,
+    AnyOf,
+    Comparable,
+    Comparison,
+    Condition,
+    During,
+    Entities,
+    Filter,
+    Fold,
+    InstanceOf,
+    Not,
+    Number,
+    Order,
+    Present,
+    Query,
+    Relation,
+    Test,
+    Text,
+)
+
+_EVER = 10**9
+_COMPARED: Mapping[Comparison, str] = {
+    Comparison.EQUAL: "is",
+    Comparison.OVER: "is over",
+    Comparison.AT_LEAST: "is at least",
+    Comparison.UNDER: "is under",
+    Comparison.AT_MOST: "is at most",
+}
+# How relations end that are said of their head: "directed by", "member of".
+_PREPOSITIONS = frozenset(
+    {"about", "as", "at", "by", "for", "from", "in", "into", "of", "on", "to", "under", "with"}
+)
+
+
+class Degrees(NamedTuple):
+    """The words for the least and the greatest of a value, as adjectives."""
+
+    least: str
+    greatest: str
+    less: str
+    more: str
+
+
+_DEGREES: Mapping[str, Degrees] = {
+    "price": Degrees("cheapest", "most expensive", "cheaper", "more expensive"),
+    "cost": Degrees("cheapest", "most expensive", "cheaper", "more expensive"),
+    "mass": Degrees("lightest", "heaviest", "lighter", "heavier"),
+    "weight": Degrees("lightest", "heaviest", "lighter", "heavier"),
+    "height": Degrees("lowest", "tallest", "lower", "taller"),
+    "elevation above sea level": Degrees("lowest", "highest", "lower", "higher"),
+    "length": Degrees("shortest", "longest", "shorter", "longer"),
+    "duration": Degrees("shortest", "longest", "shorter", "longer"),
+    "width": Degrees("narrowest", "widest", "narrower", "wider"),
+    "area": Degrees("smallest", "largest", "smaller", "larger"),
+    "population": Degrees("least populous", "most populous", "less populous", "more populous"),
+    "date of birth": Degrees("oldest", "youngest", "older", "younger"),
+    "birth date": Degrees("oldest", "youngest", "older", "younger"),
+    "inception": Degrees("oldest", "newest", "older", "newer"),
+    "publication date": Degrees("earliest", "latest", "earlier", "later"),
+    "release date": Degrees("earliest", "latest", "earlier", "later"),
+}
+_ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
+_IRREGULAR = {"child": "children", "person": "people", "man": "men", "woman": "women"}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Gives the labels that a query is read with.
+
+    Attributes:
+        entity: The label of an entity by id.
+        relation: The label of a relation by id.
+    """
+
+    entity: Callable[[str], str]
+    relation: Callable[[str], str]
+
+
+def render_english(query: Query, names: Names, /) -> str:
+    """Returns a query as a person would say it.
+
+    >>> names = Names({"W4": "Wheelchair Lift W4"}.get, {"part": "part"}.get)
+    >>> lift, part = Entities(("W4",)), Relation("part")
+    >>> from graph_service.query.algebra import Step
+    >>> render_english(Query(lift, (Step(part),), fold=Fold.COUNT), names)
+    'the number of parts of Wheelchair Lift W4'
+    """
+    return " ".join(_English(names).sentence(query).split())
+
+
+def plural(noun: str, /) -> str:
+    """Returns an English noun phrase in the plural.
+
+    >>> plural("child"), plural("company"), plural("place of birth"), plural("bus")
+    ('children', 'companies', 'places of birth', 'buses')
+    """
+    head, of, rest = noun.partition(" of ")
+    before, space, word = head.rpartition(" ")
+    if word in _IRREGULAR:
+        word = _IRREGULAR[word]
+    elif re.search(r"[^aeiou]y$", word):
+        word = word[:-1] + "ies"
+    elif word.endswith(("ss", "us", "x", "z", "ch", "sh")):
+        word += "es"
+    elif not word.endswith("s"):
+        word += "s"
+    return before + space + word + of + rest
+
+
+class _English:
+    def __init__(self, names: Names, /) -> None:
+        self._names = names
+
+    def sentence(self, query: Query) -> str:
+        order = query.order
+        if query.fold is Fold.COMPARE:
+            assert order is not None
+            assert isinstance(query.start, Entities)
+            one, other = map(self._names.entity, query.start.ids)
+            return f"whether {one} {self._compared(order)} {other}"
+        if query.fold is Fold.EXISTS:
+            return self._whether(query)
+        several = query.fold is Fold.COUNT or order is not None or bool(query.filters)
+        phrase = self._answers(query, several=several)
+        if order is not None:
+            phrase = self._ordered(phrase, order)
+        return f"the number of {_bare(phrase)}" if query.fold is Fold.COUNT else phrase
+
+    def _whether(self, query: Query) -> str:
+        """Returns a question for yes or no: "whether the spouse of X is Y" where one is named."""
+        rest = list(query.filters)
+        for filter in query.filters:
+            if isinstance(filter, Condition) and not filter.path and len(rest) == 1:
+                phrase = self._path(query, several=False)
+                return f"whether {phrase} {self._test(filter.test)}"
+        phrase = self._answers(query, several=True)
+        if query.order is not None:
+            phrase = self._ordered(phrase, query.order)
+        return f"whether there are {_bare(phrase)}"
+
+    def _answers(self, query: Query, *, several: bool) -> str:
+        phrase = self._path(query, several=several)
+        return phrase + self._filters(query.filters)
+
+    def _path(self, query: Query, *, several: bool) -> str:
+        """Returns the start and the relations as one noun phrase."""
+        if isinstance(query.start, Entities):
+            phrase = _or([self._names.entity(id_) for id_ in query.start.ids])
+        else:
+            phrase = _or([plural(self._names.entity(id_)) for id_ in query.start.class_ids])
+        last = len(query.path) - 1
+        for place, step in enumerate(query.path):
+            phrase = self._step(step.relation, phrase, several=several and place == last)
+            phrase += self._filters(step.filters)
+        return phrase
+
+    def _step(self, relation: Relation, of: str, *, several: bool) -> str:
+        label = self._label(relation)
+        if _is_noun(label):
+            if relation.backward:
+                return f"those whose {label} is {of}"
+            return f"{plural(label)} of {of}" if several else f"the {label} of {of}"
+        if relation.backward:
+            return f"those that are {label} {of}"
+        return f"what {of} is {label}"
+
+    def _filters(self, filters: Sequence[Filter]) -> str:
+        said = [self._clause(filter) for filter in filters]
+        return f" {' and '.join(said)}" if said else ""
+
+    def _clause(self, filter: Filter, *, negated: bool = False) -> str:
+        """Returns a filter as a relative clause."""
+        match filter:
+            case Not():
+                return self._clause(filter.filter, negated=True)
+            case AnyOf():
+                said = " or ".join(self._clause(each) for each in filter.filters)
+                return f"not {said}" if negated else said
+            case Condition():
+                return self._condition(filter, negated=negated)
+
+    def _condition(self, condition: Condition, *, negated: bool) -> str:
+        path, test = condition.path, condition.test
+        if not path:
+            return f"that {self._test(test, negated=negated)}".replace("that is", "that are", 1)
+        *before, last = path
+        label = self._label(last)
+        if isinstance(test, Present):
+            what = "without" if negated else "with"
+            if last.backward:
+                verb = "are not" if negated else "are"
+                return f"that {verb} the {label} of something" + self._through(before)
+            return f"{what} a {label}" + self._through(before)
+        if last.backward and isinstance(test, Among) and not before:
+            of = _or([self._names.entity(id_) for id_ in test.ids])
+            verb = "are not" if negated else "are"
+            if _is_noun(label):
+                return f"that {verb} the {label} of {of}"
+            return f"that {of} {'is not ' if negated else 'is '}{label}"
+        if not _is_noun(label) and isinstance(test, Among) and not before:
+            of = _or([self._names.entity(id_) for id_ in test.ids])
+            return f"{'not ' if negated else ''}{label} {of}"
+        phrase = label
+        if before:
+            phrase = f"{self._label(before[0])}'s {label}"
+        return f"whose {phrase} {self._test(test, negated=negated)}"
+
+    def _through(self, before: Sequence[Relation]) -> str:
+        return f" of their {self._label(before[0])}" if before else ""
+
+    def _test(self, test: Test, *, negated: bool = False) -> str:
+        not_ = " not" if negated else ""
+        match test:
+            case Present():
+                return f"is{not_} known"
+            case Among(ids):
+                return f"is{not_} {_or([self._names.entity(id_) for id_ in ids])}"
+            case InstanceOf(class_ids):
+                return f"is{not_} {_or([_article(self._names.entity(id_)) for id_ in class_ids])}"
+            case Text(text):
+                return f'is{not_} "{text}"'
+            case Number(comparison, amount, unit):
+                said = _COMPARED[comparison].replace("is", f"is{not_}", 1)
+                return f"{said} {amount}{f' {self._names.entity(unit)}' if unit else ''}"
+            case During(days):
+                return f"is{not_} {say_days(days)}"
+        raise AssertionError(test)
+
+    def _ordered(self, phrase: str, order: Order) -> str:
+        word = self._degree(order)
+        if order.rank is None:
+            return f"{_bare(phrase)}, the {word} first"
+        ordinal = ""
+        if order.rank > 1:
+            ordinal = f"{_ordinal(order.rank)} "
+        return f"the {ordinal}{word} of the {_bare(phrase)}"
+
+    def _degree(self, order: Order) -> str:
+        label = self._order_label(order)
+        known = _DEGREES.get(label)
+        if known is not None and len(order.path) == 1:
+            return known.greatest if order.descending else known.least
+        if order.kind is Comparable.DATES:
+            degree = "latest" if order.descending else "earliest"
+        else:
+            degree = "greatest" if order.descending else "least"
+        return f"{degree} by {label}" if label else degree
+
+    def _compared(self, order: Order) -> str:
+        label = self._order_label(order)
+        known = _DEGREES.get(label)
+        if known is not None and len(order.path) == 1:
+            return f"is {known.more if order.descending else known.less} than"
+        if order.kind is Comparable.DATES:
+            return f"has {'a later' if order.descending else 'an earlier'} {label} than"
+        return f"has a {'greater' if order.descending else 'lesser'} {label} than"
+
+    def _order_label(self, order: Order) -> str:
+        return "'s ".join(self._label(relation) for relation in order.path)
+
+    def _label(self, relation: Relation) -> str:
+        label = self._names.relation(relation.id)
+        return label.removeprefix("has ") if len(label.split()) > 1 else label
+
+
+def say_days(days: Days, /) -> str:
+    """Returns a span of days in words.
+
+    >>> from graph_service.model.days import day, years
+    >>> say_days(years(1994, 1994)), say_days(years(1990, 1999)), say_days(day(1994, 5, 3).after())
+    ('in 1994', 'between 1990 and 1999', 'after 1994-05-03')
+    >>> say_days(years(1994, 1994).until()), say_days(years(1994, 1994).before())
+    ('in or before 1994', 'before 1994')
+    """
+    begin, end = days.first, days.last
+    if begin <= -_EVER:
+        # The day before the first of a year is no day of the calendar.
+        return f"in or before {_date(end)}" if _is_end(end) else f"before {_date(end + 1)}"
+    if end >= _EVER:
+        return f"in or after {_date(begin)}" if begin % 100 == 1 else f"after {_date(begin - 1)}"
+    if begin == end:
+        return f"on {_full_date(begin)}"
+    first, last = _date(begin), _date(end)
+    return f"in {first}" if first == last else f"between {first} and {last}"
+
+
+def _is_end(day: int) -> bool:
+    return day % 10000 == 1231 or day % 100 == 31
+
+
+def _date(day: int) -> str:
+    """Returns a day of ``Days`` as a date: a year where it is a year's first or last day."""
+    year, rest = divmod(day, 10000)
+    era = " BC" if year < 0 else ""
+    if rest in (101, 1231, 1232, 100):
+        return f"{abs(year)}{era}"
+    month, of_month = divmod(rest, 100)
+    if of_month in (0, 1, 31, 32):
+        return f"{abs(year):04d}-{month:02d}{era}"
+    return _full_date(day)
+
+
+def _full_date(day: int) -> str:
+    year, rest = divmod(day, 10000)
+    return f"{abs(year):04d}-{rest // 100:02d}-{rest % 100:02d}{' BC' if year < 0 else ''}"
+
+
+def _ordinal(number: int) -> str:
+    return _ORDINALS[number] if number < len(_ORDINALS) else f"{number}th"
+
+
+def _or(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def _bare(phrase: str) -> str:
+    return phrase.removeprefix("the ")
+
+
+def _is_noun(label: str) -> bool:
+    """Returns whether a relation's label is what the value is to the head: "mother", not "born in"."""
+    return label.split()[-1:] != [] and label.split()[-1].casefold() not in _PREPOSITIONS

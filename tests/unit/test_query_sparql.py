@@ -1,0 +1,189 @@
+"""Queries as SPARQL, run over the N-Triples that we export: their answers are those over the arrays."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+import pyoxigraph as ox
+import pytest
+from graphs import load_graph
+from hypothesis import given, settings
+from query_strategies import CLASSES, ITEMS, LINKS, queries
+
+from graph_service.export import ExportedGraph, export
+from graph_service.export.ntriples import NTriplesWriter, iri_of
+from graph_service.export.report import Omissions
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.statement import Statement, make_statement
+from graph_service.model.values import (
+    EntityValue,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from graph_service.query.algebra import (
+    Condition,
+    Entities,
+    Fold,
+    Instances,
+    Query,
+    Relation,
+    Step,
+    Text,
+)
+from graph_service.query.execution import execute
+from graph_service.query.sparql import render_sparql
+from graph_service.store import open_store
+
+HOSTILE = 'it\'s a \\ "quote"\n} ; DROP ALL #'
+DBPEDIA = "http://dbpedia.org/resource/Harry_Potter_and_the_Philosopher's_Stone"
+AUTHOR = "http://dbpedia.org/ontology/author"
+
+
+def statements() -> list[Statement]:
+    draw = random.Random(11)
+    made: dict[str, Statement] = {}
+
+    def say(head: str, relation: str, value: Value) -> None:
+        statement = make_statement(head, relation, value)
+        made[statement.id] = statement
+
+    for _ in range(40):
+        say(draw.choice(ITEMS), draw.choice(LINKS), EntityValue(draw.choice(ITEMS)))
+    dates: list[Value] = [
+        Time("1994-00-00T00:00:00Z", 9),
+        Time("1994-05-00T00:00:00Z", 10),
+        Time("1994-05-03T00:00:00Z", 11),
+        Time("2001-12-31T00:00:00Z", 11),
+        Time("-0044-03-15T00:00:00Z", 11),
+        Time("-0001-00-00T00:00:00Z", 9),
+        StringValue("1994"),
+        StringValue("1994-05"),
+    ]
+    for value in dates * 2:
+        say(draw.choice(ITEMS), "P569", value)
+    numbers: list[Value] = [
+        Quantity("12"),
+        Quantity("3.5"),
+        Quantity("-3"),
+        Quantity("100"),
+        StringValue("12 m"),
+        StringValue('it\'s "a" \\ {x}'),
+    ]
+    for value in numbers * 2:
+        say(draw.choice(ITEMS), "P2048", value)
+    for _ in range(8):
+        say(draw.choice(ITEMS), "P31", EntityValue(draw.choice(CLASSES)))
+    say("Q102", "P279", EntityValue("Q101"))
+    say("Q103", "P279", EntityValue("Q102"))
+    say("Q101", "P279", EntityValue("Q103"))
+    say("Q1", "P1", StringValue(HOSTILE))
+    say("Q1", "P1", MonolingualText("another", "en"))
+    say(DBPEDIA, AUTHOR, EntityValue("http://dbpedia.org/resource/J._K._Rowling"))
+    return [*made.values()]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A graph, its triples, and how the export writes its values."""
+
+    graph: KnowledgeGraph
+    triples: ox.Store
+    written: Mapping[Value, str]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    folder = tmp_path_factory.mktemp("sparql")
+    triples = ox.Store()
+    with open_store(f"sqlite:///{folder / 'graph.db'}") as store:
+        content = ExportedGraph(store, load_graph(store, "small", statements()))
+        export(content, str(folder / "graph.nt"))
+        triples.load(path=str(folder / "graph.nt"), format=ox.RdfFormat.N_TRIPLES)
+        written = {one.value: term_of(one.value, content) for one in statements()}
+        return Exported(store.snapshot(content.info), triples, written)
+
+
+def term_of(value: Value, content: ExportedGraph) -> str:
+    """A value of one of Wikidata's properties as the export writes it."""
+    out = BytesIO()
+    writer = NTriplesWriter(out, content, Omissions(), quads=False)
+    writer.statement(make_statement("Q1", "P1", value))
+    return out.getvalue().decode().splitlines()[-1].split(" ", 2)[2].removesuffix(" .")
+
+
+def answers(triples: ox.Store, text: str) -> list[str] | int | bool:
+    found = triples.query(text)
+    if isinstance(found, ox.QueryBoolean):
+        return bool(found)
+    assert isinstance(found, ox.QuerySolutions)
+    if str(found.variables[0]) == "?count":
+        return int(next(found)["count"].value)
+    return [str(row["x"]) for row in found]
+
+
+def expected_answers(query: Query, exported: Exported) -> list[str] | int | bool:
+    found = execute(query, exported.graph)
+    if query.fold is Fold.COUNT:
+        return found.count
+    if query.fold in (Fold.EXISTS, Fold.COMPARE):
+        return found.truth is True
+    return [
+        iri_of(row.value.id) if isinstance(row.value, EntityValue) else exported.written[row.value]
+        for row in found.rows
+    ]
+
+
+def test_sparql_has_the_answers_of_the_query(exported: Exported) -> None:
+    answered = []
+
+    @settings(max_examples=120)
+    @given(queries(has_units=False))
+    def agree(query: Query) -> None:
+        text = render_sparql(query)
+        assert text is not None
+        expected = expected_answers(query, exported)
+        returned = answers(exported.triples, text)
+        if isinstance(expected, list):
+            assert isinstance(returned, list)
+            assert sorted(returned) == sorted(expected), text
+            answered.append(len(expected))
+        else:
+            assert returned == expected, text
+
+    agree()
+    assert sum(count > 1 for count in answered) > 20
+
+
+def test_text_of_the_graph_is_data(exported: Exported) -> None:
+    same = Condition((), Text(HOSTILE))
+    query = Query(Entities(("Q1",)), (Step(Relation("P1")),), (same,), fold=Fold.COUNT)
+    text = render_sparql(query)
+    assert text is not None
+    assert answers(exported.triples, text) == execute(query, exported.graph).count == 1
+
+
+def test_iris_are_written_whole(exported: Exported) -> None:
+    query = Query(Entities((DBPEDIA,)), (Step(Relation(AUTHOR)),))
+    text = render_sparql(query)
+    assert text is not None
+    assert answers(exported.triples, text) == ["<http://dbpedia.org/resource/J._K._Rowling>"]
+    assert f"<{DBPEDIA}> <{AUTHOR}> ?x ." in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query(Entities(("Wheelchair Lift W4",)), (Step(Relation("P1")),)),
+        Query(Entities(("Q1",)), (Step(Relation("part of")),)),
+        Query(Instances(("lift",))),
+        Query(Entities(("http://a/<b>",)), (Step(Relation("P1")),)),
+    ],
+)
+def test_ids_that_are_no_iris_have_no_sparql(query: Query) -> None:
+    assert render_sparql(query) is None
