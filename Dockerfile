@@ -11,7 +11,6 @@ COPY pyproject.toml README.md LICENSE ./
 COPY graph_service graph_service
 COPY loaders loaders
 COPY queries queries
-COPY benchmarks benchmarks
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.11-slim-bookworm

@@ -68,7 +68,7 @@ mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make m
 	nice $(BIN)/python -m tools.mutants --seed $(or $(SEED),1) --count $(or $(N),300) $(OPTIONS)
 
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
-	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
+	$(BIN)/python -m benchmarks speed --data $(or $(DATA),../shared/data)
 
 .PHONY: measurements
 measurements: $(VENV)/.test ## Make the figures of docs/measurements anew, an hour: DATA=../shared/data ONLY=linking

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.families import FamilyQuestion, GoldChain
-from benchmarks.question_sets import Step
 from benchmarks.step_tables import Table, drawn, table_of
 from benchmarks.wordings import CONSTRAINTS
 from graph_service.model.identity import key64
+from graph_service.quality.question_sets import Step
 
 OF_A_WORDING = 20
 _FEWEST, _MOST = 2, 40

@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.chains import twin_of
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose, graph_of
 from benchmarks.kept_judgements import code_hash
 from graph_service.model.limits import Deadline
+from graph_service.quality.chains import twin_of
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import (
     CandidateScorer,

@@ -19,9 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from benchmarks.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
 from benchmarks.families import FamilyQuestion, signed
-from benchmarks.question_sets import Step
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
@@ -41,6 +39,8 @@ from graph_service.model.values import (
     Value,
     display_value,
 )
+from graph_service.quality.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
+from graph_service.quality.question_sets import Step
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.service import Service
 
@@ -172,7 +172,7 @@ class FamilyJudge:
         return (
             question.any_exact
             and first.start in question.topics
-            and self._chains.ends(first.start, first.steps) == question.answers
+            and self._chains.end_nodes(first.start, first.steps) == question.answers
         )
 
     def _follows(self, question: FamilyQuestion, first: _First) -> bool:

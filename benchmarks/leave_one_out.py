@@ -1,4 +1,4 @@
-"""``graph-service bench quality --leave-one-out``: every family judged without what was trained on it.
+"""``python -m benchmarks families``: every family judged without what was trained on it.
 
 Each family's questions are retrieved under a preset whose scorer was trained on the other
 families. The mean over the families is the figure that decides. Intervals are of 95 %, by a
@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bootstrap import bootstrap_means
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
 from benchmarks.judging import Cause, FamilyJudge, Judgement
 from benchmarks.kept_judgements import JUDGEMENTS, KeptJudgements, code_hash, file_hash
+from graph_service.quality.bootstrap import bootstrap_means
 from graph_service.retrieve.preset import PRESETS
 from graph_service.service import Service
 

@@ -1,4 +1,4 @@
-"""``graph-service bench linking``: which entities linking finds, for questions whose are known.
+"""``python -m benchmarks linking``: which entities linking finds, for questions whose are known.
 
 End to end from the question's text, on graphs in a store, as retrieval links them. The figures:
 
@@ -23,11 +23,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from benchmarks.bootstrap import bootstrap_interval
 from benchmarks.linking_sets import LinkingQuestion, LinkingSet, NamedGraph
 from graph_service.link import LINKING_RULES, Mention, link
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.quality.bootstrap import bootstrap_interval
 from graph_service.store.protocol import Batch, Store
 from graph_service.text.fold import normalise_name
 

@@ -326,7 +326,7 @@ class LinkingData:
     def _path(self, name: str) -> Path:
         path = self._folder / name
         if not path.is_file():
-            raise InputError(f"there is no file {path}, which bench linking needs", argument="data")
+            raise InputError(f"there is no file {path}, which linking needs", argument="data")
         return path
 
 

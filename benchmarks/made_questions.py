@@ -22,11 +22,11 @@ from benchmarks.families import (
     metaqa_steps,
     signed,
 )
-from benchmarks.question_sets import Step
 from benchmarks.step_tables import Table, drawn, read_table, walk
 from benchmarks.wordings import ASKED_OF_FILMS, FOOTBALL, SHARED_FILMS
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
+from graph_service.quality.question_sets import Step
 
 OF_A_TYPE = 24
 """Questions made of each type of three steps, and of each wording of two."""

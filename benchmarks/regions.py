@@ -1,4 +1,4 @@
-"""A member of ``bench speed``: what the limits of a region cost in time and in what it still holds."""
+"""A member of ``python -m benchmarks speed``: what the limits of a region cost in time and in what it still holds."""
 
 from __future__ import annotations
 

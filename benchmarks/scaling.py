@@ -1,4 +1,4 @@
-"""Members of ``bench speed`` about size: the same limits on scale-free graphs of any size, mapped."""
+"""Members of ``python -m benchmarks speed`` about size: the same limits on scale-free graphs of any size, mapped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bench scorer``: the triple scorer on published triples, beside counts.
+"""``python -m benchmarks scorer``: the triple scorer on published triples, beside counts.
 
 CoDEx-S (Safavi and Koutra 2020): its validation edges beside the hard negatives published with
 them, by a threshold a relation learnt on one half and tried on the other; and beside the same
@@ -52,7 +52,7 @@ class ScorerFigure:
 
 @dataclass(frozen=True, slots=True)
 class ScorerReport:
-    """What ``bench scorer`` found.
+    """What ``python -m benchmarks scorer`` found.
 
     Attributes:
         codex, conceptnet: The scorers that were trained; None where the data is not there.

@@ -1,4 +1,4 @@
-"""``graph-service bench speed``: runs the members that were asked for, one after the other."""
+"""``python -m benchmarks speed``: runs the members that were asked for, one after the other."""
 
 from __future__ import annotations
 

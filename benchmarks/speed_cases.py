@@ -1,4 +1,4 @@
-"""The members of ``bench speed``: what each does, and what it is compared with.
+"""The members of ``python -m benchmarks speed``: what each does, and what it is compared with.
 
 To add one, write a function from ``Codex`` to ``Measured`` and give it a row in ``MEMBERS``.
 Published figures (OKGQA's code, measured once on two cores) stand among the details: they are

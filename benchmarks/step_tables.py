@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.chains import twin_of
-from benchmarks.question_sets import Step, open_text
 from graph_service.model.identity import key64
+from graph_service.quality.chains import twin_of
+from graph_service.quality.question_sets import Step, open_text
 
 Table = Mapping[Step, Mapping[str, Sequence[str]]]
 """Of each step, both ways, what it leads to from each node."""

@@ -1,4 +1,4 @@
-"""Members of ``bench speed`` about subgraphs: growth on a whole graph, and how many are proven."""
+"""Members of ``python -m benchmarks speed`` about subgraphs: growth on a whole graph, and how many are proven."""
 
 from __future__ import annotations
 

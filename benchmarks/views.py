@@ -1,4 +1,4 @@
-"""Members of ``bench speed`` about views: deviation, stored size, retrieval on a view, a sweep."""
+"""Members of ``python -m benchmarks speed`` about views: deviation, stored size, retrieval on a view, a sweep."""
 
 from __future__ import annotations
 

@@ -184,6 +184,8 @@ class Runner:
             arguments += ["--json"] if is_last else []
         elif arguments[0] == "python":
             arguments[0] = sys.executable
+            if is_last and arguments[1:3] == ["-m", "benchmarks"]:
+                arguments += ["--json"]
         with (
             (folder / "result.json").open("wb") as result,
             (folder / "log.txt").open("ab") as log,

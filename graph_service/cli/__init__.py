@@ -5,11 +5,12 @@ Everything heavy is imported when its verb runs, so that ``--help`` answers at o
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from graph_service.cli.output import Output, visible_streams
 from graph_service.cli.parser import make_parser
@@ -24,7 +25,12 @@ EXIT_INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def main(arguments: Sequence[str] | None = None, /) -> int:
+def main(
+    arguments: Sequence[str] | None = None,
+    /,
+    *,
+    parser: Callable[[Sequence[str]], argparse.ArgumentParser] = make_parser,
+) -> int:
     """Runs one verb and returns the exit code.
 
     0 fine; 1 a model gave no answer; 2 bad input; 3 something was rejected (load) or
@@ -36,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
     with visible_streams(raw=raw):
         output = Output(as_json="--json" in given, raw=raw)
         try:
-            return _run(given, output)
+            return _run(given, output, parser(given))
         except GraphServiceError as error:
             output.error(error)
             return exit_code(error)
@@ -61,8 +67,7 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
             return exit_code(mapped)
 
 
-def _run(given: Sequence[str], output: Output) -> int:
-    parser = make_parser(given)
+def _run(given: Sequence[str], output: Output, parser: argparse.ArgumentParser) -> int:
     if any("\0" in text for text in given):
         raise InputError("an argument has a NUL byte, which no file name can have")
     found = parser.parse_args(given)

@@ -90,11 +90,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mcp --server http://127.0.0.1:8000 --http 127.0.0.1:8001",
     ),
     "doctor": ("doctor", "doctor --settings"),
-    "bench": (
-        "bench speed --data data",
-        "bench linking --data data --only biokalma --misses 20",
-        "bench quality --leave-one-out --data data --sample 200 --keep runs",
-    ),
+    "bench": ("bench quality --format metaqa --graph-file kb.txt --questions qa_dev.txt",),
     "demo": ("demo", "demo --keep demo.db"),
     "model": ("model fetch", "model fetch e5-small", "model check"),
     "completion": ("completion bash", "completion zsh"),

@@ -170,7 +170,7 @@ VERBS = (
     ),
     Verb(
         "bench",
-        "measure speed, or the quality of retrieval",
+        "measure what retrieval finds for questions with known answers",
         "doctor.options:BenchOptions",
         "doctor.measuring:bench",
     ),

@@ -1,4 +1,4 @@
-"""``bench quality --leave-one-out``: readers of the sets, and the report (B5)."""
+"""``python -m benchmarks families``: readers of the sets, and the report (B5)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from question_data import QUESTIONS, write_data
 
 import graph_service
 from benchmarks import family_scorers, leave_one_out
+from benchmarks.__main__ import main
 from benchmarks.families import (
     FAMILIES,
     FamilyQuestion,
@@ -33,7 +34,6 @@ from benchmarks.wikidata_questions import (
     read_wikidata_questions,
     write_wikibase,
 )
-from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.statement import EntityKind
 from graph_service.model.values import EntityValue, Quantity, SomeValue, StringValue, Time
@@ -335,7 +335,7 @@ def test_weights_that_ship_are_part_of_the_code(
 
 
 def test_the_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["bench", "quality", "--leave-one-out", "--data", str(data)]
+    arguments = ["families", "--data", str(data)]
     arguments += ["--only", "webquestions", "--only", "worldcup", "--keep", str(tmp_path / "kept")]
     assert main([*arguments, "--given", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -347,7 +347,7 @@ def test_the_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().out
     assert "entities given" in shown
     assert "<plays_in_club" in shown
-    assert main(["bench", "quality", "--leave-one-out"]) == 2
+    assert main(["families"]) == 2
     assert "--data" in capsys.readouterr().err
 
 
@@ -369,7 +369,7 @@ def test_what_ranks_is_trained_without_each_family(
         + "".join(f"Film_{i}\t{r}_{i % 4}\t{r}\n" for i in range(9) for r in ("genre", "place"))
     )
     kept = tmp_path / "kept"
-    arguments = ["bench", "quality", "--leave-one-out", "--train", "--data", str(data)]
+    arguments = ["families", "--train", "--data", str(data)]
     arguments += ["--only", "webquestions", "--keep", str(kept), "--json"]
     assert main(arguments) == 2
     assert "preset default is not trained" in capsys.readouterr().err

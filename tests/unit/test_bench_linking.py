@@ -1,4 +1,4 @@
-"""``bench linking``: sets, namesakes, slips, figures and the command (K2)."""
+"""``python -m benchmarks linking``: sets, namesakes, slips, figures and the command (K2)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from named_graphs import build_graph
 
+from benchmarks.__main__ import main
 from benchmarks.linking import measure_linking
 from benchmarks.linking_sets import (
     Gold,
@@ -21,7 +22,6 @@ from benchmarks.linking_sets import (
 )
 from benchmarks.namesakes import ask_for_namesakes
 from benchmarks.slips import misspell
-from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.link.misspelt import edit_distance
 from graph_service.text.fold import normalise_name
@@ -87,7 +87,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_command_prints_every_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "figures.json"
-    assert main(["bench", "linking", "--data", str(folder), "--out", str(out)]) == 0
+    assert main(["linking", "--data", str(folder), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "biokalma namesakes" in printed
     report = json.loads(out.read_text())
@@ -118,14 +118,14 @@ def test_command_prints_every_set(folder: Path, capsys: pytest.CaptureFixture[st
 def test_command_refuses_what_it_cannot_measure(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bench", "linking"]) == 2
+    assert main(["linking"]) == 2
     assert "--data FOLDER" in capsys.readouterr().err
-    assert main(["bench", "linking", "--data", str(folder), "--only", "squad"]) == 2
+    assert main(["linking", "--data", str(folder), "--only", "squad"]) == 2
     assert "expected one of biokalma" in capsys.readouterr().err
-    assert main(["bench", "linking", "--data", str(folder), "--sample", "0"]) == 2
+    assert main(["linking", "--data", str(folder), "--sample", "0"]) == 2
     assert "at least 1" in capsys.readouterr().err
     (folder / "rubq" / "RuBQ_2.0_dev.json.xz").unlink()
-    with pytest.raises(InputError, match="bench linking needs"):
+    with pytest.raises(InputError, match="linking needs"):
         list(LinkingData(folder).sets(["rubq ru"]))
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.bootstrap import bootstrap_interval
-from benchmarks.chains import Chains, triples_of, twin_of, twin_triple
-from benchmarks.quality import choose_questions
-from benchmarks.question_sets import ChainQuestion, read_questions
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.quality.bootstrap import bootstrap_interval
+from graph_service.quality.chains import Chains, triples_of, twin_of, twin_triple
+from graph_service.quality.measure import choose_questions
+from graph_service.quality.question_sets import ChainQuestion, read_questions
 
 GraphMaker = Callable[..., KnowledgeGraph]
 
@@ -150,8 +150,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_the_command_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "quality", "--format", "metaqa"]) == 2
     assert "--graph-file" in capsys.readouterr().err
-    assert main(["bench", "speed"]) == 2
-    assert "--data" in capsys.readouterr().err
     (tmp_path / "q").write_text("who [x]\ta\n", encoding="utf-8")
     arguments = ["bench", "quality", "--format", "metaqa", "--questions", str(tmp_path / "q")]
     assert main([*arguments, "--graph-file", str(tmp_path / "none")]) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_service.cli import main
+from benchmarks.__main__ import main
 from graph_service.settings import SETTINGS, Settings
 from graph_service.views.scorer import training as scorer_training
 from graph_service.views.scorer.factorisation import Objective, Training
@@ -38,7 +38,7 @@ def bench(
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = main(("bench", "scorer", *arguments))
+        code = main(("scorer", *arguments))
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -1,4 +1,4 @@
-"""``bench speed`` on a CoDEx of our own making: members, selection, what it leaves behind."""
+"""``python -m benchmarks speed`` on a CoDEx of our own making: members, selection, what it leaves behind."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from neo4j_server import Neo4jServer
 from question_data import write_data
 
 from benchmarks import codex, dumps, neo4j_loads, scaling, trees, views
+from benchmarks.__main__ import main
 from benchmarks.codex import Codex, fixed_entities, fixed_questions, read_rows
 from benchmarks.figures import Measured
 from benchmarks.speed import SpeedReport, chosen_members, measure_speed
 from benchmarks.speed_cases import MEMBERS, Member
 from graph_service import open_service
-from graph_service.cli import main
 from graph_service.errors import InputError, SetupError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.serialise import to_plain
@@ -425,7 +425,7 @@ def test_command_prints_one_object_and_writes_the_same(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "speed.json"
-    arguments = ["bench", "speed", "--data", str(data), "--only", "load", "--out", str(out)]
+    arguments = ["speed", "--data", str(data), "--only", "load", "--out", str(out)]
     assert main([*arguments, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads(out.read_text())
@@ -440,9 +440,9 @@ def test_command_prints_one_object_and_writes_the_same(
 def test_command_refuses_what_it_cannot_do(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bench", "speed", "--data", str(data), "--only", "fly"]) == 2
+    assert main(["speed", "--data", str(data), "--only", "fly"]) == 2
     assert "pagerank-m-along" in capsys.readouterr().err
-    assert main(["bench", "speed", "--data", str(tmp_path)]) == 2
+    assert main(["speed", "--data", str(tmp_path)]) == 2
     out = tmp_path / "missing" / "speed.json"
-    assert main(["bench", "speed", "--data", str(data), "--out", str(out)]) == 2
+    assert main(["speed", "--data", str(data), "--out", str(out)]) == 2
     assert "there is no folder" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import make_parser as benchmarks_parser
 from graph_service.cli.parser import make_parser
 from tools.measurements import (
     DATA,
@@ -40,9 +41,14 @@ def test_a_page_has_the_commands_and_the_figures_of_its_parts(part: Part) -> Non
     page = (PAGES / part.page).read_text(encoding="utf-8")
     for command in part.commands:
         assert command in as_one_line(page)
-        arguments = shlex.split(command)
-        assert arguments[0] == "graph-service"
-        assert make_parser().parse_args(arguments[1:]).run is not None
+        match shlex.split(command):
+            case ["graph-service", *arguments]:
+                parser = make_parser()
+            case ["python", "-m", "benchmarks", *arguments]:
+                parser = benchmarks_parser()
+            case _:
+                pytest.fail(command)
+        assert parser.parse_args(arguments).run is not None
     for figure in part.figures:
         assert f"{figure.value:.3f}".removeprefix("0") in page, figure
 

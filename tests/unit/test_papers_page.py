@@ -9,6 +9,7 @@ from pathlib import Path
 import graphql
 import pytest
 
+from benchmarks.__main__ import make_parser as benchmarks_parser
 from graph_service.cli.parser import make_parser
 from queries.experiment.cells import cells_of
 from queries.experiment.plan_file import read_plan
@@ -25,6 +26,9 @@ ROWS = {
 COMMANDS = re.findall(r"^    graph-service (.+)$", re.sub(r"\\\n +", "", TEXT), re.MULTILINE)
 QUERIES = re.findall(r"```graphql\n(.*?)```", TEXT, re.DOTALL)
 ROW_ID = re.compile(r"(?<![\w$./-])[SKOLTB][1-9]\d?(?![\w-])")
+BENCHMARKS = re.findall(
+    r"^    python -m benchmarks (.+)$", re.sub(r"\\\n +", "", TEXT), re.MULTILINE
+)
 PACKAGES = ("graph_service", "loaders", "queries", "tests", "tools")
 
 
@@ -67,7 +71,7 @@ def test_every_row_id_that_documents_name_stands_on_the_page(page: str) -> None:
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_names_a_module_and_what_shows_it_or_says_what_is_missing(row: str) -> None:
     text = ROWS[row]
-    shown = "    graph-service " in text or "```graphql" in text
+    shown = re.search(r"^    (graph-service|python -m benchmarks) |```graphql", text, re.MULTILINE)
     assert ("Modules: " in text and shown) or "\nMissing: " in text
 
 
@@ -80,6 +84,11 @@ def test_every_module_of_the_page_exists() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_of_the_page_are_understood(command: str) -> None:
     assert make_parser().parse_args(shlex.split(command)).run is not None
+
+
+@pytest.mark.parametrize("command", BENCHMARKS)
+def test_the_benchmarks_of_the_page_are_understood(command: str) -> None:
+    assert benchmarks_parser().parse_args(shlex.split(command)).run is not None
 
 
 @pytest.mark.parametrize("query", QUERIES)

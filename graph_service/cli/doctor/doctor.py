@@ -1,17 +1,12 @@
-"""doctor, bench, model."""
+"""doctor, model."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from graph_service.cli.doctor.options import BenchOptions, DoctorOptions, ModelOptions
+from graph_service.cli.doctor.options import DoctorOptions, ModelOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-
-if TYPE_CHECKING:
-    from graph_service.store.protocol import Store
 
 EXIT_SETUP = 4
 
@@ -56,65 +51,6 @@ def doctor(options: DoctorOptions, output: Output, /) -> int:
     return EXIT_SETUP if failed else 0
 
 
-def bench(options: BenchOptions, output: Output, data: Path, /) -> int:
-    """Measures speed, each figure beside a reference taken in the same run."""
-    import orjson
-
-    from benchmarks.figures import notes, table_rows
-    from benchmarks.speed import measure_speed
-    from graph_service.model.serialise import to_plain
-    from graph_service.settings import read_settings
-
-    out = options.out
-    report = measure_speed(
-        data,
-        load=load_table,
-        settings=read_settings(),
-        neo4j=options.neo4j,
-        only=options.only,
-        progress=lambda name: output.note(f"measuring {name}"),
-    )
-    plain = to_plain(report)
-    if out is not None:
-        out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    output.object(plain)
-    machine = report.machine
-    versions = ", ".join(
-        f"{name} {version}" for name, version in machine.versions.items() if version
-    )
-    output.line(f"{machine.cores} cores, {machine.processor}, {machine.system}")
-    output.line(f"Python {machine.python}, {versions}")
-    output.line()
-    output.table(table_rows(report.figures))
-    output.line()
-    for line in notes(report.figures):
-        output.line(line)
-    if out is not None:
-        output.line(f"written to {out}")
-    return 0
-
-
-def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> None:
-    """Loads a table of triples into a graph of a store, with a table of labels."""
-    from loaders.load import load
-    from loaders.options import LoadOptions
-
-    load(
-        path,
-        store=store,
-        graph=graph,
-        replace=True,
-        options=LoadOptions(
-            columns=("head", "relation", "tail"),
-            header=False,
-            label_files=() if labels is None else (labels,),
-            # Measures count on names without a statement: to tell them apart is the work.
-            entities_from_labels=True,
-            strict=True,
-        ),
-    )
-
-
 def model(options: ModelOptions, output: Output, /) -> int:
     """Fetches a model's files, or checks that they are the official ones."""
     from graph_service.embed import is_minilm
@@ -134,9 +70,9 @@ def model(options: ModelOptions, output: Output, /) -> int:
     if options.name is not None and not is_minilm(options.name):
         return _known_model(options, options.name, output)
     if options.action == "check":
-        found = find_model(folder)
+        model_files = find_model(folder)
         files = [TOKENIZER, WEIGHTS]
-        path, origin = found.path, found.origin
+        path, origin = model_files.path, model_files.origin
     else:
         progress = _Progress(output)
         path = fetch_model(
@@ -164,31 +100,36 @@ def _known_model(options: ModelOptions, name: str, output: Output) -> int:
     from graph_service.embed.catalogue import RECORD, check_known, fetch_known
 
     if options.action == "check":
-        found = check_known(name, folder=options.to)
+        model_files = check_known(name, folder=options.to)
     else:
         progress = _Progress(output)
-        found = fetch_known(
+        model_files = fetch_known(
             name, target=options.to, base_url=options.base_url, progress=progress.show
         )
         progress.end()
     output.object(
         {
-            "folder": str(found.folder),
-            "revision": found.revision,
-            "is_first": found.is_first,
-            "files": [{"name": f.name, "bytes": f.size, "sha256": f.sha256} for f in found.files],
+            "folder": str(model_files.folder),
+            "revision": model_files.revision,
+            "is_first": model_files.is_first,
+            "files": [
+                {"name": f.name, "bytes": f.size, "sha256": f.sha256} for f in model_files.files
+            ],
         }
     )
-    output.line(f"{name} in {found.folder}" + (f", of {found.revision}" if found.revision else ""))
-    for file in found.files:
-        right = "written down" if found.is_first else "as before"
+    output.line(
+        f"{name} in {model_files.folder}"
+        + (f", of {model_files.revision}" if model_files.revision else "")
+    )
+    for file in model_files.files:
+        right = "written down" if model_files.is_first else "as before"
         output.line(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}  {right}")
-    if found.is_first:
+    if model_files.is_first:
         output.line(
             f"No hash of these files is known here: those of this download are in {RECORD} now, "
             "and later downloads are compared with them."
         )
-    used = name if options.to is None else found.folder.absolute()
+    used = name if options.to is None else model_files.folder.absolute()
     output.line(f"Use it: export GRAPH_SERVICE_EMBEDDER={used}")
     return 0
 

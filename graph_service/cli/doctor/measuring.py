@@ -1,4 +1,4 @@
-"""bench: speed beside references, and the quality of retrieval and linking on published questions."""
+"""bench quality: what retrieval finds for questions whose answer is known."""
 
 from __future__ import annotations
 
@@ -14,52 +14,27 @@ from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
 if TYPE_CHECKING:
-    from benchmarks.quality import QualityReport
+    from graph_service.quality.measure import QualityReport
     from graph_service.service import Service
 
 _GRAPH = "bench"
 
 
 def bench(options: BenchOptions, output: Output, /) -> int:
-    """Measures what was asked for and returns the exit code."""
+    """Asks retrieval the questions of a set and prints what it finds."""
+    import orjson
+
+    from graph_service.model.serialise import to_plain
+    from graph_service.quality.measure import measure_quality
+    from graph_service.quality.question_sets import read_questions
+
     out = options.out
     if out is not None and not out.absolute().parent.is_dir():
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
-    if options.what == "quality" and options.leave_one_out:
-        from graph_service.cli.doctor.families import leave_one_out
-
-        return leave_one_out(options, output, out)
-    if options.what == "quality":
-        return quality(options, output, out)
-    if options.what == "linking":
-        from graph_service.cli.doctor.linking import linking
-
-        return linking(options, output, out)
-    if options.what == "scorer":
-        from graph_service.cli.view.scorers import measure
-
-        return measure(options, output, out)
-    if not options.data:
-        raise InputError(
-            "bench speed needs --data FOLDER, the folder that holds codex/", argument="data"
-        )
-    from graph_service.cli.doctor.doctor import bench as speed
-
-    return speed(options, output, options.data)
-
-
-def quality(options: BenchOptions, output: Output, out: Path | None, /) -> int:
-    """Asks retrieval the questions of a published set and prints what it finds."""
-    import orjson
-
-    from benchmarks.quality import measure_quality
-    from benchmarks.question_sets import read_questions
-    from graph_service.model.serialise import to_plain
-
     format_name, graph_file, file = options.format, options.graph_file, options.questions
     if format_name is None or graph_file is None or file is None:
-        given = {"format": format_name, "graph_file": graph_file, "questions": file}
-        name = next(name for name, value in given.items() if value is None)
+        required = {"format": format_name, "graph_file": graph_file, "questions": file}
+        name = next(name for name, value in required.items() if value is None)
         raise InputError(
             f"bench quality needs --{name.replace('_', '-')}",
             argument=name,

@@ -19,20 +19,20 @@ def verify(options: GraphOptions, output: Output, /) -> int:
     """Checks that a store holds what its fingerprints claim; 5 where it does not."""
     settings = settings_of(options)
     require_file(settings.store_url)
-    found = []
+    parts = []
     with open_configured_store(settings) as store:
         output.note(f"store {store.url}")
         for item in _parts(store, settings, options, output):
-            found.append(item)
-            place = f"{item.graph}: {item.part}" if item.graph else item.part
-            output.line(f"{'FAULT' if item.fault else 'whole'}  {place}"
+            parts.append(item)
+            name = f"{item.graph}: {item.part}" if item.graph else item.part
+            output.line(f"{'FAULT' if item.fault else 'whole'}  {name}"
                         + (f": {item.fault}" if item.fault else ""))  # fmt: skip
             if item.fix:
                 output.line(f"       -> {item.fix}")
-    faults = sum(1 for item in found if item.fault)
-    output.object({"whole": not faults, "parts": found})
+    faults = sum(1 for item in parts if item.fault)
+    output.object({"whole": not faults, "parts": parts})
     output.line(
-        f"{len(found)} parts, {faults} damaged" if faults else f"{len(found)} parts, all whole"
+        f"{len(parts)} parts, {faults} damaged" if faults else f"{len(parts)} parts, all whole"
     )
     return EXIT_DAMAGED if faults else 0
 

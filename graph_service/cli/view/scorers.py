@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from graph_service.artifacts.scorers import StoredScorer
-from graph_service.cli.doctor.options import BenchOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.view.options import ScorerOptions
 from graph_service.errors import InputError
 from graph_service.service import Service
 from graph_service.views.scorer.trial import ScorerQuality
-
-if TYPE_CHECKING:
-    from benchmarks.scorer import ScorerFigure
 
 NOTED_EVERY_S = 5.0
 
@@ -43,7 +35,7 @@ def _train(service: Service, options: ScorerOptions, output: Output) -> None:
         graph=options.graph,
         text=not options.no_text,
         random_seed=options.random_seed,
-        progress=_progress(output),
+        progress=stage_progress(output),
     )
     output.object({"scorer": stored})
     with_text = f", texts of {stored.described:,} entities by {stored.embedder}"
@@ -55,7 +47,7 @@ def _train(service: Service, options: ScorerOptions, output: Output) -> None:
     output.line("ATS is taken with it from now on; replacement too with --scorer trained")
 
 
-def _progress(output: Output) -> Callable[[str, float], None]:
+def stage_progress(output: Output) -> Callable[[str, float], None]:
     """Returns what notes a stage and its share done: a new stage at once, a share now and then."""
     noted_stage, noted_s = "", 0.0
 
@@ -119,56 +111,3 @@ def _delete(service: Service, options: ScorerOptions, output: Output) -> None:
     name = service.scorers.delete(options.name, graph=options.graph)
     output.object({"deleted": name})
     output.line(f"deleted scorer {name}")
-
-
-def measure(options: BenchOptions, output: Output, out: Path | None, /) -> int:
-    """Trains scorers on published triples; prints the figures of each set once it is measured."""
-    import orjson
-
-    from benchmarks.scorer import measure_scorer
-    from graph_service.cli.doctor.doctor import load_table
-    from graph_service.model.serialise import to_plain
-    from graph_service.service import open_service
-    from graph_service.settings import read_settings
-
-    if not options.data:
-        raise InputError(
-            "bench scorer needs --data FOLDER, which holds codex/ or conceptnet_li2016/",
-            argument="data",
-        )
-    with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as folder:
-        settings = replace(
-            read_settings(),
-            store=f"sqlite:///{Path(folder) / 'bench.db'}",
-            graph="",
-            cache_dir=folder,
-            vectors=read_settings().vectors or str(Path(folder) / "vectors.db"),
-        )
-        with open_service(settings=settings) as service:
-            report = measure_scorer(
-                options.data,
-                Path(folder),
-                service,
-                load=load_table,
-                progress=_progress(output),
-                on_figures=lambda figures: output.table(_figure_rows(figures)),
-            )
-    plain = to_plain(report)
-    if out is not None:
-        out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    output.object(plain)
-    return 0
-
-
-def _figure_rows(figures: Sequence[ScorerFigure]) -> list[list[str]]:
-    rows = [["figure", "trained", "counts", "bar"]]
-    rows += [
-        [
-            figure.name,
-            f"{figure.trained:.3f}",
-            "-" if figure.counts is None else f"{figure.counts:.3f}",
-            f"{figure.unit or 'at least'} {figure.bar:g}",
-        ]
-        for figure in figures
-    ]
-    return rows

@@ -21,9 +21,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.bootstrap import bootstrap_interval
-from benchmarks.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
-from benchmarks.question_sets import ChainQuestion, Step
 from graph_service.model.identity import key64
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
@@ -34,6 +31,9 @@ from graph_service.model.result import (
     Strategy,
 )
 from graph_service.model.values import EntityValue
+from graph_service.quality.bootstrap import bootstrap_interval
+from graph_service.quality.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
+from graph_service.quality.question_sets import ChainQuestion, Step
 from graph_service.service import Service
 
 RECALL_AT = (2, 4, 10)
@@ -153,10 +153,10 @@ def measure_quality(
     chosen, not_simple = choose_questions(questions, sample=sample, random_seed=random_seed)
     judge = _Judge(service, graph, preset, tuple(recall_at), random_seed)
     rows = []
-    for number, question in enumerate(chosen):
+    for done, question in enumerate(chosen, start=1):
         rows.append(judge.row(question))
         if progress:
-            progress(number + 1, len(chosen))
+            progress(done, len(chosen))
     groups = [question.chain_id() for question in chosen]
     names = dict.fromkeys(name for row in rows for name in row.own)
     times = [row.ms for row in rows]
@@ -227,8 +227,8 @@ class _Judge:
         own = {"sequence@1": float(right)}
         triples = self._gold_triples(question, gold) if self._recall_at else []
         for at in self._recall_at if triples else ():
-            found = self._retrieve(question, Strategy.TRIPLETS, at)
-            own[f"triplets recall@{at}"] = _best_recall(triples, _ids(found))
+            triplets = self._retrieve(question, Strategy.TRIPLETS, at)
+            own[f"triplets recall@{at}"] = _best_recall(triples, _ids(triplets))
             grown = self._retrieve(question, Strategy.SUBGRAPH, at)
             own[f"subgraph recall@{at}"] = _best_recall(triples, _ids(grown))
         right_ones = {steps for steps in candidates if steps in gold}
@@ -263,7 +263,7 @@ class _Judge:
     def _is_right(self, question: ChainQuestion, first: tuple[str, tuple[Step, ...]]) -> bool:
         if question.steps:
             return first[1] == tuple(map(twin_of, question.steps))
-        return self._chains.ends(question.start, first[1]) == question.answers
+        return self._chains.end_nodes(question.start, first[1]) == question.answers
 
     def _gold(
         self,
@@ -272,7 +272,7 @@ class _Judge:
     ) -> set[tuple[Step, ...]]:
         if question.steps:
             return {tuple(map(twin_of, question.steps))}
-        exact = [steps for steps, ends in candidates.items() if ends == question.answers]
+        exact = [steps for steps, answers in candidates.items() if answers == question.answers]
         return set(exact)
 
     def _gold_triples(
@@ -281,13 +281,13 @@ class _Judge:
         """Returns the triples of each instance of a gold sequence; of the shortest, by answers."""
         sequences = sorted(gold, key=lambda steps: (len(steps), steps))
         least = min(map(len, sequences), default=0)
-        found = [
+        instances = [
             triples_of(walk, steps)
             for steps in sequences
             if len(steps) == least
             for walk in self._chains.instances(question.start, steps)
         ]
-        return list(dict.fromkeys(found))[:_INSTANCES_JUDGED]
+        return list(dict.fromkeys(instances))[:_INSTANCES_JUDGED]
 
     def _baselines(
         self,
@@ -309,22 +309,22 @@ class _Judge:
         )
         by_length = sorted(shuffled, key=len)
         for order, figures in ((shuffled, random), (by_length, shortest)):
-            drawn = self._first_triples(question.start, order, max(self._recall_at))
+            selected = self._first_triples(question.start, order, max(self._recall_at))
             for at in self._recall_at:
-                value = _best_recall(triples, drawn[:at])
+                value = _best_recall(triples, selected[:at])
                 figures[f"triplets recall@{at}"] = figures[f"subgraph recall@{at}"] = value
         return random, shortest
 
     def _first_triples(
         self, start: str, order: Sequence[tuple[Step, ...]], count: int
     ) -> list[TripleIds]:
-        drawn: dict[TripleIds, None] = {}
+        selected: dict[TripleIds, None] = {}
         for steps in order:
             for walk in self._chains.instances(start, steps)[:count]:
-                drawn.update(dict.fromkeys(sorted(triples_of(walk, steps))))
-            if len(drawn) >= count:
+                selected.update(dict.fromkeys(sorted(triples_of(walk, steps))))
+            if len(selected) >= count:
                 break
-        return list(drawn)
+        return list(selected)
 
 
 def _first_sequence(paths: PathsResult) -> tuple[str, tuple[Step, ...]] | None:
@@ -347,8 +347,8 @@ def _ids(result: RetrievalResult) -> list[TripleIds]:
     ]
 
 
-def _best_recall(instances: Iterable[frozenset[TripleIds]], found: Iterable[TripleIds]) -> float:
-    got = frozenset(found)
+def _best_recall(instances: Iterable[frozenset[TripleIds]], selected: Iterable[TripleIds]) -> float:
+    got = frozenset(selected)
     return max((len(gold & got) / len(gold) for gold in instances), default=0.0)
 
 

@@ -38,7 +38,7 @@ def bootstrap_means(
     resamples: int = _RESAMPLES,
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Returns the means of draws of whole groups with replacement, float64 [resamples]."""
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    numbers = {group: index for index, group in enumerate(dict.fromkeys(groups))}
     which = np.array([numbers[group] for group in groups])
     sums = np.bincount(which, weights=values)
     counts = np.bincount(which)

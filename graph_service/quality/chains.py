@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchmarks.question_sets import Step
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.quality.question_sets import Step
 
 TripleIds = tuple[str, str, str]
 _INVERSE = "_inverse"
@@ -61,9 +61,9 @@ class Chains:
             if len(walks) > self._work:
                 return []
         ids = self._graph.node_ids
-        return [tuple(ids[number] for number in walk) for walk in walks]
+        return [tuple(ids[node] for node in walk) for walk in walks]
 
-    def ends(self, start: str, steps: Sequence[Step], /) -> frozenset[str]:
+    def end_nodes(self, start: str, steps: Sequence[Step], /) -> frozenset[str]:
         """Returns the entities at the end of a sequence."""
         return frozenset(walk[-1] for walk in self.instances(start, steps))
 
@@ -75,7 +75,7 @@ class Chains:
         node = self._graph.find_node(start)
         if node is None:
             return {}
-        found: dict[tuple[Step, ...], set[int]] = defaultdict(set)
+        nodes_at: dict[tuple[Step, ...], set[int]] = defaultdict(set)
         level: list[tuple[tuple[Step, ...], tuple[int, ...]]] = [((), (node,))]
         total = 0
         for _ in range(hops):
@@ -86,13 +86,13 @@ class Chains:
                     for other in others:
                         if other not in walk:
                             longer.append((following, (*walk, other)))
-                            found[following].add(other)
+                            nodes_at[following].add(other)
                 total += len(self._of(walk[-1]))
                 if total + len(longer) > self._work:
                     return {}
             level = longer
         ids = self._graph.node_ids
-        return {steps: frozenset(ids[number] for number in ends) for steps, ends in found.items()}
+        return {steps: frozenset(ids[node] for node in nodes) for steps, nodes in nodes_at.items()}
 
     def _of(self, node: int) -> Mapping[Step, list[int]]:
         known = self._steps.get(node)

@@ -1,4 +1,4 @@
-"""bench linking: which entities linking finds in published questions."""
+"""``python -m benchmarks linking``: which entities linking finds in published questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph_service.cli.doctor.options import BenchOptions
+from benchmarks.commands.options import LinkingOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graph_service.model.graph import KnowledgeGraph
 
 
-def linking(options: BenchOptions, output: Output, out: Path | None, /) -> int:
+def linking(options: LinkingOptions, output: Output, /) -> int:
     """Links the questions of published sets and prints what is found."""
     import orjson
 
@@ -24,9 +24,10 @@ def linking(options: BenchOptions, output: Output, out: Path | None, /) -> int:
     from graph_service.model.serialise import to_plain
     from graph_service.store import open_store
 
+    out = options.out
     if not options.data:
         raise InputError(
-            "bench linking needs --data FOLDER, the folder that holds biokalma/", argument="data"
+            "linking needs --data FOLDER, the folder that holds biokalma/", argument="data"
         )
     unknown = [name for name in options.only if name not in SETS]
     if unknown:

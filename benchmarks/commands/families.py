@@ -1,4 +1,4 @@
-"""bench quality --leave-one-out: each family of questions, scored by what did not see it."""
+"""``python -m benchmarks families``: each family of questions, scored by what did not see it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph_service.cli.doctor.options import BenchOptions
+from benchmarks.commands.options import FamiliesOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _READ_TIMEOUT_S = 600.0
 
 
-def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) -> int:
+def families(options: FamiliesOptions, output: Output, /) -> int:
     """Asks retrieval the questions of all families and prints what it finds."""
     import orjson
 
@@ -33,17 +33,16 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
     from graph_service.retrieve.preset import PRESETS, LearnedPreset
     from queries.datasets.demo_set import demo_slice
 
-    data = options.data
+    data, out = options.data, options.out
     if data is None:
         raise InputError(
-            "bench quality --leave-one-out needs --data FOLDER, the folder that holds "
-            "wikidata_questions/",
+            "families needs --data FOLDER, the folder that holds wikidata_questions/",
             argument="data",
         )
     sets = [
-        one
+        question_set
         for family in options.only or FAMILIES
-        for one in (
+        for question_set in (
             read_made(family, data, demo=demo_slice(), aside=options.aside)
             if family in MADE
             else read_family(family, data)
@@ -86,15 +85,15 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
 
 
 def _trained(
-    data: Path, folder: Path, progress: Callable[[str, int, int], None], options: BenchOptions, /
+    data: Path, folder: Path, progress: Callable[[str, int, int], None], options: FamiliesOptions, /
 ) -> Callable[[str], Path]:
     """Returns what trains the scorer that did not see a family, its examples recorded once."""
     from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, read_family
     from benchmarks.family_scorers import FamilyScorers, record_sets, walk_sets
     from queries.training.networks import TrainingOptions
 
-    sets = [one for family in FAMILIES for one in read_family(family, data)]
-    people = next(one.graph for one in sets if one.family in WIKIDATA_FAMILIES)
+    sets = [item for family in FAMILIES for item in read_family(family, data)]
+    people = next(item.graph for item in sets if item.family in WIKIDATA_FAMILIES)
     opened = partial(open_graph, folder, scorer=None)
     with opened(people) as service:
         embedder = service.vectors.embedder.name

@@ -76,23 +76,23 @@ def read_questions(path: Path, /, *, format_name: str) -> list[ChainQuestion]:
         )
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="questions")
-    found: list[ChainQuestion] = []
+    questions: list[ChainQuestion] = []
     with open_text(path) as file:
-        for number, line in enumerate(file, start=1):
+        for line_number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
-                question = reader(line.rstrip("\r\n"), number)
+                question = reader(line.rstrip("\r\n"), line_number)
             except (ValueError, KeyError, TypeError, IndexError) as error:
                 raise InputError(
-                    f"{path} line {number} is no question of format {format_name}: {error}",
+                    f"{path} line {line_number} is no question of format {format_name}: {error}",
                     argument="questions",
                 ) from error
             if question is not None:
-                found.append(question)
-    if not found:
+                questions.append(question)
+    if not questions:
         raise InputError(f"{path} holds no questions", argument="questions")
-    return found
+    return questions
 
 
 def open_text(path: Path, /) -> IO[str]:

@@ -1,0 +1,69 @@
+"""The options of ``python -m benchmarks``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_service.cli.options import VerbOptions
+from graph_service.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(VerbOptions):
+    """What each benchmark takes."""
+
+    data: Path | None = option(None, help="the folder of published data", metavar="FOLDER")
+    out: Path | None = option(None, help="write the figures as JSON")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedOptions(DataOptions):
+    """What ``speed`` takes."""
+
+    only: tuple[str, ...] = option((), help="only this measurement", metavar="NAME")
+    neo4j: str | None = option(
+        None, help="a server that loads into Neo4j are measured on", metavar="URL"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScorerOptions(DataOptions):
+    """What ``scorer`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(DataOptions):
+    """What a benchmark takes that asks questions."""
+
+    sample: int | None = option(None, help="only so many questions", least=1)
+    random_seed: int = option(0, help="of that sample, and of --train", metavar="S")
+    misses: int = option(5, help="wrong ones shown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkingOptions(SampleOptions):
+    """What ``linking`` takes."""
+
+    only: tuple[str, ...] = option((), help="only this set", metavar="NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamiliesOptions(SampleOptions):
+    """What ``families`` takes."""
+
+    only: tuple[str, ...] = option((), help="only this family or set", metavar="NAME")
+    preset: str = option("default", help="of the retrieval", metavar="P")
+    train: bool = option(
+        False, help="train what ranks (preset default-5) anew, for each family without it"
+    )
+    given: bool = option(False, help="give each question its entities")
+    published_sample: bool = option(
+        False, help="only the questions on which a set's figures are given"
+    )
+    aside: bool = option(False, help="of made questions, the half that is kept aside")
+    keep: Path | None = option(
+        None,
+        help="folder that keeps graphs and judgements, so that a stopped run goes on",
+        metavar="FOLDER",
+    )

@@ -1,0 +1,1 @@
+"""How much of what a question asks for retrieval finds, on questions whose answer is known."""
