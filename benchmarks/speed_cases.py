@@ -45,7 +45,7 @@ _PUBLISHED_PIPELINE_MS = 15_700.0
 _COMPARED, _ROUNDS = 60, 4
 """Questions that two presets are compared on, and how often each is asked."""
 _BAR, _BAR_95 = 0.9, 1.1
-"""Most that default-5 may take of default-4's time: of the medians, and of the 95th percentiles."""
+"""Most that default-6 may take of default-4's time: of the medians, and of the 95th percentiles."""
 _PUBLISHED_VIEW_MS = {
     Method.RELATION_SWAPPING: 259.0,
     Method.EDGE_DELETION: 147.0,
@@ -128,22 +128,22 @@ def retrieval(strategy: Strategy, size: str, codex: Codex, /) -> Measured:
 
 
 def presets(codex: Codex, /) -> Measured:
-    """A whole call by default-5, beside default-4 in turns with it, on the same questions.
+    """A whole call by default-6, beside default-4 in turns with it, on the same questions.
 
     Each time is the least of a few rounds, in processor time: other work on the machine does not
     count.
 
     Raises:
-        SetupError: The embedder is another than the one whose vectors default-5 reads.
+        SetupError: The embedder is another than the one whose vectors default-6 reads.
     """
     data, service = codex.graph("m"), codex.service
     embedder, needed = service.vectors.embedder.name, shipped_scorer().embedder
     if embedder != needed:
-        raise SetupError(f"default-5 reads vectors of {needed}; the embedder is {embedder}")
+        raise SetupError(f"default-6 reads vectors of {needed}; the embedder is {embedder}")
     requests = [
         replace(_request(data, question, Strategy.PATHS), preset=preset)
         for question in data.questions[:_COMPARED]
-        for preset in ("default-4", "default-5")
+        for preset in ("default-4", "default-6")
     ]
     for request in requests:
         service.retrieve(request)
@@ -359,8 +359,8 @@ MEMBERS: tuple[Member, ...] = (
         for name, strategy in _STRATEGIES.items()
     ),
     Member(
-        "preset-default-5-m",
-        "a whole call by default-5, vectors warm, paths on CoDEx-M, entities given; processor time",
+        "preset-default-6-m",
+        "a whole call by default-6, vectors warm, paths on CoDEx-M, entities given; processor time",
         "the same by default-4, in turns with it",
         presets,
     ),

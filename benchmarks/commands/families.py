@@ -55,9 +55,9 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
 
     if options.train and not isinstance(PRESETS.get(options.preset), LearnedPreset):
         raise InputError(
-            f"preset {options.preset} is not trained; default-5 is",
+            f"preset {options.preset} is not trained; default-6 is",
             argument="preset",
-            hint="Add --preset default-5.",
+            hint="Add --preset default-6.",
         )
     with _folder(options.keep) as folder:
         scorers = _trained(data, folder, progress, options) if options.train else None

@@ -55,7 +55,7 @@ class FamiliesOptions(SampleOptions):
     only: tuple[str, ...] = option((), help="only this family or set", metavar="NAME")
     preset: str = option("default", help="of the retrieval", metavar="P")
     train: bool = option(
-        False, help="train what ranks (preset default-5) anew, for each family without it"
+        False, help="train what ranks (preset default-6) anew, for each family without it"
     )
     given: bool = option(False, help="give each question its entities")
     published_sample: bool = option(

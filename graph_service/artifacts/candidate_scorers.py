@@ -1,6 +1,6 @@
 """Scorers of relation sequences that were trained on a graph, kept beside it in the store (B7).
 
-A graph has at most one. Preset ``default-5`` ranks by it on that graph and on its views.
+A graph has at most one. Preset ``default-6`` ranks by it on that graph and on its views.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class CandidateScorerStore:
         (stored,) = found
         if stored.embedder != embedder:
             raise InputError(
-                f"what preset default-5 learned on graph {graph!r} reads vectors of "
+                f"what preset default-6 learned on graph {graph!r} reads vectors of "
                 f"{stored.embedder}; the embedder is {embedder}",
                 argument="preset",
                 hint=f"Take that embedder, or graph-service retriever delete --graph {graph}",
@@ -122,7 +122,7 @@ class CandidateScorerStore:
             scorer = decode_candidate_scorer(data)
         except InputError as error:
             raise StoreCorruptError(
-                f"what preset default-5 learned on graph {graph!r} can't be read: {error.message}",
+                f"what preset default-6 learned on graph {graph!r} can't be read: {error.message}",
                 hint=f"Train it anew (graph-service retriever train --graph {graph}), or delete it "
                 f"(graph-service retriever delete --graph {graph}).",
             ) from error

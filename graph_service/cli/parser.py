@@ -148,7 +148,7 @@ VERBS = (
     Verb("rank", "rank relations by a question; train and measure that", "rank.options:RANK_VERBS"),
     Verb(
         "retriever",
-        "train what preset default-5 ranks by on your graph",
+        "train what preset default-6 ranks by on your graph",
         "retriever.options:RETRIEVER_VERBS",
     ),
     Verb("serve", "serve GraphQL over HTTP", "serve_options:ServeOptions", "serving:serve"),

@@ -243,6 +243,8 @@ class LearnedPreset(WordedPreset):
         rank_doubt: Taken off for each entity of the same name that linking would choose before.
         score_scale: Difference of learned scores over which a path's score falls by a factor e.
         least_score: Score of the best path at least, however little it is like the question.
+        strict: 1 where no answer is computed of a question that says what nothing accounts for, and
+            comparisons of two are read; 0 to compute it all the same.
     """
 
     candidates_per_length: _Count
@@ -250,6 +252,7 @@ class LearnedPreset(WordedPreset):
     rank_doubt: _Share
     score_scale: Annotated[float, Real(0.01, 1000.0)]
     least_score: _Share
+    strict: Annotated[int, Whole(0, 1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,7 +353,7 @@ DEFAULT = SequencePreset(
     shared_letters=4,
     statement_power=2.0,
 )
-LEARNED = LearnedPreset(
+DEFAULT_5 = LearnedPreset(
     name="default-5",
     max_mentions=14,
     hops=3,
@@ -383,10 +386,12 @@ LEARNED = LearnedPreset(
     rank_doubt=0.02,
     score_scale=4.0,
     least_score=0.15,
+    strict=0,
     walks_per_item=4,
     min_walks=40,
     max_tied=64,
 )
+LEARNED = replace(DEFAULT_5, name="default-6", strict=1)
 LTGEN = RelationPreset(
     name="ltgen-1",
     max_mentions=100,
@@ -406,7 +411,8 @@ LTGEN = RelationPreset(
 PRESETS: dict[str, AnyPreset] = {
     "default": DEFAULT,
     "default-4": DEFAULT,
-    "default-5": LEARNED,
+    "default-5": DEFAULT_5,
+    "default-6": LEARNED,
     "okgqa": OKGQA,
     "okgqa-2": OKGQA,
     "ltgen": LTGEN,
@@ -432,7 +438,7 @@ def resolve_preset(
 
     Args:
         name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version. ``default`` is
-            ``default-4`` here; a service takes ``default-5`` for it where that can rank.
+            ``default-4`` here; a service takes ``default-6`` for it where that can rank.
         strategy: Whose usual limit holds where none is given; None for that of triplets.
         overrides: Parameters by name; those that are None stay as the preset has them.
 

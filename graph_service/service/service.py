@@ -103,7 +103,7 @@ class Service:
         scorers: Trained scorers of triples.
         rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
         candidate_scorers: Scorers of relation sequences, trained on a graph each, which preset
-            ``default-5`` ranks by.
+            ``default-6`` ranks by.
         passages: Texts beside a graph.
         long_tail: Page views of entities, and samples of long-tail entities.
         draws: Related pairs and entities that data sets are begun from.

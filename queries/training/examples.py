@@ -113,7 +113,7 @@ class ExampleRecorder:
                 question.text,
                 Strategy.PATHS,
                 graph=question.graph,
-                preset="default-5",
+                preset="default-6",
                 limit=1,
                 entity_ids=question.start_ids if given else (),
             )

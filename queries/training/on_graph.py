@@ -1,4 +1,4 @@
-"""Training what preset ``default-5`` ranks by on a user's graph (B7).
+"""Training what preset ``default-6`` ranks by on a user's graph (B7).
 
 Questions are made of the graph's walks; the user's own are added where there are any. Some of both
 are kept aside. On those the shipped scorer and the trained one are compared in the end, and the

@@ -32,7 +32,7 @@ from queries.training.examples import (
 )
 from queries.training.kept_examples import read_examples, write_examples
 
-PRESET = "default-5"
+PRESET = "default-6"
 AT_ONCE = 20
 """Questions of a file."""
 _TRIES = 5

@@ -28,7 +28,7 @@ def test_nodes_are_the_same_in_process_over_http_and_async(demo_service: Service
     assert best.score == best.metadata["score"]
     assert best.node_id.startswith("demo@1//")
     assert best.metadata["path"][-1]["value_id"] == AURELIA
-    assert best.metadata["provenance"]["preset"] == "default-5"
+    assert best.metadata["provenance"]["preset"] == "default-6"
     # What a model reads is the text and its citation.
     shown = best.node.get_content(MetadataMode.LLM)
     assert f"citation: [{MARIA}, spouse: Arnold Schwarzenegger]" in shown

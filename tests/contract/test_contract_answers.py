@@ -41,7 +41,7 @@ def service(store: Store, graph_name: str, tmp_path: Path) -> Service:
 
 
 def ask(service: Service, question: str, way: Way, **options: object) -> PathsResult:
-    request = RetrieveRequest(question, Strategy.PATHS, preset="default-5", limit=5)
+    request = RetrieveRequest(question, Strategy.PATHS, preset="default-6", limit=5)
     with service.ranking_by(TellsWays(way)):
         found = service.retrieve(replace(request, **options))  # type: ignore[arg-type]
     assert isinstance(found, PathsResult)

@@ -90,7 +90,7 @@ def late(result: RetrievalResult) -> list[Cut]:
     return [cut for cut in result.truncated if cut.reason is CutReason.DEADLINE]
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-5", "okgqa", "ltgen"])
+@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa", "ltgen"])
 def test_a_cold_call_returns_what_it_can_and_the_next_gets_further(
     open_anew: Callable[[float, str], Service], preset: str
 ) -> None:

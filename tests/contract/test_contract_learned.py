@@ -1,4 +1,4 @@
-"""Preset default-5 on both stores: base, view, both routes, and another embedder's vectors."""
+"""Preset default-6 on both stores: base, view, both routes, and another embedder's vectors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def ranker() -> NetworkRanker:
 
 
 def ask(service: Service, **options: object) -> PathsResult:
-    request = RetrieveRequest(ASKED, Strategy.PATHS, preset="default-5", limit=4)
+    request = RetrieveRequest(ASKED, Strategy.PATHS, preset="default-6", limit=4)
     found = service.retrieve(replace(request, **options))  # type: ignore[arg-type]
     assert isinstance(found, PathsResult)
     return found
@@ -176,13 +176,13 @@ def test_default_means_what_learned_where_that_can_rank(
     def taken(by: Service, **options: object) -> str:
         return ask(by, preset="default", **options).provenance.preset
 
-    assert taken(service) == "default-5"
+    assert taken(service) == "default-6"
     vector = CountingWords().encode([ASKED])[0].tolist()
     assert taken(service, question_vector=vector) == "default-4"
     other = open_service(store, settings=service.settings, embedder=CountingWords())
     assert taken(other) == "default-4"
     info = other.graph(graph_name)
-    for embedder, preset in (("another", "default-4"), (CountingWords().name, "default-5")):
+    for embedder, preset in (("another", "default-4"), (CountingWords().name, "default-6")):
         other.candidate_scorers.save(info, replace(shipped_scorer(), embedder=embedder))
         assert taken(other) == preset
 

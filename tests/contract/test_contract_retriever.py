@@ -1,4 +1,4 @@
-"""What preset default-5 learns of a graph: stored beside it, used on it and its views (B7)."""
+"""What preset default-6 learns of a graph: stored beside it, used on it and its views (B7)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def trained(service: Service, questions: OwnQuestions, folder: Path) -> GraphTra
 
 def first(service: Service, **options: object) -> tuple[list[str], str]:
     """The relations of the first path, and who ranked."""
-    request = RetrieveRequest(ASKED, Strategy.PATHS, preset="default-5", limit=2)
+    request = RetrieveRequest(ASKED, Strategy.PATHS, preset="default-6", limit=2)
     found = service.retrieve(replace(request, **options))  # type: ignore[arg-type]
     assert isinstance(found, PathsResult)
     steps = [step.triple.relation.id for step in found.items[0].steps] if found.items else []

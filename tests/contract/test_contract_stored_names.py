@@ -42,7 +42,7 @@ STATEMENTS = (
     ("Q16", "P4", "Q2"), ("Q17", "P4", "Q2"), *((f"Q2{i}", "P4", "Q2") for i in range(5)),
 )  # fmt: skip
 ASKED = {
-    # The right answer, by preset default-5; None where default-4 has no such rule.
+    # The right answer, by preset default-6; None where default-4 has no such rule.
     "what is the place of birth of obama": ("Q2", False),
     "what is the hungarian capital": ("Q5", False),
     "what is the place of birth of george bush": ("Q9", False),
@@ -97,11 +97,11 @@ def test_what_the_store_finds_is_what_the_snapshot_finds(
     services: dict[str, Service], question: str
 ) -> None:
     answer, by_rules = ASKED[question]
-    for preset in ("default-5", "default-4"):
+    for preset in ("default-6", "default-4"):
         by_snapshot, by_store = (ask(services[route], question, preset) for route in services)
         assert (by_store.items, by_store.linked) == (by_snapshot.items, by_snapshot.linked)
         assert by_store.id == by_snapshot.id
-        if preset == "default-5" or by_rules:
+        if preset == "default-6" or by_rules:
             assert by_store.items[0].steps[-1].triple.value == EntityValue(answer)
 
 
@@ -137,14 +137,14 @@ def test_walks_start_from_the_same_entities_on_either_route(
     for route, service in services.items():
         starts = Starts(NetworkRanker(replace(shipped_scorer(), embedder=CountingWords().name)))
         with service.ranking_by(starts):
-            service.retrieve(RetrieveRequest(question, Strategy.PATHS, preset="default-5"))
+            service.retrieve(RetrieveRequest(question, Strategy.PATHS, preset="default-6"))
         seen[route] = starts.seen
     assert seen["store"] == seen["snapshot"]
     forms = {id_: start.form for id_, start in seen["snapshot"]}
     assert forms.items() >= found.items()
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-5"])
+@pytest.mark.parametrize("preset", ["default-4", "default-6"])
 @pytest.mark.parametrize(
     "question", ["what kind of spouse has barack obama", "what did barack obama win"]
 )
@@ -172,7 +172,7 @@ def test_what_is_looked_up_is_bounded_however_long_the_question(
     counts = []
     for some in (words[:10], words[:20]):
         asked.clear()
-        ask(service, f"where was {' '.join(some)} obama born", "default-5")
+        ask(service, f"where was {' '.join(some)} obama born", "default-6")
         counts.append(asked["searches"])
     # A word and its other forms are looked up. What is near to names has a bound of its own.
     assert counts[0] > stored_names._MOST_DEMONYMS
@@ -183,5 +183,5 @@ def test_entities_of_too_many_statements_are_left_out_and_that_is_said(
     services: dict[str, Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_names, "_PART_EDGES", 1)
-    found = ask(services["store"], "where was obama born", "default-5")
+    found = ask(services["store"], "where was obama born", "default-6")
     assert Cut("entities", CutReason.WORK_BUDGET, 1, 1, 2) in found.truncated

@@ -373,9 +373,9 @@ def test_what_ranks_is_trained_without_each_family(
     arguments += ["--only", "webquestions", "--keep", str(kept), "--json"]
     assert main(arguments) == 2
     assert "preset default is not trained" in capsys.readouterr().err
-    assert main([*arguments, "--preset", "default-5"]) == 0
+    assert main([*arguments, "--preset", "default-6"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["preset"] == "default-5"
+    assert report["preset"] == "default-6"
     without = read_candidate_scorer(kept / "scorer-without-webquestions.npz")
     assert "webquestions" not in without.notes["families"]
     assert {"simplequestions", "walks"} <= set(without.notes["families"])
@@ -385,14 +385,14 @@ def test_what_ranks_is_trained_without_each_family(
     # What was recorded is not asked again, and reads as it was written.
     before = {path: path.stat().st_mtime_ns for path in kept.glob("examples-*.npz")}
     assert before
-    assert main([*arguments, "--preset", "default-5"]) == 0
+    assert main([*arguments, "--preset", "default-6"]) == 0
     capsys.readouterr()
     assert {path: path.stat().st_mtime_ns for path in kept.glob("examples-*.npz")} == before
     # A sample bounds what is judged alone; another random seed draws and trains anew.
-    assert main([*arguments, "--preset", "default-5", "--sample", "1"]) == 0
+    assert main([*arguments, "--preset", "default-6", "--sample", "1"]) == 0
     assert json.loads(capsys.readouterr().out)["families"][0]["questions"] == 1
     assert set(kept.glob("examples-*.npz")) == set(before)
-    assert main([*arguments, "--preset", "default-5", "--random-seed", "1"]) == 0
+    assert main([*arguments, "--preset", "default-6", "--random-seed", "1"]) == 0
     capsys.readouterr()
     assert len(list(kept.glob("examples-*.npz"))) == 2 * len(before)
     reseeded = read_candidate_scorer(kept / "scorer-licensed.npz")

@@ -89,7 +89,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Trigrams:
     """An embedder that costs nothing: how often each three letters occur, hashed."""
 
-    # That of the one whose vectors default-5 reads.
+    # That of the one whose vectors default-6 reads.
     name = shipped_scorer().embedder
     dimension = 64
 
@@ -192,7 +192,7 @@ def test_members_did_the_work_they_name(report: SpeedReport) -> None:
 
 
 def test_presets_are_compared_on_the_same_questions(report: SpeedReport) -> None:
-    details = _details(report, "preset-default-5-m")
+    details = _details(report, "preset-default-6-m")
     assert 0 < int(details["questions"]) <= 10
     assert float(details["ratio_95"]) > 0
     assert (details["bar"], details["bar_95"]) == (0.9, 1.1)

@@ -275,7 +275,7 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
         "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]-> Aurelia Schwarzenegger"
     )
     assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
-    assert "preset default-5" in done.out
+    assert "preset default-6" in done.out
     assert max(map(len, lines[-12:])) <= 100
     assert done.err == f"store {store}\n"
     result = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--json").json

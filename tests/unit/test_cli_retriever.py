@@ -57,7 +57,7 @@ def test_a_graph_is_learned_listed_and_forgotten(
     assert (listed["data"], listed["stale"]) == (report["data"], False)
     assert "demo" in demo_cli("retriever", "list").out
     found = demo_cli(
-        "retrieve", "Who is Maria Shriver's husband?", "--preset", "default-5", "--json"
+        "retrieve", "Who is Maria Shriver's husband?", "--preset", "default-6", "--json"
     )
     assert found.json["provenance"]["parameters"]["ranker"].endswith("for graph demo")
     assert demo_cli("retriever", "delete").code == 0

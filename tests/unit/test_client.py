@@ -113,7 +113,7 @@ def test_a_retrieval_is_what_the_service_gives(
             limit=7,
         )
     )
-    # It takes statements of changed relations too, which default-5 passes over.
+    # It takes statements of changed relations too, which default-6 passes over.
     options = {"view": view, "limit": 7, "preset": "default-4"}
     found = four_ways(demo_service, url, "retrieve", strategy, QUESTION, **options)
     assert found == expected
@@ -132,7 +132,7 @@ def test_constraints_and_answers_come_over_the_wire(
         ("Which child of Eunice Kennedy Shriver was born in 1955?", AnswerKind.ENTITIES, "Maria Shriver"),
         ("How many siblings does Kara Kennedy have?", AnswerKind.COUNT, "2"),
     ):  # fmt: skip
-        options: dict[str, Any] = {"preset": "default-5", "limit": 3, "details": True}
+        options: dict[str, Any] = {"preset": "default-6", "limit": 3, "details": True}
         asked = dataclasses.replace(request(strategy=strategy, **options), question=question)
         expected = demo_service.retrieve(asked)
         assert expected.answer is not None

@@ -36,7 +36,7 @@ def service(tmp_store: Store, tmp_path: Path) -> Service:
 def ask(
     service: Service, question: str, *ways: Way, relevance: float = 0.9, **options: object
 ) -> PathsResult:
-    request = RetrieveRequest(question, Strategy.PATHS, preset="default-5", limit=10)
+    request = RetrieveRequest(question, Strategy.PATHS, preset="default-6", limit=10)
     with service.ranking_by(TellsWays(*ways, relevance=relevance)):
         found = service.retrieve(replace(request, **options))  # type: ignore[arg-type]
     assert isinstance(found, PathsResult)
@@ -121,7 +121,7 @@ def test_what_the_question_says_itself_is_not_asked_for(service: Service) -> Non
 
 def test_triplets_say_which_constraints_they_meet(service: Service) -> None:
     request = RetrieveRequest(
-        "Which films with Bob Ray came out in 1994?", Strategy.TRIPLETS, preset="default-5", limit=9
+        "Which films with Bob Ray came out in 1994?", Strategy.TRIPLETS, preset="default-6", limit=9
     )
     with service.ranking_by(TellsWays(STARRED)):
         found = service.retrieve(request)

@@ -26,7 +26,7 @@ def store(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> s
     return url
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-5", "okgqa"])
+@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa"])
 def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, preset: str) -> None:
     for question, status in ((QUESTION, Status.OK), ("Tell me all about Douglas Adams", None)):
         result = demo_service.retrieve(request(question, Strategy.PATHS, preset=preset))
@@ -45,7 +45,7 @@ def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, prese
 
 def test_constraints_and_the_answer_are_told_in_words(store: str, cli: Cli) -> None:
     question = "Which child of Eunice Kennedy Shriver was born in 1955?"
-    run = cli("retrieve", question, "--strategy", "paths", "--preset", "default-5", "--explain")
+    run = cli("retrieve", question, "--strategy", "paths", "--preset", "default-6", "--explain")
     assert "answer: Maria Shriver (by 2 statements)" in run.out
     assert "date constraint 'in 1955' is met" in run.out
     assert "meets 'in 1955'" in run.out
@@ -58,7 +58,7 @@ def test_constraints_and_the_answer_are_told_in_words(store: str, cli: Cli) -> N
 def test_an_unmet_constraint_is_told_beside_what_is_linked(store: str, cli: Cli) -> None:
     question = "Which child of Eunice Kennedy Shriver was born in {}?"
     for year, told in (("1930", ['not met: "in 1930"']), ("1955", [])):
-        run = cli("retrieve", question.format(year), "--strategy", "paths", "--preset", "default-5")
+        run = cli("retrieve", question.format(year), "--strategy", "paths", "--preset", "default-6")
         assert [line for line in run.out.splitlines() if line.startswith("not met")] == told
 
 
@@ -146,7 +146,7 @@ def test_explain_says_all_there_is_s8(cli: Cli, store: str) -> None:
     before = result["region"]["before"]
     assert f"region {before['nodes']} nodes, {before['edges']} edges, mean degree" in done.out
     assert f"clustering {before['clustering']:.3f}, density {before['density']:.5f}" in done.out
-    for name in ("preset default-5", f"embedder {source['embedder']}", "view none", "ms open"):
+    for name in ("preset default-6", f"embedder {source['embedder']}", "view none", "ms open"):
         assert name in done.out
 
 
@@ -181,7 +181,7 @@ def test_relations_and_ranks_are_chosen_on_the_command_line_s2(cli: Cli, store: 
     ("preset", "own"),
     [
         ("default-4", "labels kinds sequences"),
-        ("default-5", "names walks features sequences constraints"),
+        ("default-6", "names walks features sequences constraints"),
         ("okgqa", "labels embedding prizes"),
     ],
 )

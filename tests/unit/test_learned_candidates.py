@@ -1,4 +1,4 @@
-"""Candidates of preset default-5: every trail from every start, by start and relations."""
+"""Candidates of preset default-6: every trail from every start, by start and relations."""
 
 from __future__ import annotations
 

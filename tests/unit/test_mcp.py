@@ -138,7 +138,7 @@ def test_retrieve_gives_ids_scores_and_citations(server: GraphServer) -> None:
     assert all(edge["statement_id"] for edge in best["statements"])
     assert best["score"] >= data["items"][1]["score"]
     assert data["provenance"] == {
-        "graph": "demo", "edition": "demo@1", "strategy": "paths", "preset": "default-5"
+        "graph": "demo", "edition": "demo@1", "strategy": "paths", "preset": "default-6"
     }  # fmt: skip
     assert data["answer"]["item_ids"] == [AURELIA]
     lines = text.splitlines()

@@ -55,7 +55,7 @@ def test_an_account_takes_the_best_of_each_relation_first(demo_service: Service)
         RetrieveRequest(
             "Describe the life of Arnold Schwarzenegger.",
             Strategy.TRIPLETS,
-            preset="default-5",
+            preset="default-6",
             limit=10,
         )
     )
@@ -67,7 +67,7 @@ def test_an_account_takes_the_best_of_each_relation_first(demo_service: Service)
         RetrieveRequest(
             "What films is Arnold Schwarzenegger a cast member of?",
             Strategy.TRIPLETS,
-            preset="default-5",
+            preset="default-6",
             limit=10,
         )
     )
@@ -80,7 +80,7 @@ def test_the_score_of_a_path_says_what_repeating_costs(demo_service: Service) ->
         RetrieveRequest(
             "Describe the life of Arnold Schwarzenegger.",
             Strategy.PATHS,
-            preset="default-5",
+            preset="default-6",
             limit=20,
         )
     )

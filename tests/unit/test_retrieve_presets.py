@@ -15,6 +15,7 @@ from graph_service.model.result import Strategy
 from graph_service.retrieve.preset import (
     BOUNDS,
     DEFAULT,
+    DEFAULT_5,
     LEARNED,
     LTGEN,
     OKGQA,
@@ -82,14 +83,16 @@ def test_versions_without_a_number_are_the_newest() -> None:
     assert PRESETS == {
         "default": DEFAULT,
         "default-4": DEFAULT,
-        "default-5": LEARNED,
+        "default-5": DEFAULT_5,
+        "default-6": LEARNED,
         "okgqa": OKGQA,
         "okgqa-2": OKGQA,
         "ltgen": LTGEN,
         "ltgen-1": LTGEN,
     }
     assert {name for name, preset in PRESETS.items() if preset.name == name} == {
-        preset.name for preset in FAMILIES
+        DEFAULT_5.name,
+        *(preset.name for preset in FAMILIES),
     }
 
 
@@ -155,11 +158,12 @@ BOUND_ROWS: list[tuple[str, str, Any, Any, Any, Any]] = [
     ("ltgen", "triples_per_relation", 1, 1000, 0, 1001),
     ("ltgen", "draw_seed", -(2**63), 2**63 - 1, -(2**63) - 1, 2**63),
     ("ltgen", "ranker", "r", "a name", "", 3),
-    ("default-5", "candidates_per_length", 1, 10_000, 0, 10_001),
-    ("default-5", "unlinked_doubt", 0.0, 1.0, -1e-9, 1.000001),
-    ("default-5", "rank_doubt", 0.0, 1.0, -1e-9, 1.000001),
-    ("default-5", "score_scale", 0.01, 1000.0, 0.009, 1000.1),
-    ("default-5", "least_score", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-6", "candidates_per_length", 1, 10_000, 0, 10_001),
+    ("default-6", "unlinked_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-6", "rank_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-6", "score_scale", 0.01, 1000.0, 0.009, 1000.1),
+    ("default-6", "least_score", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-6", "strict", 0, 1, -1, 2),
 ]
 
 
@@ -219,7 +223,9 @@ def test_what_a_preset_cannot_do_is_refused() -> None:
     assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0  # type: ignore[union-attr]
     assert resolve_preset("ltgen", hops=1) == resolve_preset("ltgen")
     assert resolve_preset(" Default ").name == "default-4"
-    with pytest.raises(InputError, match="expected one of default, default-4, default-5, okgqa"):
+    with pytest.raises(
+        InputError, match="expected one of default, default-4, default-5, default-6, okgqa"
+    ):
         resolve_preset("best")
     with pytest.raises(InputError) as caught:
         resolve_preset("default", unheard=1)

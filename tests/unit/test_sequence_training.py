@@ -197,4 +197,4 @@ def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Se
     assert {*best.tolist()} <= {*example.finalists.tolist()}
     assert not {*best.tolist()} <= {*linked.finalists.tolist()}
     # Before and after, the shipped ranker answers.
-    assert demo_service.retrieve(request(preset="default-5")).items
+    assert demo_service.retrieve(request(preset="default-6")).items

@@ -56,7 +56,7 @@ def test_entities_that_the_caller_gave_are_what_is_meant(demo_service: Service) 
 
 def ask(service: Service, question: str, **options: object) -> PathsResult:
     result = service.retrieve(
-        replace(request(question, strategy=Strategy.PATHS, preset="default-5"), **options)  # type: ignore[arg-type]
+        replace(request(question, strategy=Strategy.PATHS, preset="default-6"), **options)  # type: ignore[arg-type]
     )
     assert isinstance(result, PathsResult)
     return result

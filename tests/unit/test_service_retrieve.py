@@ -121,7 +121,7 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
     assert source.view_id == REPLACED.identity(info.fingerprints.edges)
     assert source.view_spec == REPLACED.to_json()
     assert source.strategy is Strategy.TRIPLETS
-    assert source.preset == "default-5"
+    assert source.preset == "default-6"
     assert source.parameters["limit"] == 3
     # Every number of the preset, and every one of the linker's.
     assert replace(LEARNED, limit=3).parameters().items() <= source.parameters.items()
@@ -139,7 +139,7 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
 @pytest.mark.parametrize("strategy", ALL)
 def test_base_stored_and_inline_views_s3(own_service: Service, strategy: Strategy) -> None:
     stored = own_service.views.create(REPLACED, name="half")
-    # Statements of other relations: default-5 passes over them, since nothing asks for them.
+    # Statements of other relations: default-6 passes over them, since nothing asks for them.
     base = own_service.retrieve(request(strategy=strategy, preset="default-4"))
     by_name, by_id, inline = [
         own_service.retrieve(request(strategy=strategy, view=ref, preset="default-4"))
@@ -303,7 +303,7 @@ def test_relation_filters(demo_service: Service) -> None:
         ({"top_edges": 0, "preset": "default-4"}, "top_edges", "got 0"),
         ({"top_nodes": 0, "top_edges": 0, "preset": "okgqa"}, "top_nodes", "both 0"),
         ({"top_nodes": -1, "preset": "okgqa"}, "top_nodes", "-1"),
-        ({"top_nodes": 3}, "top_nodes", "preset default-5 has no top_nodes; okgqa-2 has"),
+        ({"top_nodes": 3}, "top_nodes", "preset default-6 has no top_nodes; okgqa-2 has"),
         ({"edge_cost": 0.5, "preset": "ltgen"}, "edge_cost", "preset ltgen-1 has no edge_cost"),
         ({"max_path_length": 9}, "max_path_length", "9"),
         ({"token_budget": 0}, "token_budget", "at least 1"),

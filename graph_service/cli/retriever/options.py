@@ -56,7 +56,7 @@ RETRIEVER_VERBS = (
     Subverb(
         "train",
         "retriever.training:train",
-        "train what preset default-5 ranks by on a graph",
+        "train what preset default-6 ranks by on a graph",
         TrainOptions,
         (
             "retriever train --graph demo",

@@ -1,4 +1,4 @@
-"""retriever: train what preset default-5 ranks by on a graph, keep it, list it, delete it (B7)."""
+"""retriever: train what preset default-6 ranks by on a graph, keep it, list it, delete it (B7)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def add(options: AddOptions, output: Output, /) -> int:
         scorer.require(service.vectors.embedder.name)
         stored = service.candidate_scorers.save(info, scorer)
     output.object({"retriever": stored})
-    output.line(f"graph {stored.graph}: preset default-5 ranks by {stored.data[:8]} from now on")
+    output.line(f"graph {stored.graph}: preset default-6 ranks by {stored.data[:8]} from now on")
     return 0
 
 
@@ -113,7 +113,7 @@ def list_(options: ListOptions, output: Output, /) -> int:
     output.object({"retrievers": found})
     if not found:
         output.line(
-            "no graph has weights of its own: preset default-5 ranks by those that ship. "
+            "no graph has weights of its own: preset default-6 ranks by those that ship. "
             "Train some: graph-service retriever train --graph NAME"
         )
         return 0
@@ -140,7 +140,7 @@ def delete(options: DeleteOptions, output: Output, /) -> int:
         name = service.graph(options.graph).name
         service.candidate_scorers.delete(name)
     output.object({"deleted": name})
-    output.line(f"graph {name}: preset default-5 ranks by the weights that ship from now on")
+    output.line(f"graph {name}: preset default-6 ranks by the weights that ship from now on")
     return 0
 
 
@@ -253,7 +253,7 @@ def _print(
     )
     if trained.used:
         output.line(
-            f"preset default-5 ranks by it on graph {graph} and on its views from now on "
+            f"preset default-6 ranks by it on graph {graph} and on its views from now on "
             f"(its own networks weigh {trained.weight:g})"
         )
     else:

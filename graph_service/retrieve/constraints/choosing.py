@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.unread import counts_its_noun, unread_words
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
@@ -41,6 +42,8 @@ class Chosen:
             keys, bool [walks, constraints]; candidates that were not looked at are absent.
         first: By candidate, which walks lead to the first that a superlative asks for.
         answer: None where the question asks for entities and no more, or nothing is sure.
+        misread: Whether the question says something that the best candidate does not take into
+            account: a negation, a comparison, the noun of what is counted.
     """
 
     ranked: tuple[RankedCandidate, ...]
@@ -48,6 +51,7 @@ class Chosen:
     met: Mapping[int, Bool] = field(default_factory=dict)
     first: Mapping[int, Bool] = field(default_factory=dict)
     answer: PickedAnswer | None = None
+    misread: bool = False
 
     def met_by(self, number: int, walks: int, /) -> Bool:
         """Returns which constraints each of a candidate's walks meets, bool [walks, constraints]."""
@@ -99,10 +103,14 @@ def choose(
         return Chosen(tuple(ranked))
     judge = CandidateJudge(call, question, mentions, candidates, texts)
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
-        return Chosen(tuple(ranked))
+        asked = judge.asked
+        is_left = not asked.is_understood or asked.negated_from >= 0
+        return Chosen(tuple(ranked), misread=judge.strict and is_left)
     judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]
     if judge.asked.form is AskedForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
+    if judge.asked.form is AskedForm.COMPARISON:
+        return _by_comparison(judge, judged, ranked)
     judge.fold(judged)
     for one in judged:
         one.score += judge.bonus(one)
@@ -118,6 +126,11 @@ def choose(
     chosen = Chosen(_ranked_again(judged, ranked), read, met)
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
     confident = confident and judge.takes_all(best)
+    if judge.strict:
+        is_read = judge.asked.is_understood and judge.reads_negation(best)
+        if not (is_read and counts_its_noun(judge, best)):
+            return replace(chosen, misread=True)
+        confident = confident and not unread_words(judge, best)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, told))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
@@ -144,6 +157,37 @@ def _by_yes_no(
         {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
         answer=found.answer,
     )
+
+
+def _by_comparison(
+    judge: CandidateJudge, judged: list[JudgedCandidate], ranked: Sequence[RankedCandidate]
+) -> Chosen:
+    """Returns the candidates with the values that two named things are compared by first, and the
+    answer: one of the two, or both where their values are equal.
+    """
+    asked = judge.asked
+    nodes = [judge.node_at(span) for span in asked.compared]
+    misread = Chosen(_ranked_again(judged, ranked), misread=True)
+    if asked.superlative is None or any(node is None for node in nodes) or nodes[0] == nodes[1]:
+        return misread
+    ends = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
+    compared = compare_ends(asked.superlative, ends, judge.around, judge.text, judge.cosines)
+    if compared is None or compared.lacking:
+        return misread
+    relation = int(judge.whole.rel[compared.edges[0]])
+    best = judged[0].score
+    for one in judged:
+        if one.walks.relations == (relation,) and not one.walks.backward[0]:
+            is_winner = int(one.walks.nodes[0, 0]) in compared.winners
+            one.score = best + CONSTRAINT_RULES.named_bonus + is_winner
+    answer = PickedAnswer(
+        AnswerKind.SUPERLATIVE,
+        None,
+        tuple(judge.whole.nodes[list(compared.winners)].tolist()),
+        tuple(judge.whole.edges[list(compared.edges)].tolist()),
+        truncated=False,
+    )
+    return Chosen(_ranked_again(judged, ranked), answer=answer)
 
 
 def _ranked_again(

@@ -8,7 +8,7 @@ without their last step are, where that step leads to what is named.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from graph_service.model.answer import ConstraintKind
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import CutReason
+from graph_service.retrieve.constraints.coverage import names_end, names_other_end
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -26,6 +27,7 @@ from graph_service.retrieve.constraints.meeting import (
     kind_of,
     meets_date,
     meets_named,
+    meets_not,
     noun_stems,
     relation_stems,
 )
@@ -97,8 +99,12 @@ class CandidateJudge:
         self.whole = call.surroundings
         self.names = [(one.start, one.end) for one in mentions if one.is_name and one.start >= 0]
         linked = [(one.start, one.end) for one in mentions if one.linked and one.start >= 0]
-        self.asked = read_answer(question, linked)
-        self.named = find_named(question, mentions, call.labels.graph, call.surroundings)
+        self.strict = bool(call.preset.strict)
+        self.asked = read_answer(question, linked, strict=self.strict)
+        self.named = [
+            self._with_negation(named)
+            for named in find_named(question, mentions, call.labels.graph, call.surroundings)
+        ]
         self.min_relevance = call.preset.min_relevance
         self._call = call
         self._candidates = candidates
@@ -115,6 +121,8 @@ class CandidateJudge:
         asked = self.asked
         if asked.is_negated:
             return True
+        if asked.compared:
+            return False
         if asked.form is not AskedForm.ENTITIES or asked.dates or self._kin:
             return False
         mention = self.mentions[start]
@@ -144,6 +152,27 @@ class CandidateJudge:
         """How many of its statements the surroundings hold of each node, int64 [n]."""
         ends = np.concatenate((self.whole.head, self.whole.tail))
         return np.bincount(ends, minlength=self.whole.node_count)
+
+    def _with_negation(self, named: NamedNodes) -> NamedNodes:
+        start = self.asked.negated_from
+        if not 0 <= start < named.start:
+            return named
+        return replace(named, text=self.question[start : named.end], is_negated=True)
+
+    def reads_negation(self, best: JudgedCandidate, /) -> bool:
+        """Returns whether a candidate leaves out what the question says not to be, if anything."""
+        if self.asked.negated_from < 0:
+            return True
+        return any(isinstance(each, NamedNodes) and each.is_negated for each, _ in best.met)
+
+    def node_at(self, span: tuple[int, int], /) -> int | None:
+        """Returns the local node that linking takes a name for; None where the region lacks it."""
+        for mention in self.mentions:
+            if mention.linked and (mention.start, mention.end) == span:
+                place = int(np.searchsorted(self.whole.nodes, mention.node))
+                if place < self.whole.node_count and self.whole.nodes[place] == mention.node:
+                    return place
+        return None
 
     def text(self, relation: int, /) -> str:
         """Returns the words of a relation."""
@@ -182,15 +211,31 @@ class CandidateJudge:
             how = None
             if not self.asked.wants_time:
                 how = meets_date(date, walks, self.around, self.likeness(date))
+            if how is None and self.strict and self.mentions[walks.start].has_namesakes:
+                how = self._met_by_start(date, walks)
             if how is not None:
                 met.append((date, how))
         for named in self.applying(walks):
             if any(named.overlaps(kept.start, kept.end) for kept, _ in met):
                 continue
-            how = meets_named(self.around.around(named.nodes), walks)
+            near = self.around.around(named.nodes)
+            how = meets_named(near, walks)
+            if how is not None and named.is_negated:
+                how = meets_not(named, how, walks, self.around)
             if how is not None:
                 met.append((named, how))
         return JudgedCandidate(walks, ranked.score, met)
+
+    def _met_by_start(self, date: DateConstraint, walks: CandidateWalks) -> Met | None:
+        """Returns that a date of the start itself is meant, which tells it from its namesakes."""
+        relations = frozenset(
+            relation
+            for relation, dates in self.around.dated(np.unique(walks.nodes[:, 0])).items()
+            if any(date.days.holds(days) for _, _, days in dates)
+        )
+        if not relations:
+            return None
+        return Met(np.ones(len(walks.edges), dtype=bool), 0, relations)
 
     def _walks(self, number: int) -> CandidateWalks:
         candidates, region = self._candidates, self._call.region
@@ -229,9 +274,53 @@ class CandidateJudge:
             self._applying[walks.number] = [
                 named
                 for named in self.named
-                if applies(named, walks, span, self.question, around(named.nodes), stems)
+                if not self._tells_apart(named, walks)
+                and not self._is_noun_of_end(named, walks)
+                and applies(named, walks, span, self.question, around(named.nodes), stems)
             ]
         return self._applying[walks.number]
+
+    def _tells_apart(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether words said which of some namesakes a candidate starts at.
+
+        ``The Ann who was born in Kyoto``: Kyoto has chosen Ann, and says nothing of the answer.
+        """
+        if not self.strict or not self.mentions[walks.start].told_apart:
+            return False
+        start = int(walks.nodes[0, 0])
+        return start not in named.nodes and bool(self.around.around(named.nodes)[start])
+
+    def _is_noun_of_end(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether words only name what the last step leads to: ``actors`` of a cast."""
+        if not self.strict or named.is_entity or len(named.words) > 1:
+            return False
+        noun = named.words[0]
+        return not kin_of(singular(noun)) and names_end(noun, walks, self.texts)
+
+    def _is_other_namesake(self, walks: CandidateWalks) -> bool:
+        """Returns whether a candidate starts at a namesake of what the question's words tell apart,
+        or at what only tells it apart.
+        """
+        if not self.strict:
+            return False
+        own = self.mentions[walks.start]
+        told = [each for each in self.mentions if each.told_apart and each.start >= 0]
+        if any(each is own for each in told):
+            return False
+        place = int(walks.nodes[0, 0])
+        for each in told:
+            if (each.start, each.end) == (own.start, own.end):
+                return True
+            local = np.searchsorted(self.whole.nodes, each.node)
+            if local < self.whole.node_count and self.whole.nodes[local] == each.node:
+                near = self.around.around(np.array([local], dtype=np.int64))
+                if bool(near[place]):
+                    return True
+        return False
+
+    def telling_apart(self, walks: CandidateWalks, /) -> list[NamedNodes]:
+        """Returns the names that said which of some namesakes a candidate starts at."""
+        return [named for named in self.named if self._tells_apart(named, walks)]
 
     def fold(self, judged: list[JudgedCandidate], /) -> None:
         """Gives the score of walks that go too far to the walks less their last step.
@@ -304,6 +393,8 @@ class CandidateJudge:
         named = [each.nodes for each in self.applying(one.walks) if each.is_entity]
         if named and np.isin(one.walks.ends, np.concatenate(named)).all():
             return -_RULES.wrong_end_cost
+        if self._goes_by_namesake(one.walks) or self._is_other_namesake(one.walks):
+            return -_RULES.wrong_end_cost
         total = 0.0
         for constraint, how in one.met:
             value = kind_of(constraint) is ConstraintKind.VALUE
@@ -311,7 +402,18 @@ class CandidateJudge:
             total += full if how.column == one.last else full / 2
         last_stems = noun_stems(self.texts[one.walks.relations[-1]])
         is_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
+        if self.strict and (noun := self.asked.counted_noun()):
+            is_kin = names_end(noun, one.walks, self.texts)
+            if not is_kin and names_other_end(noun, one.walks, self.texts):
+                return total - _RULES.wrong_end_cost
         return total + _RULES.kin_bonus * is_kin
+
+    def _goes_by_namesake(self, walks: CandidateWalks) -> bool:
+        """Returns whether all walks pass through what only said which namesake is meant."""
+        told = [each.nodes for each in self.telling_apart(walks) if each.is_entity]
+        if not told:
+            return False
+        return bool(np.isin(walks.nodes[:, 1:], np.concatenate(told)).any(axis=1).all())
 
     def takes_all(self, best: JudgedCandidate, /) -> bool:
         """Returns whether a candidate takes into account all that is said of what it counts."""

@@ -261,6 +261,34 @@ def meets_named(near: Bool, walks: CandidateWalks, /) -> Met | None:
     return None
 
 
+def meets_not(
+    named: NamedNodes, how: Met, walks: CandidateWalks, around: Surroundings, /
+) -> Met | None:
+    """Returns which walks do not meet a name, but pass something of which the graph says as much.
+
+    What has no statement of the relation at all may be so or not: it does not count.
+
+    Args:
+        named: What is said not to be.
+        how: The walks that meet it.
+        walks: The candidate's.
+        around: What is said of their nodes.
+    """
+    region = around.region
+    nodes = walks.nodes[:, how.column]
+    edges = around.joining(np.unique(nodes[how.walks]), named.nodes)
+    same = np.isin(region.rel, region.rel[edges])
+    is_named = np.zeros(region.node_count, dtype=bool)
+    is_named[named.nodes] = True
+    known = np.zeros(region.node_count, dtype=bool)
+    if is_named[region.tail[edges]].any():
+        known[region.head[same]] = True
+    if is_named[region.head[edges]].any():
+        known[region.tail[same]] = True
+    rows = ~how.walks & known[nodes]
+    return Met(rows, how.column) if rows.any() else None
+
+
 def meets_date(
     constraint: DateConstraint,
     walks: CandidateWalks,

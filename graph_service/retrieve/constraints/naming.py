@@ -28,6 +28,7 @@ class NamedNodes:
         words: Folded.
         nodes: Local numbers, int64, ascending.
         is_entity: Whether the words are the name of one thing, else of a value or a type.
+        is_negated: Whether what is asked for is said not to be so.
     """
 
     text: str
@@ -36,6 +37,7 @@ class NamedNodes:
     words: tuple[str, ...]
     nodes: Int64
     is_entity: bool
+    is_negated: bool = False
 
     def overlaps(self, start: int, end: int, /) -> bool:
         """Returns whether the words share a character with a span of the question."""
@@ -51,6 +53,9 @@ class Mention:
         start, end: Characters; -1 where the question does not name it.
         linked: Whether linking takes the words for this entity.
         is_name: Whether, besides, they are meant as the name of one thing.
+        told_apart: Whether values of its neighbours that the question says speak for it, and
+            others have its name.
+        has_namesakes: Whether others have its name.
     """
 
     node: int
@@ -58,6 +63,8 @@ class Mention:
     end: int
     linked: bool
     is_name: bool
+    told_apart: bool = False
+    has_namesakes: bool = False
 
 
 def find_named(

@@ -25,6 +25,7 @@ class AskedForm(StrEnum):
     COUNT = "count"
     YES_NO = "yes-no"
     SUPERLATIVE = "superlative"
+    COMPARISON = "comparison"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class AskedAnswer:
             characters: an answer must have taken them into account.
         is_understood: Whether no comparison or negation is left that is not read.
         is_negated: Whether something is said not to be: then nothing is read.
+        compared: Characters of the two names that a comparison chooses between (``A or B``); the
+            superlative then says by what.
+        negated_from: Character of the word from which on what is named is said not to be; -1 for
+            none.
     """
 
     form: AskedForm = AskedForm.ENTITIES
@@ -85,27 +90,57 @@ class AskedAnswer:
     modifiers: tuple[tuple[str, int, int], ...] = ()
     is_understood: bool = True
     is_negated: bool = False
+    compared: tuple[tuple[int, int], ...] = ()
+    negated_from: int = -1
+
+    def counted_noun(self) -> str:
+        """Returns the noun of what is counted (``children`` of *how many children*); or nothing.
+
+        >>> read_answer("How many animated films starring Ann are there?").counted_noun()
+        'films'
+        """
+        found = ""
+        for word in self.counted if self.form is AskedForm.COUNT else ():
+            if word in FUNCTION_WORDS or (found and word.endswith(("ing", "ed"))):
+                break
+            found = word
+        return found
 
 
-def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> AskedAnswer:
+def read_answer(
+    question: str, names: Sequence[tuple[int, int]] = (), /, *, strict: bool = False
+) -> AskedAnswer:
     """Returns what a question says of its answers.
 
     Args:
         question: As written.
         names: Characters of the names in it, ``(start, end)``: a year in a longer name is part of
             it, and a year that is a name is a date only after a word of time, beside another name.
+        strict: Whether words of a name are no negation, and comparisons of two are read.
 
     >>> read_answer("How many films did X direct after 1990?").form.value
     'count'
     """
     folded = lowered(question)
-    if _NEGATION.search(folded):
+    negations = [
+        said for said in _NEGATION.finditer(folded) if not strict or not _is_within(said, names)
+    ]
+    one_of_names = strict and len(negations) == 1 and not _YES_NO.match(folded)
+    if negations and not (one_of_names and _may_negate(negations[0])):
         # What is said not to be would else be asked for.
         return AskedAnswer(is_understood=False, is_negated=True)
+    if strict and (pair := _pair(folded, names)):
+        degree = _comparative(question, folded, names)
+        return AskedAnswer(
+            AskedForm.COMPARISON,
+            superlative=degree,
+            is_understood=degree is not None,
+            compared=pair,
+        )
     dates = tuple(_dates(question, folded, names))
     count = _COUNT.search(folded)
     yes_no = _YES_NO.match(folded)
-    superlative = _superlative(question, folded, names)
+    superlative = _superlative(question, folded, names, strict=strict)
     form = AskedForm.ENTITIES
     counted: tuple[str, ...] = ()
     if count:
@@ -121,8 +156,61 @@ def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> Aske
     if count or kept:
         after = count.end() if count else kept.end if kept else 0
         modifiers = _modifiers(question, after, names)
-    understood = not _COMPARISON.search(folded)
-    return AskedAnswer(form, dates, kept, counted, wants_time, modifiers, understood)
+    understood = not any(
+        not strict or not _is_within(said, names) for said in _COMPARISON.finditer(folded)
+    )
+    return AskedAnswer(
+        form,
+        dates,
+        kept,
+        counted,
+        wants_time,
+        modifiers,
+        # No span of time is read the other way about.
+        understood and not (negations and dates),
+        negated_from=negations[0].start() if negations else -1,
+    )
+
+
+def _may_negate(said: re.Match[str]) -> bool:
+    """Returns whether a word says that what is named after it is left out."""
+    return said[0] not in {"neither", "nor", "no longer"}
+
+
+def _is_within(said: re.Match[str], names: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= said.start() and said.end() <= end for start, end in names)
+
+
+def _pair(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Returns the two names with *or* between them, where a question has one such pair.
+
+    Only where it compares them: without a word of degree, *or* joins what is asked of both.
+    """
+    ordered = sorted(set(names))
+    pairs = [
+        (left, right)
+        for left, right in zip(ordered, ordered[1:], strict=False)
+        if _OR.fullmatch(folded[left[1] : right[0]])
+    ]
+    compares = any(not _is_within(said, names) for said in _COMPARATIVE.finditer(folded))
+    return pairs[0] if len(pairs) == 1 and compares else ()
+
+
+def _comparative(
+    question: str, folded: str, names: Sequence[tuple[int, int]]
+) -> Superlative | None:
+    """Returns the one word of degree by which a question compares two."""
+    found = [
+        match
+        for match in _COMPARATIVE.finditer(folded)
+        if not _is_within(match, names) and match[1] in _COMPARATIVES
+    ]
+    if len(found) != 1:
+        return None
+    (match,) = found
+    greatest, is_date, meanings = _DEGREES[_COMPARATIVES[match[1]]]
+    text = question[match.start() : match.end()]
+    return Superlative(text, match.start(), match.end(), greatest, is_date, meanings)
 
 
 def _modifiers(
@@ -273,6 +361,9 @@ _DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
     "lowest": (False, False, ("elevation above sea level", "height")),
     "heaviest": (True, False, ("mass", "weight")),
     "lightest": (False, False, ("mass", "weight")),
+    "most expensive": (True, False, ("price", "cost")),
+    "cheapest": (False, False, ("price", "cost")),
+    "least expensive": (False, False, ("price", "cost")),
     "deepest": (True, False, ("depth", "vertical depth")),
     "most populous": (True, False, ("population",)),
     "most populated": (True, False, ("population",)),
@@ -283,6 +374,28 @@ _DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
 _DEGREE = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _DEGREES), key=len, reverse=True))})\b(?!-)"
 )
+_COMPARATIVES: Mapping[str, str] = {
+    **{
+        degree.removesuffix("est") + "er": degree
+        for degree in _DEGREES
+        if degree.endswith("est") and degree not in {"first", "latest"}
+    },
+    **{
+        degree.replace("most ", "more ").replace("least ", "less "): degree
+        for degree in _DEGREES
+        if degree.startswith(("most ", "least "))
+    },
+    "first": "first",
+    "last": "last",
+    "later": "latest",
+    "elder": "eldest",
+}
+"""The superlative of each comparative."""
+_COMPARATIVE = re.compile(
+    rf"\b({'|'.join(sorted(map(re.escape, _COMPARATIVES), key=len, reverse=True))}"
+    r"|(?:more|less)\s+\w+|better|worse|(?!other|over|under|after|never|ever|either)\w{3,}ier)\b"
+)
+_OR = re.compile(r"[\s,]*\bor\b\s*(?:the\s+|an?\s+)?")
 # After these the word is part of another word's meaning: "first name", "last year".
 _FIXED = re.compile(
     r"\s+(?:names?|lady|ladies|ministers?|language|degree|aid|cousins?|world\s+war|person|class|floor|"
@@ -310,14 +423,19 @@ def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> 
 _NEXT = re.compile(r"\s+(?:born\s+)?(\w+)")
 
 
+_OF_PRICE = frozenset({"most expensive", "cheapest", "least expensive"})
+"""Degrees that only a strict reading knows."""
+
+
 def _superlative(
-    question: str, folded: str, names: Sequence[tuple[int, int]]
+    question: str, folded: str, names: Sequence[tuple[int, int]], *, strict: bool
 ) -> Superlative | None:
     """Returns the one word of degree that a question orders its answers by."""
     found = [
         match
         for match in _DEGREE.finditer(folded)
-        if not any(start < match.end() and match.start() < end for start, end in names)
+        if (strict or match[1] not in _OF_PRICE)
+        and not any(start < match.end() and match.start() < end for start, end in names)
         and not _FIXED.match(folded[match.end() :])
         and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
         and (re.match(r"\s+\w", folded[match.end() :]) or _CLOSING.search(folded))

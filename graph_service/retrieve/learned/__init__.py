@@ -1,1 +1,1 @@
-"""Preset ``default-5``: a learned scorer of (question, start entity, relation sequence)."""
+"""Preset ``default-6``: a learned scorer of (question, start entity, relation sequence)."""

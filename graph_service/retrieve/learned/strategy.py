@@ -1,4 +1,4 @@
-"""Preset ``default-5``: candidates from every entity the question may name, ranked by learning.
+"""Preset ``default-6``: candidates from every entity the question may name, ranked by learning.
 
 Linking and retrieval decide together: the walks begin at all entities that words of the question
 may mean, and how well an entity's relations fit the question tells whether it is meant.
@@ -6,6 +6,7 @@ may mean, and how well an entity's relations fit the question tells whether it i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import StartCandidate
+from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Bool, Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
@@ -346,7 +347,7 @@ def by_learning(
     chosen = choose(
         call,
         question,
-        [_mention(start) for start in starts],
+        _mentions(starts),
         candidates,
         [
             RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
@@ -356,6 +357,7 @@ def by_learning(
         confident=confident,
     )
     call.clock.stage("constraints")
+    confident = confident and not chosen.misread
     walks, more = _walks(call, reader, chosen, relevance, openly=asks_openly(question))
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
@@ -368,9 +370,25 @@ def by_learning(
     )
 
 
-def _mention(start: StartCandidate) -> Mention:
-    is_name = start.linked and start.certainty > Certainty.COMMON
-    return Mention(start.node, start.start, start.end, start.linked, is_name)
+def _mentions(starts: Sequence[StartCandidate]) -> list[Mention]:
+    """Returns the mentions of the start entities; several may share the same words."""
+    exact = Counter(
+        (start.start, start.end)
+        for start in starts
+        if start.start >= 0 and start.form is NameForm.EXACT
+    )
+    return [
+        Mention(
+            start.node,
+            start.start,
+            start.end,
+            start.linked,
+            is_name=start.linked and start.certainty > Certainty.COMMON,
+            told_apart=start.neighbour_matches > 0 and exact[start.start, start.end] > 1,
+            has_namesakes=exact[start.start, start.end] > 1,
+        )
+        for start in starts
+    ]
 
 
 def _walks(

@@ -1,0 +1,210 @@
+"""Which words of a question a relation accounts for, and which side of it a noun names.
+
+*Children* is what stands at the end of ``child``, and where ``father`` comes from; *parents* are the
+other way about. Who counts children must not count parents. Labels tell that, and the wordings of
+common relations (``text.relation_phrases``) do for nouns that labels lack.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.reading import kin_of, singular
+from graph_service.retrieve.learned.relation_names import stem
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.relation_phrases import read_phrases
+
+_VERB_ENDS = frozenset({"by", "in", "at", "from", "to", "with", "on", "for", "as"})
+_KIN = frozenset(
+    [
+        "aunt",
+        "brother",
+        "child",
+        "cousin",
+        "daughter",
+        "father",
+        "granddaughter",
+        "grandfather",
+        "grandmother",
+        "grandparent",
+        "grandson",
+        "grandchild",
+        "husband",
+        "mother",
+        "nephew",
+        "niece",
+        "parent",
+        "sibling",
+        "sister",
+        "son",
+        "spouse",
+        "uncle",
+        "wife",
+        "descendant",
+        "ancestor",
+        "relative",
+        "stepson",
+        "stepdaughter",
+        "stepchild",
+        "stepfather",
+        "stepmother",
+        "twin",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is said of one end of a relation.
+
+    Attributes:
+        nouns: Stems of nouns for what stands there.
+        words: Stems of all words that ask for it.
+    """
+
+    nouns: frozenset[str]
+    words: frozenset[str]
+
+
+def root(word: str, /) -> str:
+    """Returns the stem of a word, a noun in the singular, a doubled last letter once.
+
+    >>> root("starring") == root("stars")
+    True
+    """
+    found = stem(singular(word))
+    return found[:-1] if len(found) > 3 and found[-1] == found[-2] != "s" else found
+
+
+def stems_of(text: Iterable[str], /) -> frozenset[str]:
+    """Returns the stems of some folded words, nouns in the singular, function words left out."""
+    return frozenset(root(word) for word in text if word not in EMPTY_IN_ENGLISH and len(word) > 1)
+
+
+def _singular(noun: str) -> str:
+    return noun[:-3] if noun.endswith("children") else singular(noun)
+
+
+def is_kin(noun: str, /) -> bool:
+    """Returns whether a noun says how somebody is related: only a relation of that meaning will do.
+
+    >>> is_kin("grandchildren"), is_kin("films")
+    (True, False)
+    """
+    own = _singular(noun)
+    return own in _KIN or own.removeprefix("great") in _KIN
+
+
+@lru_cache(maxsize=1 << 14)
+def sides_of(label: str, /) -> tuple[Side, Side]:
+    """Returns what is said of a relation's values, and of its subjects.
+
+    >>> forward, backward = sides_of("child")
+    >>> "child" in forward.nouns, "child" in backward.nouns, "parent" in backward.nouns
+    (True, False, True)
+    >>> "part" in sides_of("part of")[1].nouns
+    True
+    """
+    said = words(label)
+    own = frozenset(_nouns_of_name(said))
+    values, subjects = (frozenset[str](), own) if said[-1:] == ["of"] else (own, frozenset[str]())
+    key = " ".join(word for word in said if word not in {"has", "is"})
+    known = _known().get(key)
+    every = stems_of(said)
+    if known is None:
+        return Side(values, every), Side(subjects, every)
+    forward, backward = known
+    return (
+        Side(values | forward.nouns, every | forward.words),
+        Side(subjects | (backward.nouns - values), every | backward.words),
+    )
+
+
+def _nouns_of_name(said: list[str]) -> set[str]:
+    """Returns the noun that a relation's name is, as a stem: ``part`` of ``has part``, ``part of``."""
+    if said[-1:] == ["of"]:
+        said = said[:-1]
+    elif said[-1:] and said[-1] in _VERB_ENDS:
+        return set()
+    content = [word for word in said if word not in EMPTY_IN_ENGLISH]
+    return {root(content[-1])} if content else set()
+
+
+@cache
+def _known() -> Mapping[str, tuple[Side, Side]]:
+    """Returns both sides of each common relation, by each of its names; a shared name has all."""
+    found: dict[str, list[tuple[Side, Side]]] = defaultdict(list)
+    for names, phrases in read_phrases():
+        values, subjects = set[str](), set[str]()
+        for name in names:
+            said = words(name)
+            (subjects if said[-1:] == ["of"] else values).update(_nouns_of_name(said))
+        values |= {noun for phrase in phrases.noun if (noun := _noun_of_phrase(phrase))}
+        subjects |= {noun for phrase in phrases.noun_backward if (noun := _noun_of_phrase(phrase))}
+        forward = Side(frozenset(values), _words_of((*names, *phrases.forward, *phrases.noun)))
+        backward = Side(
+            frozenset(subjects - values),
+            _words_of((*names, *phrases.backward, *phrases.noun_backward)),
+        )
+        for name in names:
+            found[" ".join(words(name))].append((forward, backward))
+    return {
+        name: (_joined(one for one, _ in sides), _joined(one for _, one in sides))
+        for name, sides in found.items()
+        if name
+    }
+
+
+def _joined(sides: Iterable[Side]) -> Side:
+    every = list(sides)
+    return Side(
+        frozenset[str]().union(*(side.nouns for side in every)),
+        frozenset[str]().union(*(side.words for side in every)),
+    )
+
+
+def _words_of(phrases: Iterable[str]) -> frozenset[str]:
+    return frozenset[str]().union(
+        *(stems_of(words(phrase.replace("{x}", " "))) for phrase in phrases)
+    )
+
+
+def _noun_of_phrase(phrase: str) -> str:
+    """Returns the stem of the noun that a phrase is about: of ``{x}'s son`` and ``the son of {x}``."""
+    owned = phrase.startswith("{x}'s")
+    said = [
+        word
+        for word in words(phrase.replace("{x}'s", " ").replace("{x}", " "))
+        if word not in EMPTY_IN_ENGLISH
+    ]
+    return root(said[-1 if owned else 0]) if said else ""
+
+
+def means(noun: str, side: Side, /) -> bool:
+    """Returns whether a noun names what stands at one side of a relation.
+
+    >>> means("daughters", sides_of("child")[0]), means("grandchildren", sides_of("child")[0])
+    (True, False)
+    """
+    own = _singular(noun)
+    return bool({root(own), root(kin_of(own))} & (side.nouns - {""}))
+
+
+def side_of(walks: CandidateWalks, step: int, texts: Mapping[int, str], /) -> Side:
+    """Returns what is said of the end that a step leads to; ``texts`` are words of relations."""
+    return sides_of(texts[walks.relations[step]])[walks.backward[step]]
+
+
+def names_end(noun: str, walks: CandidateWalks, texts: Mapping[int, str], /) -> bool:
+    """Returns whether a noun names what a candidate's last step leads to."""
+    return means(noun, side_of(walks, -1, texts))
+
+
+def names_other_end(noun: str, walks: CandidateWalks, texts: Mapping[int, str], /) -> bool:
+    """Returns whether a noun names what the last step comes from: parents, where children are."""
+    return means(noun, sides_of(texts[walks.relations[-1]])[not walks.backward[-1]])

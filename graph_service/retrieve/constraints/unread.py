@@ -1,0 +1,157 @@
+"""What of a question nothing accounts for: no answer is computed of a question that is misread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graph_service.model.graph import Int64
+from graph_service.retrieve.constraints.coverage import (
+    is_kin,
+    means,
+    names_end,
+    names_other_end,
+    root,
+    side_of,
+    sides_of,
+    stems_of,
+)
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.reading import sex_of, singular
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.kinds import KINDS
+from graph_service.text.fold import word_spans, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_ASKING = frozenset(
+    [
+        "all",
+        "belong",
+        "belongs",
+        "came",
+        "come",
+        "comes",
+        "contain",
+        "contained",
+        "contains",
+        "count",
+        "find",
+        "get",
+        "give",
+        "include",
+        "included",
+        "includes",
+        "list",
+        "make",
+        "makes",
+        "made",
+        "name",
+        "number",
+        "show",
+        "state",
+        "tell",
+        "total",
+        "two",
+        "use",
+        "used",
+        "uses",
+    ]
+)
+"""Words that ask, and say nothing of what is asked for."""
+
+
+def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, ...]:
+    """Returns the content words of the question that nothing accounts for.
+
+    Accounted for are names, dates and words of degree that were used, words of the relations walked
+    and of those by which a constraint is met, words like these, and kinds of things. A noun of kin
+    must be what a step leads to.
+    """
+    asked, walks = judge.asked, best.walks
+    taken = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
+    taken += [(each.start, each.end) for each in judge.telling_apart(walks)]
+    taken += [(each.start, each.end) for each in asked.dates]
+    if asked.superlative is not None:
+        taken.append((asked.superlative.start, asked.superlative.end))
+    sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
+    joining = _joining(judge, best)
+    others = [side for relation in joining for side in sides_of(judge.texts[relation])]
+    said = frozenset[str]().union(*(side.words for side in (*sides, *others)))
+    left: list[str] = []
+    for word, start, end in word_spans(judge.question):
+        if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in _ASKING:
+            continue
+        if start == asked.negated_from or any(a < end and start < b for a, b in taken):
+            continue
+        if is_kin(word):
+            if not (any(means(word, side) for side in sides) and _has_sex(judge, word, best)):
+                left.append(word)
+        elif root(word) not in said and singular(word) not in KINDS:
+            left.append(word)
+    if not left:
+        return ()
+    near = [judge.texts[relation] for relation in (*walks.relations, *sorted(joining))]
+    like = judge.cosines(left, near).max(axis=1) >= CONSTRAINT_RULES.spoken
+    return tuple(
+        word
+        for word, is_like in zip(left, like.tolist(), strict=True)
+        if not is_like or is_kin(word)
+    )
+
+
+def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
+    """Returns the relations by which what was named joins what a candidate passes."""
+    start = best.walks.nodes[:1, 0]
+    joined: list[tuple[Int64, Int64]] = [
+        (start, each.nodes) for each in judge.telling_apart(best.walks)
+    ]
+    found: set[int] = set()
+    for constraint, how in best.met:
+        found |= how.relations or frozenset()
+        if isinstance(constraint, NamedNodes):
+            rows = how.walks | constraint.is_negated
+            joined.append((np.unique(best.walks.nodes[rows, how.column]), constraint.nodes))
+    for nodes, others in joined:
+        found |= set(judge.whole.rel[judge.around.joining(nodes, others)].tolist())
+    return frozenset(found)
+
+
+def _has_sex(judge: CandidateJudge, noun: str, best: JudgedCandidate) -> bool:
+    """Returns whether the sex that a noun says is that of the relation, or was looked at."""
+    own = singular(noun)
+    if not sex_of(own):
+        return True
+    labels = (judge.texts[relation] for relation in best.walks.relations)
+    if any(root(own) in stems_of(words(label)) for label in labels):
+        return True
+    return any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
+
+
+def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether what a candidate leads to is what the question counts.
+
+    That is so where the noun names that end of the relation, or is a type that the ends have, or
+    where a single step is spoken of by another word than the noun (*parts used in*).
+    """
+    noun, walks = judge.asked.counted_noun(), best.walks
+    if not noun:
+        return True
+    if names_end(noun, walks, judge.texts):
+        return _has_sex(judge, noun, best)
+    if is_kin(noun) or names_other_end(noun, walks, judge.texts):
+        return False
+    if any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes)):
+        return True
+    side = side_of(walks, -1, judge.texts)
+    verbs = [
+        word
+        for word, start, end in word_spans(judge.question)
+        if word not in EMPTY_IN_ENGLISH
+        and word not in _ASKING
+        and word != noun
+        and not any(left < end and start < right for left, right in judge.names)
+    ]
+    if len(walks.relations) == 1 and any(root(verb) in side.words for verb in verbs):
+        return True
+    like = float(judge.cosines([noun], [judge.texts[walks.relations[-1]]]).max())
+    return singular(noun) in KINDS or like >= CONSTRAINT_RULES.spoken
