@@ -134,6 +134,7 @@ class ComputedAnswer(BaseModel):
     """What the statements say in answer, where that is sure."""
 
     kind: str = Field(description="entities, count, yes-no or superlative.")
+    text: str
     value: str
     item_ids: list[str]
     statement_ids: list[str] = Field(description="The statements that it rests on.")

@@ -135,6 +135,7 @@ def computed(answer: Answer | None, /) -> ComputedAnswer | None:
         return None
     return ComputedAnswer(
         kind=answer.kind.value,
+        text=answer.text,
         value=answer.value,
         item_ids=[entity.id for entity in answer.entities],
         statement_ids=[basis.triple.statement_id for basis in answer.basis],

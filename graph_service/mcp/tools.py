@@ -249,7 +249,7 @@ class Tools:
         if unmet:
             head.append(f"Not met: {', '.join(unmet)}")
         if answer is not None:
-            head.append(f"Answer ({answer.kind}): {answer.value}")
+            head.append(f"Answer ({answer.kind}): {answer.text}")
         return answered(
             Retrieved(
                 result_id=result.id,

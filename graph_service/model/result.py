@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
@@ -11,7 +11,7 @@ from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut
 from graph_service.model.statement import Entity, Rank, Reference, Snak
-from graph_service.model.values import Value
+from graph_service.model.values import EntityValue, Quantity, Value, plain_value
 from graph_service.model.view_spec import ChangeKind
 
 
@@ -277,6 +277,10 @@ class BasisStatement:
 
 MOST_BASIS = 20
 """Statements of an answer that are shown."""
+MOST_NAMED = 20
+"""Entities that the text of an answer names."""
+MOST_COUNTED = 5
+"""The same of an answer that says how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +302,73 @@ class Answer:
     basis: tuple[BasisStatement, ...] = ()
     statements: int = 0
     truncated: bool = False
+
+    @property
+    def text(self) -> str:
+        """The answer as a program prints it.
+
+        ``yes``, ``1947-07-30``, ``5.2 kg``, ``Rome, Bern``, or how many and the first of them:
+        ``11: rotor, stator, shaft, frame, brush, and 6 more``.
+        """
+        if self.kind is AnswerKind.COUNT:
+            labels = [entity.label for entity in self.entities]
+            if labels:
+                total = max(len(labels), int(self.value) if self.value.isdecimal() else 0)
+                return f"{self.value}: {_enumerated(labels, total, most=MOST_COUNTED)}"
+            return self._measure() or self.value
+        labels = [label for label, _ in self._meant()]
+        return _enumerated(labels, len(labels), most=MOST_NAMED)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The answer as a program compares it, one text for each thing that is meant.
+
+        An id of an entity, ``true`` or ``false``, a number in decimal digits, a date as
+        ``1947-07-30``, ``1947-07`` or ``1947``; any other literal as it is.
+        """
+        if self.kind is AnswerKind.YES_NO:
+            return ("true" if self.value == "yes" else "false",)
+        if self.kind is AnswerKind.COUNT:
+            return (self.value,)
+        return tuple(value for _, value in self._meant())
+
+    def _meant(self) -> list[tuple[str, str]]:
+        """Returns the label and the plain value of each thing that is meant.
+
+        ``value`` has the labels alone. Of a literal the basis has the value, unless there are more
+        statements than it shows.
+        """
+        entities = [(entity.label, entity.id) for entity in self.entities]
+        literals = {
+            row.triple.value_label: plain_value(row.triple.value)
+            for row in self.basis
+            if not isinstance(row.triple.value, EntityValue)
+        }
+        # A text may have a semicolon of its own.
+        labels = [self.value] if self.value in literals else self.value.split("; ")
+        known = {label for label, _ in entities}
+        return entities + [
+            (label, literals.get(label, label))
+            for label in labels
+            if label not in known and (label in literals or not entities)
+        ]
+
+    def _measure(self) -> str | None:
+        """Returns the number with its unit, where a statement has it."""
+        return next(
+            (
+                row.triple.value_label
+                for row in self.basis
+                if isinstance(row.triple.value, Quantity) and row.triple.value.amount == self.value
+            ),
+            None,
+        )
+
+
+def _enumerated(labels: Sequence[str], total: int, *, most: int) -> str:
+    """Returns the first of some labels, and how many more there are of so many in all."""
+    named = labels[:most]
+    return ", ".join([*named, *([f"and {total - len(named)} more"] if total > len(named) else [])])
 
 
 @dataclass(frozen=True, slots=True)

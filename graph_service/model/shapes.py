@@ -269,6 +269,14 @@ SHAPES: Mapping[Any, Shape] = {
         "What the statements found say in answer.",
         kind="What it tells.",
         value="A number in decimal digits; yes or no; else the labels of what is meant.",
+        text=(
+            "The answer to be printed: yes, 1947-07-30, 5.2 kg, or labels; of a count the number "
+            "and the first five."
+        ),
+        values=(
+            "The answer to be compared, one text for each thing that is meant: an itemId, true or "
+            "false, a number in decimal digits, a date as far as it is known, such as 1947-07."
+        ),
         items=at("What is meant, for entities and superlatives.", path="entities"),
         basis="The first twenty statements that it rests on.",
         statements="How many those are in all.",

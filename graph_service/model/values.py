@@ -300,6 +300,34 @@ def display_value(value: Value, /, label_of: Callable[[str], str] = str) -> str:
             return json
 
 
+def plain_value(value: Value, /) -> str:
+    """Returns the value as a program compares it: an id, a number, a date as far as it is known.
+
+    A century or less is the first year of it, as ``time`` has it.
+
+    >>> plain_value(Time("1947-07-30T00:00:00Z")), plain_value(Time("1952-00-00T00:00:00Z", 9))
+    ('1947-07-30', '1952')
+    >>> plain_value(Quantity("5.2", "Q11570")), plain_value(EntityValue("Q42"))
+    ('5.2', 'Q42')
+    """
+    match value:
+        case EntityValue(id=id_):
+            return id_
+        case Quantity(amount=amount):
+            return amount
+        case Time(time=time, precision=precision):
+            date, _, clock = time.partition("T")
+            sign = "-" if date.startswith("-") else ""
+            year, month, day = date.lstrip("+-").split("-")
+            if precision <= 9 or month == "00":
+                return sign + year
+            if precision == 10 or day == "00":
+                return f"{sign}{year}-{month}"
+            return f"{sign}{year}-{month}-{day}" + (f"T{clock}" if precision > 11 else "")
+        case _:
+            return display_value(value)
+
+
 def _display_time(value: Time) -> str:
     negative = value.time.startswith("-")
     year_text, month, rest = value.time.lstrip("+-").split("-", 2)

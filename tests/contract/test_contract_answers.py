@@ -30,6 +30,16 @@ ASKED: list[tuple[str, Way, str]] = [
     ("Is Eve Lee a child of Ann Lee?", CHILD, "yes"),
 ]
 
+SHOWN = {
+    "3": ("3: Wind, Rain, Snow", ("3",)),
+    "2": ("2: Wind, Rain", ("2",)),
+    "Snow": ("Snow", ("Q11",)),
+    "Eve Lee": ("Eve Lee", ("Q5",)),
+    "Oslo": ("Oslo", ("Q51",)),
+    "no": ("no", ("false",)),
+    "yes": ("yes", ("true",)),
+}
+
 
 @pytest.fixture
 def service(store: Store, graph_name: str, tmp_path: Path) -> Service:
@@ -55,6 +65,7 @@ def test_answers_are_those_of_the_graph_by_both_routes(service: Service) -> None
         one, two = ask(service, question, way), ask(by_store, question, way)
         assert one.answer is not None, question
         assert one.answer.value == value
+        assert (one.answer.text, one.answer.values) == SHOWN[value]
         assert (one.answer, one.constraints, one.id) == (two.answer, two.constraints, two.id)
 
 

@@ -103,7 +103,7 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
         for one in result.constraints
     )
     if result.answer is not None:
-        lines.append(f"     {result.answer.kind.value} answer {result.answer.value}, by")
+        lines.append(f"     {result.answer.kind.value} answer {result.answer.text}, by")
         lines += [f"       {triple_line(one.triple)}" for one in result.answer.basis]
     if isinstance(result, SubgraphResult):
         gap = "not known" if result.gap is None else f"at most {result.gap:.2%}"

@@ -156,7 +156,7 @@ def result_lines(
     if unmet:
         lines.append(f"not met: {unmet}")
     if result.answer is not None:
-        lines.append(f"answer: {result.answer.value}{answer_note(result.answer)}")
+        lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
     entries: list[ScoredTriple | ScoredPath] = [*result.items]
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, ScoredPath):

@@ -143,8 +143,8 @@ function worded(page, answer, key) {
           at ? ", " : "",
           entity(page, item, `${key} answer ${item.itemId}`),
         ])
-      : said(answer.value),
-    answer.items.length > items.length && `, and ${answer.items.length - items.length} more`,
+      : said(answer.text),
+    listed && answer.items.length > items.length && `, and ${answer.items.length - items.length} more`,
   );
 }
 

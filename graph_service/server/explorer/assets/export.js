@@ -154,7 +154,7 @@ export function htmlText(page) {
   );
   const list = rows(page);
   const { provenance } = base.subgraph;
-  const answer = (/** @type {any} */ side) => side?.paths?.answer?.value ?? side?.paths?.items[0]?.text ?? "";
+  const answer = (/** @type {any} */ side) => side?.paths?.answer?.text ?? side?.paths?.items[0]?.text ?? "";
   made.body.append(
     h("h1", null, page.title()),
     view ? h("p", null, `View: ${viewName(page)}`) : "",
