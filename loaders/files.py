@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from loaders.formats import Format, looks_like_prose, recognise_source
+from loaders.formats import Format, may_be_prose, recognise_source
 from loaders.options import LoadOptions
 from loaders.remote import check as check_remote
 from loaders.remote import is_remote_source
@@ -53,7 +53,7 @@ class SourceFile:
             if not self.optional:
                 raise
             return None
-        return None if self.optional and looks_like_prose(source, format_) else format_
+        return None if self.optional and may_be_prose(source, format_) else format_
 
 
 def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile]:

@@ -38,7 +38,7 @@ GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 """Begins what ``graph-service export`` wrote as JSON lines."""
 
 # Files that go with others, and are named rather than recognised.
-_BESIDE = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES))
+_EXTRA_FORMATS = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES))
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,
@@ -115,15 +115,15 @@ def recognise_source(source: ByteSource, /) -> Format:
                 "Convert it to N-Quads or Turtle, for instance with Jena's riot.",
             )
         if _JSON.match(start) or _rdf_format(head, hint, complete=complete) is None:
-            found = _json_format(start, complete=complete)
-            if found is not None:
-                return found
+            format_ = _json_format(start, complete=complete)
+            if format_ is not None:
+                return format_
     if b"\x00" in start[:4096] and hint is None:
         raise _unknown(source.name)
     xml = xml_kind(start)
-    found = _xml_format(start, xml, source.name) or _rdf_format(head, hint, complete=complete)
-    if found is not None:
-        return found
+    format_ = _xml_format(start, xml, source.name) or _rdf_format(head, hint, complete=complete)
+    if format_ is not None:
+        return format_
     if xml is not None or start[:5].lower() == b"<?xml":
         raise _refused(
             source.name,
@@ -154,12 +154,12 @@ def _xml_format(start: bytes, kind: str | None, name: str) -> Format | None:
     return {"mediawiki": Format.MEDIAWIKI_XML, "rdf": Format.RDF_XML}.get(kind or "")
 
 
-def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
+def may_be_prose(source: ByteSource, format_: Format, /) -> bool:
     """Returns whether what was taken for a table may be a text with commas, such as a README.
 
     A table has a table's name, or tabs, as many in every line.
     """
-    if found not in (Format.TSV, Format.CSV, Format.LABELS):
+    if format_ not in (Format.TSV, Format.CSV, Format.LABELS):
         return False
     if _hint(source.name) in (Format.TSV, Format.CSV):
         return PurePath(source.name).stem.upper() in ("README", "LICENSE", "NOTICE")
@@ -169,7 +169,7 @@ def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
 
 
 def _unknown(name: str) -> InputError:
-    names = ", ".join(format_ for format_ in Format if format_ not in _BESIDE)
+    names = ", ".join(format_ for format_ in Format if format_ not in _EXTRA_FORMATS)
     return InputError(
         f"the format of {name} is not recognised; known are {names}",
         argument="format",
@@ -251,10 +251,10 @@ def _statement_lines(head: bytes) -> int | None:
     ]
     if not lines:
         return None
-    found = [match for line in lines if (match := _STATEMENT_LINE.match(line))]
-    if 2 * len(found) < len(lines):
+    matches = [match for line in lines if (match := _STATEMENT_LINE.match(line))]
+    if 2 * len(matches) < len(lines):
         return None
-    return 4 if any(match[1] for match in found) else 3
+    return 4 if any(match[1] for match in matches) else 3
 
 
 def _has_turtle_lines(head: bytes) -> bool:
@@ -313,20 +313,20 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
         len(header & _KGTK_HEADS) == len(header & _KGTK_RELATIONS) == 1
     ):
         return Format.KGTK
-    whole = lines[:-1] if len(lines) > 1 else lines
-    if all(line.count(b"\t") == 1 for line in whole):
+    complete = lines[:-1] if len(lines) > 1 else lines
+    if all(line.count(b"\t") == 1 for line in complete):
         # Two columns are no statements: ids and their names.
         return Format.LABELS
-    if _are_names(whole):
+    if _are_names(complete):
         return Format.LABELS
-    tabs = sum(line.count(b"\t") >= 1 for line in whole)
-    if tabs * 2 > len(whole):
+    tabs = sum(line.count(b"\t") >= 1 for line in complete)
+    if tabs * 2 > len(complete):
         return Format.TSV
-    commas = [line.count(b",") for line in whole]
-    if hint is Format.CSV and sum(map(bool, commas)) * 2 > len(whole):
+    commas = [line.count(b",") for line in complete]
+    if hint is Format.CSV and sum(map(bool, commas)) * 2 > len(complete):
         return Format.CSV
     # Without a table's name, a text with commas is one unless its rows are equally long.
     often = max(set(commas), key=commas.count)
-    if hint is None and often >= 2 and commas.count(often) * 2 > len(whole):
+    if hint is None and often >= 2 and commas.count(often) * 2 > len(complete):
         return Format.CSV
     return None

@@ -135,7 +135,7 @@ def _entity(row: Mapping[str, Any], languages: frozenset[str], skipped: Counter[
     if languages:
         for name in ("labels", "descriptions", "aliases"):
             if name in terms:
-                kept = {code: text for code, text in terms[name].items() if code in languages}
-                skipped[LANGUAGE_REASON] += len(terms[name]) - len(kept)
-                terms[name] = kept
+                selected = {code: text for code, text in terms[name].items() if code in languages}
+                skipped[LANGUAGE_REASON] += len(terms[name]) - len(selected)
+                terms[name] = selected
     return decode_entity(id_, row.get("kind", "item"), row.get("redirect"), orjson.dumps(terms))

@@ -263,13 +263,13 @@ class _Load(Run[GraphTally, SourceFile]):
         earlier = self._earlier
         if earlier is not None and self._session.fingerprints() == earlier.info.fingerprints:
             self._session.abort()
-            self._revisions.keep(self._store, self._graph, earlier.info.edition)
+            self._revisions.save(self._store, self._graph, earlier.info.edition)
             return with_fields(self._report("unchanged"), graph=earlier.info)
         self._session.finish(report=self._report("published").to_json())
         counts = with_fields(counts, duplicates=counts.duplicates + self.tally.repeated)
         if self._base is None and self._revisions != NONE_KNOWN:
             # Before the edition is there: it is never without them.
-            self._revisions.keep(self._store, self._graph, self._session.edition)
+            self._revisions.save(self._store, self._graph, self._session.edition)
         info = self._session.publish()
         forget_other_revisions(self._store, self._graph, info.edition)
         return with_fields(self._report("published"), graph=info, counts=counts)

@@ -120,7 +120,7 @@ def read(
             truthy ones given as ``Parsed.truthy``.
     """
     if format_ is Format.WIKIBASE_JSON:
-        return wikibase.read_whole(source, options, start, documents=documents)
+        return wikibase.read_all(source, options, start, documents=documents)
     if format_ is Format.WIKIBASE_JSON_LINES:
         return wikibase.read_lines(source, options, start, documents=documents)
     if format_ is Format.MEDIAWIKI_XML:

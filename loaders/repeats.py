@@ -45,13 +45,13 @@ class Repeats:
         except InputError:
             # The store says of which statement, and nothing of its batch is in.
             return statements, lines, 0
-        kept = [place for place, content in enumerate(_contents(encoded)) if self._is_new(*content)]
-        repeated = len(encoded) - len(kept)
+        new = [index for index, content in enumerate(_contents(encoded)) if self._is_new(*content)]
+        repeated = len(encoded) - len(new)
         if repeated * _WORTHWHILE_SHARE < len(encoded):
             return encoded, lines, 0
-        every = list(encoded) if kept else []
-        left = encode_statements([every[place] for place in kept])
-        return left, array("q", (lines[place] for place in kept)), repeated
+        every = list(encoded) if new else []
+        left = encode_statements([every[index] for index in new])
+        return left, array("q", (lines[index] for index in new)), repeated
 
     def _is_new(self, key: int, content: int) -> bool:
         """Remembers a statement; returns whether the last one of its key had other content."""
@@ -67,7 +67,7 @@ class Repeats:
 def _contents(encoded: EncodedStatements) -> list[tuple[int, int]]:
     columns = zip(
         encoded.heads,
-        [encoded.relation_ids[place] for place in encoded.relations],
+        [encoded.relation_ids[index] for index in encoded.relations],
         encoded.tails,
         encoded.values,
         encoded.ranks,

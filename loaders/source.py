@@ -123,11 +123,11 @@ class ByteSource:
 
     def _read_head(self) -> bytes:
         pieces: list[bytes] = []
-        size, wanted = 0, HEAD_BYTES
+        size, target = 0, HEAD_BYTES
         blank = True
-        while size < wanted:
+        while size < target:
             try:
-                data = self._take(min(wanted - size, HEAD_BYTES))
+                data = self._take(min(target - size, HEAD_BYTES))
             except DamagedSourceError as error:
                 self._damage = error
                 break
@@ -138,7 +138,7 @@ class ByteSource:
             blank = blank and not data.strip()
             if blank and size < MAX_BLANK_BYTES:
                 # What the source is can't be told from white space.
-                wanted = size + HEAD_BYTES
+                target = size + HEAD_BYTES
         return b"".join(pieces)
 
     def _take(self, size: int) -> bytes:
@@ -178,7 +178,7 @@ class ByteSource:
             raise self._damage
         return self._take(size)
 
-    def read_whole(self, *, what: str, instead: str) -> tuple[bytes, str]:
+    def read_all(self, *, what: str, instead: str) -> tuple[bytes, str]:
         """Returns all bytes from here to the end, for a format that can't be read in blocks.
 
         Returns:

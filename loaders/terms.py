@@ -54,10 +54,10 @@ class TermGatherer:
 
     def of(self, id_: str, /) -> EntityTerms:
         """Returns the terms of an entity, to add to."""
-        found = self._terms.get(id_)
-        if found is None:
-            found = self._terms[id_] = EntityTerms()
-        return found
+        terms = self._terms.get(id_)
+        if terms is None:
+            terms = self._terms[id_] = EntityTerms()
+        return terms
 
     def take(self) -> list[Entity]:
         """Returns the entities gathered, and begins anew."""

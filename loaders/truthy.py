@@ -75,9 +75,10 @@ class HeldTruthy:
             self._file.write(orjson.dumps([*row[:5], row.context]) + b"\n")
         parsed.truthy = []
         if FULL in parsed.forms:
-            for one in parsed.all_statements:
+            for statement in parsed.all_statements:
                 self._keys.extend(
-                    _key(one.head, one.relation, text) for text in _truthy_texts(one.value)
+                    _key(statement.head, statement.relation, text)
+                    for text in _truthy_texts(statement.value)
                 )
 
     def pieces(self, selection: Selection | None, /) -> Iterator[Parsed]:
@@ -108,11 +109,14 @@ def _unmatched(rows: list[StatementRow], full: KeySet, selection: Selection | No
         # First, for it may move statements to what their entities redirect to.
         selection.apply(parsed, chosen=False)
     keys = np.array(
-        [_key(one.head, one.relation, _plain_text(one.value)) for one in parsed.statements],
+        [
+            _key(statement.head, statement.relation, _plain_text(statement.value))
+            for statement in parsed.statements
+        ],
         dtype=np.int64,
     )
     copies = full.holds(keys).tolist()
-    own = [one for one, copy in zip(parsed.statements, copies, strict=True) if not copy]
+    own = [statement for statement, copy in zip(parsed.statements, copies, strict=True) if not copy]
     parsed.skipped[COPY_REASON] += len(parsed.statements) - len(own)
     parsed.kept[OWN_REASON] += len(own)
     parsed.statements = own
@@ -147,14 +151,14 @@ def _plain_text(value: Value) -> str:
             year, month, day = date.rsplit("-", 2)
             return f"{year}-{month.replace('00', '01')}-{day.replace('00', '01')}T{clock}"
         case Quantity(amount=amount):
-            return _plain_number(amount)
+            return _plain_decimal(amount)
         case Coordinates(latitude=latitude, longitude=longitude, globe=globe):
             return f"{latitude!r} {longitude!r} {globe}"
         case _:
             return encode_value(normal_value(value))
 
 
-def _plain_number(text: str) -> str:
+def _plain_decimal(text: str) -> str:
     """Returns decimal text without zeros that say nothing; an exponent stays as it is.
 
     >>> _plain_number("+012.50"), _plain_number("-0.0"), _plain_number("1E+99")
@@ -163,8 +167,8 @@ def _plain_number(text: str) -> str:
     if "e" in text or "E" in text:
         return text
     sign = "-" if text.startswith("-") else ""
-    whole, _, fraction = text.lstrip("+-").partition(".")
-    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
-    if not (whole or fraction):
+    integer, _, fraction = text.lstrip("+-").partition(".")
+    integer, fraction = integer.lstrip("0"), fraction.rstrip("0")
+    if not (integer or fraction):
         return "0"
-    return f"{sign}{whole or '0'}" + (f".{fraction}" if fraction else "")
+    return f"{sign}{integer or '0'}" + (f".{fraction}" if fraction else "")

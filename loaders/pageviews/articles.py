@@ -53,19 +53,19 @@ def read_titles(path: Path, /) -> Mapping[str, str]:
     Raises:
         InputError: A line has another form, or the file can't be read.
     """
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     with open_source(path) as source:
-        data, problem = source.read_whole(what="a table of titles", instead="give a shorter one")
+        data, problem = source.read_all(what="a table of titles", instead="give a shorter one")
     if problem:
         raise InputError(f"{path}: {problem}", argument="titles")
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for line_index, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
         columns = line.decode("utf-8", "replace").rstrip("\r").split("\t")
         if len(columns) != 2 or not all(column.strip() for column in columns):
             raise InputError(
-                f"{path}, line {number}: expected entity and title with a tab between",
+                f"{path}, line {line_index}: expected entity and title with a tab between",
                 argument="titles",
             )
-        found[columns[0].strip()] = columns[1].strip().replace("_", " ")
-    return found
+        titles[columns[0].strip()] = columns[1].strip().replace("_", " ")
+    return titles

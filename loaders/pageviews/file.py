@@ -41,44 +41,49 @@ def read_view_rows(source: ByteSource, /) -> ViewRows:
 
     A line that can't be read is rejected, and so is a second one of the same name and month.
     """
-    found = ViewRows()
-    numbers: dict[str, int] = {}
-    month_numbers: dict[str, int] = {}
+    table = ViewRows()
+    name_rows: dict[str, int] = {}
+    month_columns: dict[str, int] = {}
     seen: set[tuple[int, int]] = set()
     columns = (array("q"), array("q"), array("q"))
     for block in line_blocks(source):
         if block.problem:
-            found.rejects.append(Reject(source.name, block.line, block.offset, block.problem))
+            table.rejects.append(Reject(source.name, block.line, block.offset, block.problem))
             continue
-        at, number = block.offset, block.line
+        next_offset, next_line = block.offset, block.line
         for raw in block.data.split(b"\n"):
-            place, line, at, number = at, number, at + len(raw) + 1, number + 1
-            bare = raw.removeprefix(b"\xef\xbb\xbf") if place == 0 else raw
-            if not bare.strip():
+            offset, line, next_offset, next_line = (
+                next_offset,
+                next_line,
+                next_offset + len(raw) + 1,
+                next_line + 1,
+            )
+            text = raw.removeprefix(b"\xef\xbb\xbf") if offset == 0 else raw
+            if not text.strip():
                 continue
             try:
-                name, month, views = _row(bare)
-                row = numbers.setdefault(name, len(numbers))
-                column = month_numbers.setdefault(month, len(month_numbers))
+                name, month, views = _row(text)
+                row = name_rows.setdefault(name, len(name_rows))
+                column = month_columns.setdefault(month, len(month_columns))
                 if (row, column) in seen:
                     raise InputError(f"the views of {name!r} in {month} were given before")
             except InputError as error:
                 # A header is no reject, and nothing that should be loaded.
-                if line > 1 or not _is_header(bare):
-                    found.rejects.append(
-                        Reject(source.name, line, place, error.message, excerpt(raw))
+                if line > 1 or not _is_header(text):
+                    table.rejects.append(
+                        Reject(source.name, line, offset, error.message, excerpt(raw))
                     )
                 continue
             seen.add((row, column))
             for values, value in zip(columns, (row, column, views), strict=True):
                 values.append(value)
-    found.names = list(numbers)
-    found.months = tuple(sorted(month_numbers))
-    order = np.searchsorted(found.months, list(month_numbers)) if month_numbers else np.zeros(0)
-    found.views = np.zeros((len(numbers), len(month_numbers)), dtype=np.int64)
+    table.names = list(name_rows)
+    table.months = tuple(sorted(month_columns))
+    order = np.searchsorted(table.months, list(month_columns)) if month_columns else np.zeros(0)
+    table.views = np.zeros((len(name_rows), len(month_columns)), dtype=np.int64)
     rows, months, counts = (np.array(values, dtype=np.int64) for values in columns)
-    found.views[rows, order.astype(np.int64)[months]] = counts
-    return found
+    table.views[rows, order.astype(np.int64)[months]] = counts
+    return table
 
 
 def _row(line: bytes) -> tuple[str, str, int]:

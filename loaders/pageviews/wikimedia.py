@@ -41,7 +41,7 @@ FIRST_MONTH, LAST_MONTH = "2021-01", "2022-12"
 # Wikimedia counts views in this way since then.
 EARLIEST_MONTH = "2015-07"
 MOST_WORKERS = 10
-KEPT_DAYS = 3_650.0
+CACHE_DAYS = 3_650.0
 _PROJECT = re.compile(
     r"[a-z][a-z0-9-]{1,29}\.(?:wikipedia|wikivoyage|wikiquote|wikisource)(?:\.org)?"
 )
@@ -158,7 +158,7 @@ class Wikimedia:
         self.options = options
         self._stop = stop or threading.Event()
         self._gate = _Gate(self._stop)
-        manners = replace(options.manners, cache_days=KEPT_DAYS)
+        manners = replace(options.manners, cache_days=CACHE_DAYS)
         # Made here, so that an address or contact that will not do is an error at once.
         self._workers = [
             HostClient(options.address, manners=manners, stop=self._stop)
@@ -193,23 +193,23 @@ class Wikimedia:
             StoppedError: The work was stopped.
         """
         polite, site = self._wikidata, f"{self.options.language.replace('-', '_')}wiki"
-        found: dict[str, str] = {}
+        titles: dict[str, str] = {}
         left: list[str] = []
         for id_ in ids:
-            kept = polite.cache.get(polite.address, f"{site} {id_}") if polite.cache else None
-            if kept is None:
+            cached = polite.cache.get(polite.address, f"{site} {id_}") if polite.cache else None
+            if cached is None:
                 left.append(id_)
             else:
                 polite.traffic.from_cache += 1
-                found[id_] = kept.decode()
+                titles[id_] = cached.decode()
         for start in range(0, len(left), _IDS_A_REQUEST):
             batch = left[start : start + _IDS_A_REQUEST]
-            titles = self._sitelinks(polite, batch, site)
+            fetched = self._sitelinks(polite, batch, site)
             for id_ in batch:
-                found[id_] = titles.get(id_, "")
+                titles[id_] = fetched.get(id_, "")
                 if polite.cache is not None:
-                    polite.cache.put(polite.address, f"{site} {id_}", found[id_].encode())
-        return {id_: title for id_, title in found.items() if title}
+                    polite.cache.put(polite.address, f"{site} {id_}", titles[id_].encode())
+        return {id_: title for id_, title in titles.items() if title}
 
     def _article(self, polite: HostClient, title: str) -> ArticleViews:
         options = self.options
@@ -304,16 +304,16 @@ def read_views(body: bytes, months: Sequence[str], /) -> dict[str, int] | str:
         return "HTTP 200 with an empty body"
     try:
         items = orjson.loads(body)["items"]
-        found: dict[str, int] = {}
+        views_by_month: dict[str, int] = {}
         for item in items:
             when, views = _TIMESTAMP.fullmatch(item["timestamp"]), item["views"]
             if when is None or not isinstance(views, int) or isinstance(views, bool) or views < 0:
                 return f"an answer with {str(item)[:120]} for a month"
-            found[f"{when[1]}-{when[2]}"] = views
+            views_by_month[f"{when[1]}-{when[2]}"] = views
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         return f"an answer that is none of the pageview API's ({type(error).__name__}: {error})"
-    strange = sorted(set(found) - set(months))
-    return f"an answer for {strange[0]}, which was not asked for" if strange else found
+    strange = sorted(set(views_by_month) - set(months))
+    return f"an answer for {strange[0]}, which was not asked for" if strange else views_by_month
 
 
 def read_sitelinks(reply: Reply, ids: Sequence[str], site: str, /) -> dict[str, str] | Fault:
@@ -340,7 +340,9 @@ def read_sitelinks(reply: Reply, ids: Sequence[str], site: str, /) -> dict[str, 
         if missing:
             return Fault(f"an answer without {missing[0]}", of_query=True, retry=False)
         links = {id_: entities[id_].get("sitelinks") or {} for id_ in ids}
-        return {id_: str(found[site]["title"]) for id_, found in links.items() if site in found}
+        return {
+            id_: str(links_of[site]["title"]) for id_, links_of in links.items() if site in links_of
+        }
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         return Fault(f"an answer that is no entities ({type(error).__name__})", of_query=True)
 
@@ -350,10 +352,14 @@ def _says_no_data(body: bytes) -> bool:
     answered with a page, or with an object that says that there is no such route.
     """
     try:
-        said: Any = orjson.loads(body)
+        payload: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         return False
-    return isinstance(said, dict) and bool({"type", "detail"} & set(said)) and b"#route" not in body
+    return (
+        isinstance(payload, dict)
+        and bool({"type", "detail"} & set(payload))
+        and b"#route" not in body
+    )
 
 
 def _together(
@@ -389,13 +395,13 @@ def _together(
     running = len(threads)
     try:
         while running:
-            found = done.get()
-            if found is None:
+            result = done.get()
+            if result is None:
                 running -= 1
-            elif isinstance(found, BaseException):
-                raise found
+            elif isinstance(result, BaseException):
+                raise result
             else:
-                yield found
+                yield result
         if stop.is_set():
             raise StoppedError
     finally:

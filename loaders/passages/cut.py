@@ -23,7 +23,7 @@ _UNSPACED = (
 )
 # A mark belongs to the character before it: a Thai vowel sign is no word, nor is a full stop.
 _WORD = re.compile(rf"[{_UNSPACED}][^\w\s]*|[^\s{_UNSPACED}]+")
-_CLAUSE_ENDS = ",;:，、；：،؛"
+_CLAUSE_MARKS = ",;:，、；：،؛"
 
 
 class Cutter:
@@ -87,15 +87,15 @@ def count_words(text: str, /) -> int:
 
 def _pieces(sentence: str, most: int) -> Iterator[str]:
     """Yields a sentence in pieces of at most so many words."""
-    found = list(_WORD.finditer(sentence))
+    words = list(_WORD.finditer(sentence))
     start = 0
-    while len(found) - start > most:
+    while len(words) - start > most:
         end = start + most
-        for place in range(end - 1, start + most // 2 - 1, -1):
-            if found[place].group()[-1] in _CLAUSE_ENDS:
-                end = place + 1
+        for index in range(end - 1, start + most // 2 - 1, -1):
+            if words[index].group()[-1] in _CLAUSE_MARKS:
+                end = index + 1
                 break
-        yield sentence[found[start].start() : found[end - 1].end()]
+        yield sentence[words[start].start() : words[end - 1].end()]
         start = end
-    if start < len(found):
-        yield sentence[found[start].start() : found[-1].end()]
+    if start < len(words):
+        yield sentence[words[start].start() : words[-1].end()]

@@ -300,11 +300,11 @@ class _Load(Run[PassageTally, _File]):
 
     def _take(self, part: Part) -> None:
         self.reject(part.rejects)
-        if part.begins:
+        if part.is_first:
             self._linked = None
         for text in self._cutter.add(part.text):
             self._emit(part.document, text)
-        if part.ends:
+        if part.is_last:
             for text in self._cutter.end():
                 self._emit(part.document, text)
             if self._linked is None:

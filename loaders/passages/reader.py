@@ -66,14 +66,14 @@ class Part:
     Attributes:
         document: What the text belongs to.
         text: Whole lines.
-        begins, ends: Whether this is the document's first part, and its last.
+        is_first, is_last: Whether this is the document's first part, and its last.
         position: JSON-ready; given back to ``read_documents``, reading goes on right after this.
     """
 
     document: Document
     text: str = ""
-    begins: bool = False
-    ends: bool = False
+    is_first: bool = False
+    is_last: bool = False
     position: Mapping[str, Any] = field(default_factory=dict)
     rejects: tuple[Reject, ...] = ()
 
@@ -124,7 +124,7 @@ class _Line:
     text: str
     raw: bytes
     offset: int
-    number: int
+    line: int
     end: int
     reject: Reject | None = None
     problem: bool = False
@@ -140,29 +140,29 @@ def _lines(source: ByteSource, start: Mapping[str, Any]) -> Iterator[_Line]:
             problem = Reject(source.name, block.line, block.offset, block.problem)
             yield _Line("", b"", block.offset, block.line, block.offset, problem, True)
             continue
-        at, number = block.offset, block.line
+        at, line = block.offset, block.line
         for raw in io.BytesIO(block.data):
-            bare = raw.removeprefix(_BOM) if at == 0 else raw
-            found = ""
+            data = raw.removeprefix(_BOM) if at == 0 else raw
+            text = ""
             reject: Reject | None = None
             try:
-                found = bare.decode().rstrip("\r\n")
-                check_text(found, what="a line")
+                text = data.decode().rstrip("\r\n")
+                check_text(text, what="a line")
             except UnicodeDecodeError as error:
                 reason = f"not UTF-8: byte {error.start} of the line"
-                reject = Reject(source.name, number, at, reason, excerpt(raw))
+                reject = Reject(source.name, line, at, reason, excerpt(raw))
             except InputError as error:
-                found = ""
-                reject = Reject(source.name, number, at, error.message, excerpt(raw))
-            yield _Line(found, raw, at, number, at + len(raw), reject)
+                text = ""
+                reject = Reject(source.name, line, at, error.message, excerpt(raw))
+            yield _Line(text, raw, at, line, at + len(raw), reject)
             at += len(raw)
-            number += 1
+            line += 1
 
 
 def _position(line: _Line, document: Document | None = None) -> dict[str, Any]:
     return {
         "offset": line.end,
-        "line": line.number + (not line.problem),
+        "line": line.line + (not line.problem),
         "problem": line.problem,
         "document": asdict(document) if document else None,
     }
@@ -174,12 +174,12 @@ def _plain_text(
     begins = document is None
     here = document or Document(title=title, source=source.name)
     last: _Line | None = None
-    for one in _lines(source, start):
-        last = one
-        heading = _HEADING.fullmatch(one.text)
-        text = heading[2] if heading else one.text
-        rejects = (one.reject,) if one.reject else ()
-        yield Part(here, text, begins, False, _position(one, here), rejects)
+    for line in _lines(source, start):
+        last = line
+        heading = _HEADING.fullmatch(line.text)
+        text = heading[2] if heading else line.text
+        rejects = (line.reject,) if line.reject else ()
+        yield Part(here, text, begins, False, _position(line, here), rejects)
         begins = False
     position = dict(start) if last is None else _position(last)
     yield Part(here, "", begins, True, {**position, "document": None, "state": _ENDED})
@@ -190,74 +190,74 @@ def _extract(
 ) -> Iterator[Part]:
     state = str(start.get("state", ""))
     last: _Line | None = None
-    for one in _lines(source, start):
-        last = one
-        rejects = [one.reject] if one.reject else []
-        text, begins, ends = "", False, False
+    for line in _lines(source, start):
+        last = line
+        rejects = [line.reject] if line.reject else []
+        text, is_first, is_last = "", False, False
         here = document or Document()
-        if one.text.startswith("<doc "):
+        if line.text.startswith("<doc "):
             if document is not None:
                 # Going on behind this part reads the line again, with no document open.
-                before = {"offset": one.offset, "line": one.number, "problem": False}
-                early = _reject(source, one, "a document begins before </doc> ended one")
-                yield Part(document, ends=True, position=before, rejects=(early,))
-            made = _document(one.text, source.name)
+                before = {"offset": line.offset, "line": line.line, "problem": False}
+                early = _reject(source, line, "a document begins before </doc> ended one")
+                yield Part(document, is_last=True, position=before, rejects=(early,))
+            made = _document(line.text, source.name)
             if isinstance(made, Document):
-                document, state, begins, here = made, _FRESH, True, made
+                document, state, is_first, here = made, _FRESH, True, made
             else:
-                rejects.append(_reject(source, one, made))
+                rejects.append(_reject(source, line, made))
                 document, state, here = None, _LOST, Document()
-        elif one.text.strip() == "</doc>":
+        elif line.text.strip() == "</doc>":
             if document is None and state != _LOST:
-                rejects.append(_reject(source, one, "</doc> where no document was begun"))
-            ends = document is not None
+                rejects.append(_reject(source, line, "</doc> where no document was begun"))
+            is_last = document is not None
             document, state = None, ""
         elif document is not None:
-            text = html.unescape(one.text)
+            text = html.unescape(line.text)
             repeated = state == _FRESH and " ".join(text.split()) == document.title
             if text.strip():
                 state = ""
             heading = _HEADING.fullmatch(text)
             text = "" if repeated else heading[2] if heading else text
-        elif one.text.strip() and state != _LOST:
-            rejects.append(_reject(source, one, "text outside of <doc> and </doc>"))
-        position = {**_position(one, document), "state": state}
-        yield Part(here, text, begins, ends, position, tuple(rejects))
+        elif line.text.strip() and state != _LOST:
+            rejects.append(_reject(source, line, "text outside of <doc> and </doc>"))
+        position = {**_position(line, document), "state": state}
+        yield Part(here, text, is_first, is_last, position, tuple(rejects))
     if document is not None:
         # A load that was killed behind the last line finds no line here, and ends alike.
-        place = dict(start) if last is None else _position(last)
-        position = {**place, "document": None, "state": ""}
+        end = dict(start) if last is None else _position(last)
+        position = {**end, "document": None, "state": ""}
         reason = "the file ends before </doc>; what came of it is kept"
-        number = position["line"] - (not position["problem"])
-        reject = Reject(source.name, number, position["offset"], reason, "")
-        yield Part(document, ends=True, position=position, rejects=(reject,))
+        line_index = position["line"] - (not position["problem"])
+        reject = Reject(source.name, line_index, position["offset"], reason, "")
+        yield Part(document, is_last=True, position=position, rejects=(reject,))
 
 
 def _document(line: str, source: str) -> Document | str:
     """Returns the document of a ``<doc>`` line, or why there is none."""
-    found = _DOC.fullmatch(line)
+    match = _DOC.fullmatch(line)
     # WikiExtractor puts the title last and leaves quotes in it as they are.
-    title = _TITLE.search(found[1]) if found else None
-    if found is None or title is None:
+    title = _TITLE.search(match[1]) if match else None
+    if match is None or title is None:
         return 'expected <doc id=".." url=".." title="..">'
-    url = _URL.search(found[1])
+    url = _URL.search(match[1])
     return _checked(html.unescape(title[1]), html.unescape(url[1]) if url else source, None)
 
 
 def _json_lines(source: ByteSource, start: Mapping[str, Any]) -> Iterator[Part]:
-    for one in _lines(source, start):
-        if one.reject is not None:
-            yield Part(Document(), position=_position(one), rejects=(one.reject,))
+    for line in _lines(source, start):
+        if line.reject is not None:
+            yield Part(Document(), position=_position(line), rejects=(line.reject,))
             continue
-        if not one.text.strip():
+        if not line.text.strip():
             continue
-        made = _of_json(one.text, source.name)
+        made = _of_json(line.text, source.name)
         if isinstance(made, str):
-            reject = _reject(source, one, made)
-            yield Part(Document(), position=_position(one), rejects=(reject,))
+            reject = _reject(source, line, made)
+            yield Part(Document(), position=_position(line), rejects=(reject,))
         else:
             document, text = made
-            yield Part(document, text, True, True, _position(one))
+            yield Part(document, text, True, True, _position(line))
 
 
 def _of_json(line: str, source: str) -> tuple[Document, str] | str:
@@ -273,21 +273,21 @@ def _of_json(line: str, source: str) -> tuple[Document, str] | str:
     if not isinstance(text, str):
         return 'expected "text": a text or a list of texts'
     linked = row.get("wikidata_info")
-    given = {
+    names = {
         "title": row.get("title", row.get("wikipedia_title")),
         "source": row.get("source", row.get("url")),
         "entity": row.get(
             "entity", linked.get("wikidata_id") if isinstance(linked, dict) else None
         ),
     }
-    for name, value in given.items():
+    for name, value in names.items():
         if value is not None and not isinstance(value, str):
             return f'expected "{name}" to be a text, got {type(value).__name__}'
     try:
         check_text(text, what="the text")
     except InputError as error:
         return error.message
-    made = _checked(given["title"] or "", given["source"] or source, given["entity"] or None)
+    made = _checked(names["title"] or "", names["source"] or source, names["entity"] or None)
     return made if isinstance(made, str) else (made, text)
 
 
@@ -306,4 +306,4 @@ def _checked(title: str, source: str, entity: str | None) -> Document | str:
 
 
 def _reject(source: ByteSource, line: _Line, reason: str) -> Reject:
-    return Reject(source.name, line.number, line.offset, reason, excerpt(line.raw))
+    return Reject(source.name, line.line, line.offset, reason, excerpt(line.raw))

@@ -118,9 +118,9 @@ def read_mapping(path: Path, /) -> GraphMapping:
 
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r" \(at line (\d+), column \d+\)$", str(error))
-        line = int(found[1]) if found else text.count("\n") + 1
-        reason = str(error)[: found.start()] if found else str(error)
+        location = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        line = int(location[1]) if location else text.count("\n") + 1
+        reason = str(error)[: location.start()] if location else str(error)
         raise _error(str(path), line, f"not TOML: {reason}") from error
     except RecursionError as error:
         raise InputError(f"{path}: TOML nested too deeply", argument="mapping") from error
@@ -275,17 +275,22 @@ class _Reader:
         header = _header(at) if at else None
         inside = header is None
         begin = 1
-        for number, line in enumerate(self._lines, 1):
+        for line_index, line in enumerate(self._lines, 1):
             if header is not None and header(line):
-                inside, begin = True, number
+                inside, begin = True, line_index
                 if not key:
-                    return number
+                    return line_index
             elif key and (
                 _header((*at, key))(line)
                 or (inside and re.match(_key(key) + r"\s*[=.]", line.strip()))
             ):
-                return number
-            elif inside and number > begin and line.lstrip().startswith("[") and header is not None:
+                return line_index
+            elif (
+                inside
+                and line_index > begin
+                and line.lstrip().startswith("[")
+                and header is not None
+            ):
                 inside = False
         return begin
 

@@ -29,7 +29,7 @@ NO_TAIL_ID = "relationships to nodes without a text or number as id"
 LEFT_OUT = "properties that the mapping leaves out"
 NO_VALUE = "properties without a form as a value (bytes)"
 # The smallest of each kind: a comparison with it holds for all of that kind and for no other.
-STARTS: tuple[Any, ...] = ("", float("-inf"))
+LOWEST_IDS: tuple[Any, ...] = ("", float("-inf"))
 
 
 def check(source: str, options: LoadOptions, /) -> Neo4jOptions:
@@ -100,7 +100,7 @@ class _Graph:
     def check_mapping(self) -> None:
         """Raises ``InputError`` where the mapping names what the graph does not have."""
         mapping = self._mapping
-        for place, node in enumerate(mapping.nodes):
+        for index, node in enumerate(mapping.nodes):
             label, id_ = quoted(node.label), quoted(node.id)
             ((nodes, ids),) = self._rows(f"MATCH (n:{label}) RETURN count(n), count(n.{id_})")
             if not nodes:
@@ -118,22 +118,22 @@ class _Graph:
                     f"no node of label {node.label!r} has a property {node.id!r}",
                     hint=self._known(keys),
                 )
-            found = self._rows(
-                f"MATCH (n:{label}) WHERE n.{id_} IS NOT NULL {self._not_before(place)}"
+            repeated = self._rows(
+                f"MATCH (n:{label}) WHERE n.{id_} IS NOT NULL {self._not_before(index)}"
                 f"WITH n.{id_} AS id, count(*) AS number WHERE number > 1 "
                 "RETURN id, number ORDER BY number DESC, id LIMIT 1"
             )
-            if found:
+            if repeated:
                 raise mapping.error(
                     node.line,
                     f"{node.id!r} does not identify nodes of label {node.label!r}: "
-                    f"{found[0][1]} of them have {found[0][0]!r}",
+                    f"{repeated[0][1]} of them have {repeated[0][0]!r}",
                     hint="Name a property that is unique.",
                 )
         for row in mapping.relationships:
             if row.type != OTHERS:
-                ((number,),) = self._rows(f"MATCH ()-[r:{quoted(row.type)}]->() RETURN count(r)")
-                if not number:
+                ((count,),) = self._rows(f"MATCH ()-[r:{quoted(row.type)}]->() RETURN count(r)")
+                if not count:
                     raise mapping.error(
                         row.line,
                         f"the graph has no relationship of type {row.type!r}",
@@ -146,45 +146,45 @@ class _Graph:
         names = sorted(str(row[0]) for row in self._rows(query))
         return f"It has {', '.join(names[:30]) or 'none'}{', ...' if len(names) > 30 else ''}."
 
-    def _not_before(self, place: int) -> str:
+    def _not_before(self, index: int) -> str:
         """Returns the condition that a node has none of the labels that come before."""
-        return "".join(f"AND NOT n:{quoted(node.label)} " for node in self._mapping.nodes[:place])
+        return "".join(f"AND NOT n:{quoted(node.label)} " for node in self._mapping.nodes[:index])
 
     def read(self, start: Mapping[str, Any]) -> Iterator[Parsed]:
         first = int(start.get("label", 0))
-        for place in range(first, len(self._mapping.nodes)):
-            resumed = start if place == first else {}
+        for index in range(first, len(self._mapping.nodes)):
+            resumed = start if index == first else {}
             kind = int(resumed.get("kind", 0))
-            for number in range(kind, len(STARTS)):
-                here = resumed if number == kind else {}
-                yield from self._read_kind(place, number, here)
-            yield self._without_id(place)
+            for kind_index in range(kind, len(LOWEST_IDS)):
+                here = resumed if kind_index == kind else {}
+                yield from self._read_kind(index, kind_index, here)
+            yield self._without_id(index)
 
-    def _without_id(self, place: int) -> Parsed:
-        node = self._mapping.nodes[place]
+    def _without_id(self, index: int) -> Parsed:
+        node = self._mapping.nodes[index]
         ((total, usable),) = self._rows(
-            f"MATCH (n:{quoted(node.label)}) WHERE true {self._not_before(place)}"
+            f"MATCH (n:{quoted(node.label)}) WHERE true {self._not_before(index)}"
             f"RETURN count(n), count(CASE WHEN n.{quoted(node.id)} > '' "
             f"OR n.{quoted(node.id)} >= $least THEN 1 END)",
-            least=STARTS[1],
+            least=LOWEST_IDS[1],
         )
-        parsed = Parsed(terms_only=True, position={"label": place + 1})
+        parsed = Parsed(terms_only=True, position={"label": index + 1})
         parsed.skipped[NO_ID] += total - usable
         parsed.note = node.label
         return parsed
 
-    def _read_kind(self, place: int, kind: int, start: Mapping[str, Any]) -> Iterator[Parsed]:
-        node = self._mapping.nodes[place]
-        after = start.get("after", STARTS[kind])
+    def _read_kind(self, index: int, kind: int, start: Mapping[str, Any]) -> Iterator[Parsed]:
+        node = self._mapping.nodes[index]
+        after = start.get("after", LOWEST_IDS[kind])
         operator = ">" if "after" in start or kind == 0 else ">="
-        position: dict[str, Any] = {"label": place, "kind": kind}
+        position: dict[str, Any] = {"label": index, "kind": kind}
         if "hub" in start:
-            yield from self._read_hub(node, place, after, str(start["hub"]), position)
+            yield from self._read_hub(node, index, after, str(start["hub"]), position)
         id_ = quoted(node.id)
         while True:
             rows = self._rows(
                 f"MATCH (n:{quoted(node.label)}) WHERE n.{id_} {operator} $after "
-                f"{self._not_before(place)}"
+                f"{self._not_before(index)}"
                 f"RETURN n.{id_}, properties(n), COUNT {{ (n)-[]->() }} "
                 f"ORDER BY n.{id_} LIMIT $limit",
                 after=after,
@@ -200,10 +200,10 @@ class _Graph:
                     # Its relationships come in pieces of their own.
                     parsed.position = {**position, "after": after, "hub": ""}
                     yield parsed
-                    yield from self._read_hub(node, place, after, "", position)
+                    yield from self._read_hub(node, index, after, "", position)
                     continue
                 if any(row[2] for row in portion):
-                    for row in self._relationships(node, place, portion[0][0], after):
+                    for row in self._relationships(node, index, portion[0][0], after):
                         self._add_relationship(parsed, node, row)
                 parsed.position = {**position, "after": after}
                 yield parsed
@@ -211,12 +211,12 @@ class _Graph:
                 return
 
     def _relationships(
-        self, node: NodeMapping, place: int, first: object, last: object
+        self, node: NodeMapping, index: int, first: object, last: object
     ) -> list[list[Any]]:
         id_ = quoted(node.id)
         return self._rows(
             f"MATCH (n:{quoted(node.label)}) WHERE n.{id_} >= $first AND n.{id_} <= $last "
-            f"{self._not_before(place)}MATCH (n)-[r]->(b) "
+            f"{self._not_before(index)}MATCH (n)-[r]->(b) "
             f"WHERE $types IS NULL OR type(r) IN $types RETURN n.{id_}, {self._of_relationship()}",
             first=first,
             last=last,
@@ -224,12 +224,12 @@ class _Graph:
         )
 
     def _read_hub(
-        self, node: NodeMapping, place: int, value: object, after: str, position: dict[str, Any]
+        self, node: NodeMapping, index: int, value: object, after: str, position: dict[str, Any]
     ) -> Iterator[Parsed]:
         """Yields the relationships of one node, in the order of the server's ids of them."""
         id_, limit = quoted(node.id), self._settings.page_relationships
         query = (
-            f"MATCH (n:{quoted(node.label)}) WHERE n.{id_} = $value {self._not_before(place)}"
+            f"MATCH (n:{quoted(node.label)}) WHERE n.{id_} = $value {self._not_before(index)}"
             "MATCH (n)-[r]->(b) WHERE elementId(r) > $after "
             "AND ($types IS NULL OR type(r) IN $types) "
             f"RETURN n.{id_}, {self._of_relationship()}, elementId(r) AS element "
@@ -315,7 +315,7 @@ class _Graph:
 
         def add() -> None:
             mapping = self._by_type.get(type_) or self._by_type[OTHERS]
-            end = next((one for one in self._mapping.nodes if one.label in labels), None)
+            end = next((mapped for mapped in self._mapping.nodes if mapped.label in labels), None)
             if end is None:
                 parsed.skipped[NO_TAIL] += 1
                 return

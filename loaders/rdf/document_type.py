@@ -74,17 +74,19 @@ def _read_to_root(data: bytes) -> str | None:
         notation: str | None,
     ) -> None:
         names.add(name)
-        said = ""
+        problem = ""
         if is_parameter or value is None:
-            said = f"the document type declares {name}, which is read from elsewhere or a parameter"
+            problem = (
+                f"the document type declares {name}, which is read from elsewhere or a parameter"
+            )
         elif name not in _OWN and ("&" in value or "%" in value):
-            said = f"the entity {name} is made of other entities"
+            problem = f"the entity {name} is made of other entities"
         elif len(value) > _MAX_ENTITY_CHARACTERS or len(names) > _MAX_ENTITIES:
-            said = f"the entity {name} is too long, or one of more than {_MAX_ENTITIES:,}"
-        if said:
+            problem = f"the entity {name} is too long, or one of more than {_MAX_ENTITIES:,}"
+        if problem:
             declared = _DOCTYPE.search(data)
             raise DocumentTypeError(
-                f"not read, since such a document can grow without bounds: {said}; expected "
+                f"not read, since such a document can grow without bounds: {problem}; expected "
                 f"plain text of at most {_MAX_ENTITY_CHARACTERS:,} characters for each entity",
                 parser.CurrentLineNumber,
                 declared[1].decode("utf-8", "replace") if declared else None,

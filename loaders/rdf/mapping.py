@@ -112,7 +112,7 @@ class Mapper:
         self._as_rows = as_rows
         self._redirect_aliases = redirect_aliases
         self.nodes = nodes
-        self.number_blank_nodes = False
+        self.index_blank_nodes = False
         self.check_text = False
         self._scope = scope
         self._languages = languages
@@ -130,7 +130,7 @@ class Mapper:
         """Starts a block; ``check_text`` says whether its text may be what no store can hold."""
         self._parsed = parsed
         self.check_text = check_text
-        if not self.number_blank_nodes:
+        if not self.index_blank_nodes:
             self._blank.clear()
 
     def end(self) -> None:
@@ -200,17 +200,17 @@ class Mapper:
             self._parsed.truthy.append(_row(head, relation, value, context))
 
     def _blank_id(self, label: str) -> str:
-        found = self._blank.get(label)
-        if found is None:
-            key = str(len(self._blank)) if self.number_blank_nodes else label
-            found = (
+        id_ = self._blank.get(label)
+        if id_ is None:
+            key = str(len(self._blank)) if self.index_blank_nodes else label
+            id_ = (
                 "_:"
                 + blake2b(
                     self._scope + key.encode(), digest_size=16, person=b"blank node"
                 ).hexdigest()
             )
-            self._blank[label] = found
-        return found
+            self._blank[label] = id_
+        return id_
 
     def _add_special(self, head: str, predicate: str, object_: object) -> bool:
         """Takes terms and links; returns whether the triple is dealt with."""

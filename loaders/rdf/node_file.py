@@ -19,8 +19,8 @@ from graph_service.errors import SetupError
 
 _CACHE_KIB = 64 << 10
 _ROWS = 5_000
-_KEPT_NODES = 4_096
-_KEPT_TRIPLES = 100_000
+_CACHED_NODES = 4_096
+_MAX_RECENT_TRIPLES = 100_000
 _TABLES = """
     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
     CREATE TABLE owners (node BLOB, iri TEXT, head TEXT, property TEXT);
@@ -74,7 +74,7 @@ class NodeFile:
         self._predicates: dict[str, int] = {}
         self._names: list[str] = []
         self._last_node, self._last_key = "", b""
-        self.triples_of = lru_cache(_KEPT_NODES)(self._read)
+        self.triples_of = lru_cache(_CACHED_NODES)(self._read)
 
     def close(self) -> None:
         """Gives the file back."""
@@ -90,7 +90,7 @@ class NodeFile:
         """Adds a triple of a node."""
         if node != self._last_node:
             self._last_node, self._last_key = node, _key(node)
-        number = self._predicates.setdefault(predicate, len(self._predicates))
+        predicate_index = self._predicates.setdefault(predicate, len(self._predicates))
         iri = text = datatype = language = None
         if type(object_) is ox.NamedNode:
             iri = object_.value
@@ -99,12 +99,12 @@ class NodeFile:
         elif type(object_) is ox.BlankNode:
             # Two of them are two values.
             text = object_.value
-        row = (self._last_key, is_statement, number, iri, text, datatype, language)
+        row = (self._last_key, is_statement, predicate_index, iri, text, datatype, language)
         if not is_statement:
             # Each document of an entity repeats the references and values that others have too.
             if row in self._recent:
                 return
-            if len(self._recent) >= _KEPT_TRIPLES:
+            if len(self._recent) >= _MAX_RECENT_TRIPLES:
                 self._recent.clear()
             self._recent.add(row)
         self._triples.append(row)
@@ -146,7 +146,10 @@ class NodeFile:
                 ORDER BY rowid""",
             (_key(node),),
         )
-        return [NodeTriple(self._names[number], *rest) for number, *rest in dict.fromkeys(rows)]
+        return [
+            NodeTriple(self._names[predicate_index], *rest)
+            for predicate_index, *rest in dict.fromkeys(rows)
+        ]
 
 
 def _key(node: str) -> bytes:

@@ -24,7 +24,7 @@ def read_rdf_xml(
 ) -> Iterator[Parsed]:
     """Yields RDF/XML (an ontology), which is read whole by rdflib; up to the line limit long."""
     parsed = Parsed(terms_only=True, position={"triples": 0, "last": True})
-    data, problem = source.read_whole(what="RDF/XML", instead="convert it to N-Triples")
+    data, problem = source.read_all(what="RDF/XML", instead="convert it to N-Triples")
     triples: list[str] = []
     at_line = 1
     if not problem:
@@ -33,7 +33,7 @@ def read_rdf_xml(
             # So rdflib reads XML of any kind, in which nothing has an id to be found by.
             triples, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
     with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
-        mapper.number_blank_nodes = True
+        mapper.index_blank_nodes = True
         mapper.wikidata |= holds_wikidata(data)
         done = int(start.get("triples", 0))
         if problem:
@@ -66,10 +66,10 @@ def _names_resource(triple: str) -> bool:
 def _add(text: str, mapper: Mapper, parsed: Parsed) -> str:
     """Adds a triple written as N-Triples; returns why it can't be, "" if it can."""
     try:
-        found = list(lenient_quads(text.encode(), format=ox.RdfFormat.N_TRIPLES))
+        quads = list(lenient_quads(text.encode(), format=ox.RdfFormat.N_TRIPLES))
     except (SyntaxError, UnicodeEncodeError) as error:
         return f"not RDF: {error}"
-    for quad, problem, odd_tag in found:
+    for quad, problem, odd_tag in quads:
         problem = problem or mapper.add_checked(quad)
         if problem:
             return problem

@@ -51,7 +51,7 @@ def turtle_format(head: bytes, /, *, complete: bool) -> tuple[ox.RdfFormat | Non
     for piece in pieces:
         if piece.kind is Kind.GRAPH_BEGINS:
             graph, graphs = piece.text, True
-        elif piece.kind is Kind.GRAPH_ENDS:
+        elif piece.kind is Kind.GRAPH_END:
             graph = b""
         else:
             total += 1
@@ -67,11 +67,11 @@ def _follows_grammar(piece: Piece, declared: bytes, graph: bytes) -> bool:
     text = piece.text
     if piece.kind is Kind.DIRECTIVE and not text.startswith(b"@"):
         text = text.rstrip(b". \t")
-    names = sorted({found[1] for found in _PREFIX.finditer(graph + text)})
+    names = sorted({match[1] for match in _PREFIX.finditer(graph + text)})
     assumed = b"".join(b"@prefix %s: <http://prefix.example/> . " % name for name in names)
     wrapped = graph + text + b"\n}" if graph else text
     try:
-        found = list(
+        quads = list(
             ox.parse(
                 assumed + declared + wrapped,
                 format=ox.RdfFormat.TRIG,
@@ -81,7 +81,7 @@ def _follows_grammar(piece: Piece, declared: bytes, graph: bytes) -> bool:
         )
     except SyntaxError:
         return False
-    return bool(found) or piece.kind is Kind.DIRECTIVE
+    return bool(quads) or piece.kind is Kind.DIRECTIVE
 
 
 def xml_kind(head: bytes, /) -> str | None:

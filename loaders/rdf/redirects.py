@@ -23,7 +23,10 @@ def resolve_statement(statement: Statement, redirects: Mapping[str, str], /) -> 
         head is statement.head
         and value is statement.value
         and qualifiers is statement.qualifiers
-        and all(one is two for one, two in zip(references, statement.references, strict=True))
+        and all(
+            reference is original
+            for reference, original in zip(references, statement.references, strict=True)
+        )
     ):
         return statement
     return make_statement(

@@ -30,7 +30,7 @@ def lenient_quads(
         literal = quad.object if isinstance(quad.object, ox.Literal) else None
         if literal is not None:
             iris.append(literal.datatype)
-        problem = next((said for iri in iris if (said := iri_problem(iri.value))), "")
+        problem = next((reason for iri in iris if (reason := iri_problem(iri.value))), "")
         tag = literal.language if literal is not None else None
         yield quad, problem, tag is not None and not is_language_tag(tag)
 

@@ -29,9 +29,9 @@ _TO_LINE_END = (
 _BROKEN = rb"""["'](?!""|'')""" + _TO_LINE_END
 _BROKEN_LONG = rb"""(?:\"{3}|'{3})""" + _TO_LINE_END
 _IRI = rb"<[^<>\n]*+>"
-_NUMBER = rb"\.(?=\d)"
+_DECIMAL = rb"\.(?=\d)"
 # A bracket that begins no IRI; at the end of what was read it may begin one.
-_OTHER = rb"\{\||\|\}|[>\\]|<(?=[^<>\n]*[<\n])|" + _NUMBER
+_OTHER = rb"\{\||\|\}|[>\\]|<(?=[^<>\n]*[<\n])|" + _DECIMAL
 
 
 def _statement(*strings: bytes) -> re.Pattern[bytes]:
@@ -43,7 +43,7 @@ _STATEMENT = _statement(_LONG, _SHORT, _BROKEN)
 _BROKEN_STATEMENT = _statement(_LONG, _SHORT, _BROKEN, _BROKEN_LONG)
 _TOKEN = re.compile(
     rb"(?P<space>\s++|#[^\n]*+)|(?P<mark>[;,\[\]()])|(?P<end>\.(?!\d))|(?P<term>"
-    + rb"|".join((_LONG, _SHORT, _IRI, _NUMBER + _WORD, _WORD, _BROKEN, _BROKEN_LONG, rb"."))
+    + rb"|".join((_LONG, _SHORT, _IRI, _DECIMAL + _WORD, _WORD, _BROKEN, _BROKEN_LONG, rb"."))
     + rb")",
     re.DOTALL,
 )
@@ -63,7 +63,7 @@ class Kind(Enum):
     TRIPLES = auto()
     DIRECTIVE = auto()
     GRAPH_BEGINS = auto()
-    GRAPH_ENDS = auto()
+    GRAPH_END = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ class Piece:
         data: As it stands there, with comments and white space before it.
         offset: Bytes of the document before its first term.
         line: Number of the line of its first term, from 1.
-        whole: Whether its end was found.
+        is_complete: Whether its end was found.
     """
 
     kind: Kind
     data: bytes
     offset: int
     line: int
-    whole: bool = True
+    is_complete: bool = True
 
     @property
     def text(self) -> bytes:
@@ -90,8 +90,8 @@ class Piece:
 
 
 def _leading(data: bytes, at: int = 0) -> int:
-    found = _LEADING.match(data, at)
-    return found.end() if found else at
+    match = _LEADING.match(data, at)
+    return match.end() if match else at
 
 
 class Pieces:
@@ -130,10 +130,10 @@ class Pieces:
     def __iter__(self) -> Iterator[Piece]:
         size = _READ_BYTES
         while True:
-            found = self._next()
-            if found is not None:
+            piece = self._next()
+            if piece is not None:
                 size = _READ_BYTES
-                yield found
+                yield piece
             elif self._ended:
                 break
             elif len(self._data) - self._at > self._limit:
@@ -143,10 +143,10 @@ class Pieces:
                 self._more(size)
                 # What spans many reads is not looked at from its beginning for each of them.
                 size = min(2 * size, self._limit + 1)
-        while (found := self._next()) is not None or _leading(self._data, self._at) < len(
+        while (piece := self._next()) is not None or _leading(self._data, self._at) < len(
             self._data
         ):
-            yield found or self._broken()
+            yield piece or self._broken()
 
     def _more(self, size: int) -> None:
         pieces = [self._data[self._at :]]
@@ -170,31 +170,31 @@ class Pieces:
             directive = _SPARQL_DIRECTIVE.match(self._data, start)
             if directive is not None:
                 return self._piece(Kind.DIRECTIVE, start, directive.end())
-        found = _STATEMENT.match(self._data, start)
-        if found is None:
+        match = _STATEMENT.match(self._data, start)
+        if match is None:
             return None
-        last = self._data[found.end() - 1 : found.end()]
+        last = self._data[match.end() - 1 : match.end()]
         if last == b"{":
-            return self._piece(Kind.GRAPH_BEGINS, start, found.end())
+            return self._piece(Kind.GRAPH_BEGINS, start, match.end())
         if last == b"}":
-            if start == found.end() - 1:
-                return self._piece(Kind.GRAPH_ENDS, start, found.end())
+            if start == match.end() - 1:
+                return self._piece(Kind.GRAPH_END, start, match.end())
             # The last statement of a graph may have no full stop.
-            return self._piece(Kind.TRIPLES, start, found.end() - 1)
+            return self._piece(Kind.TRIPLES, start, match.end() - 1)
         directive_begins = _DIRECTIVE.match(self._data, start) is not None
-        return self._piece(Kind.DIRECTIVE if directive_begins else Kind.TRIPLES, start, found.end())
+        return self._piece(Kind.DIRECTIVE if directive_begins else Kind.TRIPLES, start, match.end())
 
     def _broken(self) -> Piece:
         """Returns a statement whose end can't be found, as it seems to end."""
         start = _leading(self._data, self._at)
-        found = _BROKEN_STATEMENT.match(self._data, start)
-        end = found.end() if found is not None else len(self._data)
-        return self._piece(Kind.TRIPLES, start, end, whole=found is not None)
+        match = _BROKEN_STATEMENT.match(self._data, start)
+        end = match.end() if match is not None else len(self._data)
+        return self._piece(Kind.TRIPLES, start, end, is_complete=match is not None)
 
-    def _piece(self, kind: Kind, start: int, end: int, *, whole: bool = True) -> Piece:
+    def _piece(self, kind: Kind, start: int, end: int, *, is_complete: bool = True) -> Piece:
         data = self._data[self._at : end]
         line = self.line + self._data.count(b"\n", self._at, start)
-        piece = Piece(kind, data, self._offset + start - self._at, line, whole)
+        piece = Piece(kind, data, self._offset + start - self._at, line, is_complete)
         self.line += data.count(b"\n")
         self._offset += len(data)
         self._at = end
@@ -215,9 +215,9 @@ def parts(piece: Piece, /) -> list[Piece]:
     like a statement is one part.
     """
     tokens = [
-        _Token(found.lastgroup or "", found[0], found.start())
-        for found in _TOKEN.finditer(piece.data)
-        if found.lastgroup != "space"
+        _Token(match.lastgroup or "", match[0], match.start())
+        for match in _TOKEN.finditer(piece.data)
+        if match.lastgroup != "space"
     ]
     if tokens and tokens[-1].kind == "end":
         tokens.pop()
@@ -225,13 +225,13 @@ def parts(piece: Piece, /) -> list[Piece]:
     _add_statement(tokens, triples)
     before = _leading(piece.data)
     line, offset = piece.line, piece.offset
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for text, at in triples:
         line += piece.data.count(b"\n", before, at)
         offset += at - before
         before = at
-        found.append(Piece(Kind.TRIPLES, text, offset, line))
-    return found or [piece]
+        pieces.append(Piece(Kind.TRIPLES, text, offset, line))
+    return pieces or [piece]
 
 
 def _add_statement(tokens: list[_Token], triples: list[tuple[bytes, int]]) -> None:
@@ -285,8 +285,8 @@ def _add_object(
 def _joined(tokens: list[_Token]) -> bytes:
     # A language tag or a datatype stands right behind its string.
     return b"".join(
-        one.text if one.text.startswith((b"@", b"^^")) or before == b"^^" else b" " + one.text
-        for one, before in zip(tokens, (b"", *(one.text for one in tokens)), strict=False)
+        token.text if token.text.startswith((b"@", b"^^")) or before == b"^^" else b" " + token.text
+        for token, before in zip(tokens, (b"", *(token.text for token in tokens)), strict=False)
     ).strip()
 
 
@@ -298,21 +298,21 @@ def _new_label() -> bytes:
 def _term_end(tokens: list[_Token], at: int) -> int:
     """Returns the place behind the term at a place: behind its bracket, where it is one."""
     depth = 0
-    for place in range(at, len(tokens)):
-        depth += tokens[place].text in (b"[", b"(")
-        depth -= tokens[place].text in (b"]", b")")
+    for index in range(at, len(tokens)):
+        depth += tokens[index].text in (b"[", b"(")
+        depth -= tokens[index].text in (b"]", b")")
         if depth <= 0:
-            return place + 1
+            return index + 1
     return len(tokens)
 
 
 def _object_end(tokens: list[_Token], at: int) -> int:
     """Returns the place of the mark that ends an object."""
     depth = 0
-    for place in range(at, len(tokens)):
-        text = tokens[place].text
+    for index in range(at, len(tokens)):
+        text = tokens[index].text
         depth += text in (b"[", b"(")
         depth -= text in (b"]", b")")
         if depth <= 0 and text in (b";", b","):
-            return place
+            return index
     return len(tokens)

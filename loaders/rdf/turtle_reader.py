@@ -55,7 +55,7 @@ def _read(
     """
     done = int(start.get("triples", 0))
     with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
-        mapper.number_blank_nodes = True
+        mapper.index_blank_nodes = True
         document = _Document(source, options, mapper, format_)
         for parsed in document.read():
             if int(parsed.position["triples"]) > done or parsed.position.get("last"):
@@ -102,7 +102,7 @@ class _Document:
     def read(self) -> Iterator[Parsed]:
         """Yields the document in blocks of triples."""
         for piece in self._pieces:
-            if not piece.whole and self._pieces.damage:
+            if not piece.is_complete and self._pieces.damage:
                 # It was cut, and what cut it is told below.
                 break
             if piece.kind is Kind.TRIPLES:
@@ -127,11 +127,11 @@ class _Document:
 
     def _is_known(self, piece: Piece) -> bool:
         """Returns whether a directive changes nothing, as where files were put together."""
-        found = _DIRECTIVE.match(piece.text)
-        if found is None or found["name"] is None or not _ABSOLUTE.match(found["iri"]):
+        match = _DIRECTIVE.match(piece.text)
+        if match is None or match["name"] is None or not _ABSOLUTE.match(match["iri"]):
             return False
-        name = found["name"][:-1].decode("utf-8", "replace")
-        return self._prefixes.get(name) == found["iri"].decode("utf-8", "replace")
+        name = match["name"][:-1].decode("utf-8", "replace")
+        return self._prefixes.get(name) == match["iri"].decode("utf-8", "replace")
 
     def _direct(self, piece: Piece) -> None:
         text = piece.text
@@ -146,8 +146,8 @@ class _Document:
             )
             try:
                 list(parser)
-            except SyntaxError as found:
-                error = error or found
+            except SyntaxError as refusal:
+                error = error or refusal
                 continue
             self._prefixes = dict(parser.prefixes)
             if parser.base_iri != self._base:
@@ -189,11 +189,11 @@ class _Document:
 
     def _parse_parts(self, piece: Piece, reason: str) -> Iterator[Parsed]:
         """Takes each triple of a statement that can be read."""
-        found = list(self._read(parts(piece)))
-        if not any(quads for _, quads, _ in found):
+        results = list(self._read(parts(piece)))
+        if not any(quads for _, quads, _ in results):
             self._reject(piece, reason)
             return
-        for part, triples, problem in found:
+        for part, triples, problem in results:
             if problem:
                 self._reject(part, problem)
             for quad, forbidden, odd_tag in triples:

@@ -96,16 +96,16 @@ def decimal_text(text: str, /) -> str | None:
     """
     stripped = text.strip()
     try:
-        number = Decimal(stripped)
+        decimal = Decimal(stripped)
     except InvalidOperation:
         return None
-    if not number.is_finite() or "_" in stripped:
+    if not decimal.is_finite() or "_" in stripped:
         return None
     if "e" in stripped or "E" in stripped:
-        exponent = number.as_tuple().exponent
+        exponent = decimal.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
             return stripped.removeprefix("+")
-        return format(number, "f")
+        return format(decimal, "f")
     return stripped.removeprefix("+")
 
 
@@ -119,10 +119,10 @@ def read_date(text: str, /, *, astronomical: bool = False) -> Time | None:
     >>> read_date("1952"), read_date("-0108-01-01T00:00:00Z", astronomical=True).time
     (Time(time='1952-00-00T00:00:00Z', precision=9, calendar='Q1985727', before=0, after=0, timezone=0), '-0109-01-01T00:00:00Z')
     """
-    found = _DATE.fullmatch(text.strip())
-    if not found:
+    match = _DATE.fullmatch(text.strip())
+    if not match:
         return None
-    sign, digits, month, day, clock, _, zone = found.groups()
+    sign, digits, month, day, clock, _, zone = match.groups()
     year = -int(digits) if sign == "-" else int(digits)
     if astronomical and year <= 0:
         year -= 1
@@ -174,16 +174,16 @@ def gregorian_time(time: str, /) -> str:
 
 def _converted(
     time: str,
-    day_number: Callable[[int, int, int], int],
+    day_of: Callable[[int, int, int], int],
     date: Callable[[int], tuple[int, int, int]],
 ) -> str:
-    found = _STAMP.fullmatch(time)
-    if not found or "00" in (found[3], found[4]):
+    match = _STAMP.fullmatch(time)
+    if not match or "00" in (match[3], match[4]):
         return time
-    year = -int(found[2]) + 1 if found[1] else int(found[2])
-    year, month, day = date(day_number(year, int(found[3]), int(found[4])))
+    year = -int(match[2]) + 1 if match[1] else int(match[2])
+    year, month, day = date(day_of(year, int(match[3]), int(match[4])))
     shown = f"{year:04d}" if year > 0 else f"-{1 - year:04d}"
-    return f"{shown}-{month:02d}-{day:02d}{found[5]}"
+    return f"{shown}-{month:02d}-{day:02d}{match[5]}"
 
 
 # Days are counted from 4713 BC. Source: E. G. Richards, "Mapping Time", 1998, chapter 25.
@@ -199,12 +199,12 @@ def _julian_day(year: int, month: int, day: int) -> int:
     return day + (153 * month + 2) // 5 + 365 * count + count // 4 - 32083
 
 
-def _julian_date(number: int) -> tuple[int, int, int]:
-    return _date_of(number + 32082, -4800)
+def _julian_date(day: int) -> tuple[int, int, int]:
+    return _date_of(day + 32082, -4800)
 
 
-def _gregorian_date(number: int) -> tuple[int, int, int]:
-    rest = number + 32044
+def _gregorian_date(day: int) -> tuple[int, int, int]:
+    rest = day + 32044
     centuries = (4 * rest + 3) // 146097
     return _date_of(rest - 146097 * centuries // 4, 100 * centuries - 4800)
 
@@ -249,14 +249,14 @@ def literal_value(
 
 def read_point(text: str, /) -> Coordinates | None:
     """Returns the coordinates of a well-known text ``Point(longitude latitude)``, or None."""
-    found = _POINT.fullmatch(text.strip())
-    if not found:
+    match = _POINT.fullmatch(text.strip())
+    if not match:
         return None
     try:
-        latitude, longitude = float(found["lat"]), float(found["lon"])
+        latitude, longitude = float(match["lat"]), float(match["lon"])
     except ValueError:
         return None
-    globe = found["globe"]
+    globe = match["globe"]
     if globe is None:
         return Coordinates(latitude, longitude)
     # Another reference system than a globe of Wikidata's may order its axes otherwise.
@@ -273,11 +273,11 @@ def wikidata_resource_value(iri: str, /) -> Value:
         return EntityValue(id_)
     if iri.startswith(ENTITY):
         return EntityValue(iri)
-    found = _COMMONS_FILE.fullmatch(iri)
-    if found:
-        return StringValue(unquote(found[1]).replace("_", " "), "commonsMedia")
-    found = _COMMONS_DATA.fullmatch(iri)
-    if found:
-        name = unquote(found[1]).replace("_", " ")
+    match = _COMMONS_FILE.fullmatch(iri)
+    if match:
+        return StringValue(unquote(match[1]).replace("_", " "), "commonsMedia")
+    match = _COMMONS_DATA.fullmatch(iri)
+    if match:
+        name = unquote(match[1]).replace("_", " ")
         return StringValue(name, "geo-shape" if name.endswith(".map") else "tabular-data")
     return Iri(iri)

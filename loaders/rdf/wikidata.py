@@ -128,22 +128,22 @@ class StatementNodes:
                     else:
                         qualifier_terms.setdefault(of, []).append(NoValue())
             elif predicate.startswith(_PROP + "statement/"):
-                found = values.of(grouped, "statement", predicate)
-                if found:
-                    value = found[0]
+                terms = values.of(grouped, "statement", predicate)
+                if terms:
+                    value = terms[0]
             elif predicate.startswith(_PROP + "qualifier/"):
-                found = values.of(grouped, "qualifier", predicate)
-                if found:
-                    qualifier_terms.setdefault(predicate.rpartition("/")[2], []).extend(found)
+                terms = values.of(grouped, "qualifier", predicate)
+                if terms:
+                    qualifier_terms.setdefault(predicate.rpartition("/")[2], []).extend(terms)
             elif not predicate.startswith(WIKIBASE):
                 self.skipped["triples of statement nodes outside Wikibase's model"] += 1
         if value is None:
             self.skipped["statement nodes without a value"] += 1
             return None
         qualifiers = [
-            Snak(relation, one)
+            Snak(relation, qualifier)
             for relation in sorted(qualifier_terms, key=property_order)
-            for one in sorted(qualifier_terms[relation], key=encode_value)
+            for qualifier in sorted(qualifier_terms[relation], key=encode_value)
         ]
         local = node[len(STATEMENT) :] if node.startswith(STATEMENT) else node
         return make_statement(
@@ -163,9 +163,9 @@ class StatementNodes:
             self.skipped["references whose parts are not in the file"] += 1
         for predicate in grouped:
             if predicate.startswith(_PROP + "reference/"):
-                found = values.of(grouped, "reference", predicate)
+                terms = values.of(grouped, "reference", predicate)
                 relation = predicate.rpartition("/")[2]
-                parts.extend(Snak(relation, value) for value in found)
+                parts.extend(Snak(relation, value) for value in terms)
             elif predicate == RDF + "type":
                 relations = map(_relation_without_value, grouped[predicate])
                 parts.extend(Snak(of, NoValue()) for of in relations if of is not None)
@@ -242,8 +242,8 @@ class _Values:
         return by_text + full if len(full) >= typed else simple_values
 
     def _full(self, triples: list[NodeTriple]) -> list[Value]:
-        found = [self._node_value(triple.iri) for triple in triples if triple.iri is not None]
-        return [value for value in found if value is not None]
+        node_values = [self._node_value(triple.iri) for triple in triples if triple.iri is not None]
+        return [value for value in node_values if value is not None]
 
     def _node_value(self, node: str) -> Value | None:
         texts: dict[str, str] = {}

@@ -56,9 +56,9 @@ class Drops:
 
     def condition(self) -> str:
         """Returns the condition on ``?p`` that leaves them out, "" for none."""
-        parts = [f"!STRSTARTS(STR(?p), {write_string(one)})" for one in self.beginnings]
+        parts = [f"!STRSTARTS(STR(?p), {write_string(iri)})" for iri in self.beginnings]
         if self.iris:
-            parts.insert(0, f"?p NOT IN ({', '.join(write_iri(one) for one in self.iris)})")
+            parts.insert(0, f"?p NOT IN ({', '.join(write_iri(iri) for iri in self.iris)})")
         return " && ".join(parts)
 
     def holds(self, iri: str, /) -> bool:
@@ -74,24 +74,24 @@ class Drops:
         Raises:
             InputError: The list has none such.
         """
-        kept: set[str] = set()
+        removed: set[str] = set()
         for name in names:
-            found = {
-                one
-                for one in (*self.iris, *(beginning + "*" for beginning in self.beginnings))
-                if one == name or re.split(r"[/#]", one)[-1] == name
+            matches = {
+                line
+                for line in (*self.iris, *(beginning + "*" for beginning in self.beginnings))
+                if line == name or re.split(r"[/#]", line)[-1] == name
             }
-            if not found:
+            if not matches:
                 raise InputError(
                     f"{name!r} is not among the relations that are left out, so there is nothing "
                     "to keep",
                     argument="keep_relations",
                     hint="The list: graph-service load --print-dropped",
                 )
-            kept |= found
+            removed |= matches
         return Drops(
-            tuple(one for one in self.iris if one not in kept),
-            tuple(one for one in self.beginnings if one + "*" not in kept),
+            tuple(line for line in self.iris if line not in removed),
+            tuple(line for line in self.beginnings if line + "*" not in removed),
         )
 
 
@@ -110,14 +110,14 @@ def read_drops(path: Path, /) -> Drops:
         ) from error
     iris: set[str] = set()
     beginnings: set[str] = set()
-    for number, line in enumerate(lines, start=1):
+    for line_index, line in enumerate(lines, start=1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
         iri = _DIRECT + text if re.fullmatch(r"P[1-9]\d*", text) else text
         if not can_write_iri(iri.removesuffix("*")):
             raise InputError(
-                f"{path}, line {number}: {text!r} is no IRI", argument="drop_relations"
+                f"{path}, line {line_index}: {text!r} is no IRI", argument="drop_relations"
             )
         if iri.endswith("*"):
             beginnings.add(iri[:-1])
@@ -183,25 +183,25 @@ def dialect_of(
     keep_relations: Sequence[str] = (),
 ) -> tuple[Dialect, list[str]]:
     """Returns the dialect of a source and the IRIs of its start entities; raises ``InputError``."""
-    found = SOURCE.fullmatch(source)
-    if found is None:
+    match = SOURCE.fullmatch(source)
+    if match is None:
         raise InputError(
             f"{source!r} is no source at an endpoint; expected wikidata:Q42 or dbpedia:Rome",
             argument="source",
         )
-    asked = tuple(dict.fromkeys(one.lower() for one in languages)) or ("en",)
-    for language in asked:
+    codes = tuple(dict.fromkeys(language_tag.lower() for language_tag in languages)) or ("en",)
+    for language in codes:
         if not re.fullmatch(r"[a-z]{1,8}(?:-[a-z0-9]{1,8})*", language):
             raise InputError(f"{language!r} is no language tag", argument="languages")
     dialect: Dialect
-    if found[1] == "wikidata":
+    if match[1] == "wikidata":
         drops = (read_drops(drop_relations) if drop_relations else Drops()).keeping(keep_relations)
         # Names that are the same in all languages are kept once, as mul.
-        dialect = _Wikidata(tuple(dict.fromkeys((*asked, "mul"))), drops)
+        dialect = _Wikidata(tuple(dict.fromkeys((*codes, "mul"))), drops)
     else:
         drops = read_drops(drop_relations or BOOKKEEPING_FILE).keeping(keep_relations)
-        dialect = _DBpedia(asked, drops)
-    return dialect, dialect.start_entities(found[2])
+        dialect = _DBpedia(codes, drops)
+    return dialect, dialect.start_entities(match[2])
 
 
 def _values(variable: str, iris: Sequence[str]) -> str:
@@ -222,7 +222,7 @@ class _Wikidata:
     wikidata: bool = True
 
     def start_entities(self, names: str, /) -> list[str]:
-        found = []
+        iris = []
         for name in names.split(","):
             id_ = name.strip().removeprefix(ENTITY)
             if not _WIKIDATA_NAME.fullmatch(id_):
@@ -231,8 +231,8 @@ class _Wikidata:
                     "between several",
                     argument="source",
                 )
-            found.append(ENTITY + id_)
-        return sorted(set(found))
+            iris.append(ENTITY + id_)
+        return sorted(set(iris))
 
     def _direct(self) -> str:
         dropped = self.drops.condition()
@@ -285,7 +285,7 @@ class _DBpedia:
 
     def start_entities(self, names: str, /) -> list[str]:
         # The bar is what no title of Wikipedia's can hold.
-        found = set()
+        iris = set()
         for name in names.split("|"):
             text = unicodedata.normalize("NFC", name.strip())
             if not text:
@@ -296,15 +296,17 @@ class _DBpedia:
                 )
             if re.match(r"https?://", text):
                 write_iri(text)
-                found.add(text)
+                iris.add(text)
             else:
                 local = text.replace(" ", "_")
-                found.add(
-                    DBPEDIA + "resource/" + _ENCODED.sub(lambda one: f"%{ord(one[0]):02X}", local)
+                iris.add(
+                    DBPEDIA
+                    + "resource/"
+                    + _ENCODED.sub(lambda match: f"%{ord(match[0]):02X}", local)
                 )
-        return sorted(found)
+        return sorted(iris)
 
-    def _kept(self) -> str:
+    def _condition(self) -> str:
         # Names come with the terms, of the languages asked for.
         names = f"?p NOT IN ({write_iri(_LABEL)}, {write_iri(_COMMENT)})"
         dropped = self.drops.condition()
@@ -313,7 +315,7 @@ class _DBpedia:
     def outgoing(self, entities: Sequence[str], /) -> str:
         return (
             f"{_values('s', entities)} ?s ?p ?o . "
-            f"FILTER({self._kept()} && !isBlank(?o)) "
+            f"FILTER({self._condition()} && !isBlank(?o)) "
             f'FILTER(IF(isLiteral(?o) && LANG(?o) != "", {_in_languages("o", self.languages)}, '
             "true))"
         )
@@ -321,7 +323,7 @@ class _DBpedia:
     def incoming(self, entity: str, /) -> str:
         return (
             f"?s ?p {write_iri(entity)} . "
-            f"FILTER({self._kept()} && ?p != {write_iri(REDIRECTS)} && isIRI(?s)) "
+            f"FILTER({self._condition()} && ?p != {write_iri(REDIRECTS)} && isIRI(?s)) "
             f"BIND({write_iri(entity)} AS ?o)"
         )
 
@@ -344,8 +346,8 @@ class _DBpedia:
         )
 
     def redirect_of(self, row: Row, /) -> str | None:
-        found = row.predicate.value == REDIRECTS and row.object.kind == "uri"
-        return row.object.value if found else None
+        is_redirect = row.predicate.value == REDIRECTS and row.object.kind == "uri"
+        return row.object.value if is_redirect else None
 
     def relation_iri(self, predicate: str, /) -> str:
         return predicate

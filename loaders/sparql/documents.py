@@ -69,36 +69,36 @@ class DocumentWalk(Walk):
         super().__init__(source, options, settings, dialect, endpoint, state)
         self._entities = entities
         # Names that are the same in all languages are kept once, as mul.
-        asked = [one.lower() for one in options.languages] or ["en"]
-        kept = frozenset((*asked, "mul"))
-        languages = Languages(kept, options.fallback_languages)
+        codes = [code.lower() for code in options.languages] or ["en"]
+        code_set = frozenset((*codes, "mul"))
+        languages = Languages(code_set, options.fallback_languages)
         self._reader = DocumentReader(source, languages, None, options.batch_size)
         self._piece_statements = options.batch_size
-        self._wanted_statements = sum(map(len, state.wanted.values()))
+        self._leading_statements = sum(map(len, state.leading.values()))
         self._earlier = earlier
         revisions = earlier.revisions if earlier is not None else NONE_KNOWN
         # What was left out of those documents is not in the edition.
         self._known = revisions if revisions.dropped == state.dropped else NONE_KNOWN
-        self._told: dict[str, int] = {}
+        self._revision_of: dict[str, int] = {}
 
     def prune_cache(self) -> None:
         """Deletes answers on disk that are past their time; both caches are one folder."""
         self._entities.prune_cache()
 
     def _traffic(self) -> Traffic:
-        one, other = self._endpoint.traffic, self._entities.traffic
+        triples, documents = self._endpoint.traffic, self._entities.traffic
         return Traffic(
-            one.requests + other.requests,
-            one.retries + other.retries,
-            one.from_cache + other.from_cache,
-            one.bytes_read + other.bytes_read,
+            triples.requests + documents.requests,
+            triples.retries + documents.retries,
+            triples.from_cache + documents.from_cache,
+            triples.bytes_read + documents.bytes_read,
         )
 
     def pieces(self) -> Iterator[Parsed]:
         """Yields every piece from the state on; the last one counts what lies out of reach now."""
         yield from super().pieces()
         state = self._state
-        left = [one for one in self._known.whole if ENTITY + one not in self._taken]
+        left = [id_ for id_ in self._known.complete if ENTITY + id_ not in self._taken]
         if left and state.hop == self._settings.hops + 2:
             state.hop += 1
             self._begin()
@@ -115,16 +115,18 @@ class DocumentWalk(Walk):
                 return
             batch, fetched = state.frontier[state.done :][:ENTITIES_PER_REQUEST], Fetched()
             if self._settings.direction != "in":
-                batch, fetched = self._fetch_next(state.frontier[state.done :], self._known.whole)
-            pieces = {one: self._piece(entity_id(one), fetched) for one in batch}
+                batch, fetched = self._fetch_next(
+                    state.frontier[state.done :], self._known.complete
+                )
+            pieces = {iri: self._piece(entity_id(iri), fetched) for iri in batch}
             while batch:
                 # As many as go into one transaction.
                 part, size = batch[:1], len(pieces[batch[0]].statements)
-                for one in batch[1:]:
-                    size += len(pieces[one].statements)
+                for iri in batch[1:]:
+                    size += len(pieces[iri].statements)
                     if size > self._piece_statements:
                         break
-                    part.append(one)
+                    part.append(iri)
                 batch = batch[len(part) :]
                 self._begin(terms_only=False)
                 self._take_part(part, pieces, fetched)
@@ -136,17 +138,17 @@ class DocumentWalk(Walk):
         As many documents come as go into one request. The others are ``unchanged``.
         """
         batch = left[: REVISIONS_AT_ONCE if known else ENTITIES_PER_REQUEST]
-        ids = [entity_id(one) for one in batch]
-        untold = [one for one in ids if one in known and one not in self._told]
-        if untold:
+        ids = [entity_id(iri) for iri in batch]
+        unread = [iri for iri in ids if iri in known and iri not in self._revision_of]
+        if unread:
             # 0 is no revision: what is missing or redirects has none.
-            self._told.update(dict.fromkeys(untold, 0))
-            self._told.update(self._entities.revisions(untold))
+            self._revision_of.update(dict.fromkeys(unread, 0))
+            self._revision_of.update(self._entities.revisions(unread))
         changed: list[str] = []
-        for place, id_ in enumerate(ids):
-            if id_ not in known or self._told[id_] != known[id_]:
+        for index, id_ in enumerate(ids):
+            if id_ not in known or self._revision_of[id_] != known[id_]:
                 if len(changed) == ENTITIES_PER_REQUEST:
-                    ids = ids[:place]
+                    ids = ids[:index]
                     break
                 changed.append(id_)
         fetched = self._entities.fetch(changed) if changed else Fetched()
@@ -159,7 +161,7 @@ class DocumentWalk(Walk):
         state = self._state
         incoming: dict[str, list[Row]] = {}
         if self._settings.direction != "out":
-            for row in sorted(self._incoming_rows(self._askable(part))):
+            for row in sorted(self._incoming_rows(self._writable(part))):
                 incoming.setdefault(row.object.value, []).append(row)
         for iri in part:
             if self._is_full():
@@ -173,7 +175,7 @@ class DocumentWalk(Walk):
 
     def _is_full(self) -> bool:
         limit = self._settings.max_statements
-        return limit is not None and self._state.statements + self._wanted_statements >= limit
+        return limit is not None and self._state.statements + self._leading_statements >= limit
 
     def _leave_rest(self) -> None:
         state = self._state
@@ -187,7 +189,7 @@ class DocumentWalk(Walk):
         piece = Parsed()
         if id_ in fetched.documents:
             self._reader.read_piece(fetched.documents[id_], piece, 0, 0)
-        if id_ in fetched.redirects and all(one.id != id_ for one in piece.entities):
+        if id_ in fetched.redirects and all(entity.id != id_ for entity in piece.entities):
             kind = EntityKind.PROPERTY if id_.startswith("P") else EntityKind.ITEM
             piece.entities.append(Entity(id_, kind, redirect=fetched.redirects[id_]))
         return piece
@@ -198,28 +200,28 @@ class DocumentWalk(Walk):
         if id_ in fetched.failed:
             self._incomplete(iri, OUTGOING_REASON, fetched.failed[id_])
             return
-        told = self._forget_wanted(iri)
+        forgotten = self._forget_leading(iri)
         if id_ in fetched.missing:
-            parsed.skipped[DELETED_REASON if id_ in self._known.whole else MISSING_REASON] += 1
-            if told:
-                parsed.skipped[EDITED_REASON] += told
+            parsed.skipped[DELETED_REASON if id_ in self._known.complete else MISSING_REASON] += 1
+            if forgotten:
+                parsed.skipped[EDITED_REASON] += forgotten
             return
         if id_ in fetched.redirects:
-            parsed.kept[REDIRECTED_REASON] += id_ in self._known.whole
-            parsed.entities.extend(one for one in piece.entities if one.id == id_)
+            parsed.kept[REDIRECTED_REASON] += id_ in self._known.complete
+            parsed.entities.extend(item for item in piece.entities if item.id == id_)
             self._follow(iri, ENTITY + fetched.redirects[id_])
             return
-        kept = [one for one in piece.statements if not self._is_dropped(one)]
-        if len(kept) < len(piece.statements):
-            parsed.skipped[DROPPED_REASON] += len(piece.statements) - len(kept)
+        selected = [item for item in piece.statements if not self._is_dropped(item)]
+        if len(selected) < len(piece.statements):
+            parsed.skipped[DROPPED_REASON] += len(piece.statements) - len(selected)
         else:
             # A document that lost statements is no whole one: it must not remove any.
             parsed.documents |= piece.documents
-        self._note_revision(id_, piece, fetched, self._state.whole)
-        self._add_piece(piece, kept)
-        for one in self._best(kept):
-            if isinstance(one.value, EntityValue):
-                self._reach(ENTITY + one.value.id)
+        self._note_revision(id_, piece, fetched, self._state.complete)
+        self._add_piece(piece, selected)
+        for item in self._best(selected):
+            if isinstance(item.value, EntityValue):
+                self._reach(ENTITY + item.value.id)
 
     def _note_revision(
         self, id_: str, piece: Parsed, fetched: Fetched, revisions: dict[str, int]
@@ -238,7 +240,7 @@ class DocumentWalk(Walk):
         state = self._state
         if not (target in self._taken or target in state.frontier):
             if target in state.queued:
-                state.coming = [one for one in state.coming if one != target]
+                state.coming = [queued for queued in state.coming if queued != target]
             state.queued.add(target)
             state.frontier.append(target)
         if iri in state.start_entities:
@@ -256,18 +258,18 @@ class DocumentWalk(Walk):
             if self._is_full():
                 self._parsed.skipped[BEYOND_REASON] += 1
                 continue
-            pairs = state.wanted.setdefault(head, set())
+            pairs = state.leading.setdefault(head, set())
             pair = (row.predicate.value.removeprefix(_DIRECT), entity_id(tail))
             if pair not in pairs:
                 pairs.add(pair)
-                self._wanted_statements += 1
+                self._leading_statements += 1
             state.relations.add(row.predicate.value)
             self._reach(head)
 
-    def _forget_wanted(self, iri: str) -> int:
-        number = len(self._state.wanted.pop(iri, ()))
-        self._wanted_statements -= number
-        return number
+    def _forget_leading(self, iri: str) -> int:
+        count = len(self._state.leading.pop(iri, ()))
+        self._leading_statements -= count
+        return count
 
     def _reach(self, iri: str) -> None:
         state = self._state
@@ -280,18 +282,20 @@ class DocumentWalk(Walk):
 
     def _best(self, statements: Sequence[Statement]) -> Iterator[Statement]:
         """Yields the statements that truthy triples are made of."""
-        preferred = {one.relation for one in statements if one.rank is Rank.PREFERRED}
-        for one in statements:
-            best = Rank.PREFERRED if one.relation in preferred else Rank.NORMAL
-            if one.rank is best:
-                yield one
+        preferred = {
+            statement.relation for statement in statements if statement.rank is Rank.PREFERRED
+        }
+        for statement in statements:
+            best = Rank.PREFERRED if statement.relation in preferred else Rank.NORMAL
+            if statement.rank is best:
+                yield statement
 
     def _add_piece(self, piece: Parsed, statements: Sequence[Statement]) -> None:
         parsed, state = self._parsed, self._state
         parsed.entities.extend(piece.entities)
         parsed.statements.extend(statements)
         # Places in one answer of many mean nothing to people: the reason names the entity.
-        parsed.rejects.extend(replace(one, line=0, offset=0) for one in piece.rejects)
+        parsed.rejects.extend(replace(reject, line=0, offset=0) for reject in piece.rejects)
         parsed.skipped.update(piece.skipped)
         parsed.forms |= piece.forms
         state.statements += len(statements)
@@ -302,32 +306,34 @@ class DocumentWalk(Walk):
     def _to_name(self) -> list[str]:
         """Returns the heads outside whose statements are wanted, then what else has names."""
         state = self._state
-        whole = self._taken.difference(state.lacks_outgoing)
+        complete = self._taken.difference(state.lacks_outgoing)
         if self._settings.direction == "in":
-            whole = set()
+            complete = set()
         met = super()._to_name()
-        heads = [one for one in met if one in state.wanted]
-        return heads + [one for one in met if one not in state.wanted and one not in whole]
+        heads = [iri for iri in met if iri in state.leading]
+        return heads + [iri for iri in met if iri not in state.leading and iri not in complete]
 
     def _names(self) -> Iterator[Parsed]:
         state, dialect = self._state, self._dialect
         # What is queued and not in the frontier has its names from its document.
-        asked = state.queued.union(state.frontier)
+        seen = state.queued.union(state.frontier)
         while state.done < len(state.frontier):
-            heads = list(takewhile(state.wanted.__contains__, state.frontier[state.done :]))
+            heads = list(takewhile(state.leading.__contains__, state.frontier[state.done :]))
             if heads:
                 heads, fetched = self._fetch_next(heads, self._known_heads(heads))
             batch = heads or state.frontier[state.done :][:ENTITIES_PER_REQUEST]
             if not heads:
-                fetched = self._entities.fetch([entity_id(one) for one in batch], whole=False)
+                fetched = self._entities.fetch(
+                    [entity_id(iri) for iri in batch], with_statements=False
+                )
             self._begin()
             for iri in batch:
                 self._take_outside(iri, fetched)
             state.done += len(batch)
             if heads:
                 # Their statements may name what was not met before, in qualifiers say.
-                new = [one for one in state.known if one not in asked and dialect.has_terms(one)]
-                asked.update(new)
+                new = [iri for iri in state.known if iri not in seen and dialect.has_terms(iri)]
+                seen.update(new)
                 state.frontier.extend(new)
             yield self._end("names")
 
@@ -336,12 +342,15 @@ class DocumentWalk(Walk):
         known: dict[str, int] = {}
         if self._earlier is None:
             return known
-        revisions = {**self._known.whole, **self._known.parts}
+        revisions = {**self._known.complete, **self._known.parts}
         for iri in heads[:REVISIONS_AT_ONCE]:
             id_ = entity_id(iri)
             if id_ in revisions:
-                held = {(one.relation, _id_of(one.value)) for one in self._earlier.statements(id_)}
-                if self._state.wanted[iri] <= held:
+                held = {
+                    (statement.relation, _id_of(statement.value))
+                    for statement in self._earlier.statements(id_)
+                }
+                if self._state.leading[iri] <= held:
                     known[id_] = revisions[id_]
         return known
 
@@ -349,7 +358,7 @@ class DocumentWalk(Walk):
         """Takes the names of an entity outside, and those of its statements that lead inside."""
         id_ = entity_id(iri)
         parsed = self._parsed
-        pairs = self._state.wanted.get(iri)
+        pairs = self._state.leading.get(iri)
         if id_ in fetched.failed:
             if iri not in self._state.lacks_outgoing:
                 reason = HEADS_REASON if pairs else TERMS_REASON
@@ -362,22 +371,22 @@ class DocumentWalk(Walk):
             return
         piece = self._piece(id_, fetched)
         statements = [
-            one
-            for one in piece.statements
+            item
+            for item in piece.statements
             if pairs
-            and isinstance(one.value, EntityValue)
-            and (one.relation, one.value.id) in pairs
+            and isinstance(item.value, EntityValue)
+            and (item.relation, item.value.id) in pairs
         ]
         if pairs:
-            found = {(one.relation, _id_of(one.value)) for one in statements}
-            lost = len(pairs - found)
+            current = {(item.relation, _id_of(item.value)) for item in statements}
+            lost = len(pairs - current)
             if lost:
                 parsed.skipped[EDITED_REASON] += lost
-            self._forget_wanted(iri)
+            self._forget_leading(iri)
             if id_ not in fetched.redirects:
                 self._note_revision(id_, piece, fetched, self._state.parts)
         # Not its whole document: it must not pass for that revision.
-        piece.entities = [replace(one, revision=None) for one in piece.entities]
+        piece.entities = [replace(item, revision=None) for item in piece.entities]
         self._add_piece(piece, statements)
 
 

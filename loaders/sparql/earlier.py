@@ -34,12 +34,12 @@ class Revisions:
     """At which revisions documents were read, by entity id; those with rejects are left out.
 
     Attributes:
-        whole: Of entities all of whose statements are in the edition.
+        complete: Of entities all of whose statements are in the edition.
         parts: Of entities of which those statements are in that lead into the walked part.
         dropped: The relations that were left out.
     """
 
-    whole: Mapping[str, int]
+    complete: Mapping[str, int]
     parts: Mapping[str, int]
     dropped: tuple[str, ...] = ()
 
@@ -50,9 +50,9 @@ class Revisions:
             position.get("whole", {}), position.get("parts", {}), tuple(position.get("dropped", ()))
         )
 
-    def keep(self, records: Records, graph: str, edition: str, /) -> None:
+    def save(self, records: Records, graph: str, edition: str, /) -> None:
         """Saves them beside an edition."""
-        fields = {"whole": self.whole, "parts": self.parts, "dropped": self.dropped}
+        fields = {"whole": self.complete, "parts": self.parts, "dropped": self.dropped}
         data = zlib.compress(orjson.dumps(fields))
         records.save_record(Record(RECORD_KIND, edition, graph, {"version": __version__}, data))
 
@@ -95,39 +95,39 @@ class Earlier:
             piece.forms.add(FULL)
         return piece
 
-    def options(self, asked: LoadOptions, /) -> LoadOptions:
+    def options(self, requested: LoadOptions, /) -> LoadOptions:
         """Returns the options of the edition's load, with the manners of those asked for.
 
         Raises:
             InputError: One is asked for that decides the result and is not the edition's.
         """
         stored = self.info.options
-        endpoint = self._kept(
-            asked.endpoint or EndpointOptions(), EndpointOptions(), stored["endpoint"]
+        endpoint = self._same(
+            requested.endpoint or EndpointOptions(), EndpointOptions(), stored["endpoint"]
         )
-        reading: LoadOptions = self._kept(
-            asked, LoadOptions(), {name: stored[name] for name in _READING}
+        reading: LoadOptions = self._same(
+            requested, LoadOptions(), {name: stored[name] for name in _READING}
         )
         # What is on disk may be older than the edition.
         return replace(reading, endpoint=replace(endpoint, cache_dir=None))
 
-    def _kept(self, asked: Any, unasked: Any, stored: Mapping[str, Any]) -> Any:
-        kept: dict[str, Any] = {}
+    def _same(self, requested: Any, defaults: Any, stored: Mapping[str, Any]) -> Any:
+        values: dict[str, Any] = {}
         for name, value in stored.items():
             if isinstance(value, list):
                 value = tuple(value)
             if name == "drop_relations" and value is not None:
                 value = Path(value)
-            wanted = getattr(asked, name)
-            if wanted not in (value, getattr(unasked, name)):
+            choice = getattr(requested, name)
+            if choice not in (value, getattr(defaults, name)):
                 raise InputError(
                     f"{self.info.edition} was loaded with {name} {_shown(value)}, and "
-                    f"{_shown(wanted)} is asked for; a refresh reads the same part again",
+                    f"{_shown(choice)} is asked for; a refresh reads the same part again",
                     argument=name,
                     hint=f"Leave the option out. For another part: {_ANEW[0].lower()}{_ANEW[1:]}",
                 )
-            kept[name] = value
-        return replace(asked, **kept)
+            values[name] = value
+        return replace(requested, **values)
 
 
 def _shown(value: Any) -> str:
@@ -142,11 +142,11 @@ def open_earlier(store: Store, graph: str, source: str, /) -> Earlier:
         InputError: Its source tells no revisions, or it holds more than one load of it.
         StoreCorruptError: What is kept of its revisions is damaged.
     """
-    found = SOURCE.fullmatch(source)
-    if found is None or found[1] != "wikidata":
+    match = SOURCE.fullmatch(source)
+    if match is None or match[1] != "wikidata":
         why = (
             "DBpedia's endpoint tells no revisions of its entities"
-            if found
+            if match
             else "files tell nothing of what changed since they were loaded"
         )
         raise InputError(

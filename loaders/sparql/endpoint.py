@@ -23,7 +23,7 @@ from graph_service.http.transfer import LONGEST_GET, Reply, judge_status, send
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.terms import Row, Term, read_term
 
-_LONGEST_NUMBER = 18
+_MAX_CAP_DIGITS = 18
 
 
 class QueryFailedError(RequestFailedError):
@@ -52,7 +52,7 @@ class Answer:
     def rows(self) -> tuple[Row, ...]:
         """Returns the bindings of s, p and o as triples; raises ``QueryFailedError``."""
         try:
-            return tuple(Row(one["s"], one["p"], one["o"]) for one in self.bindings)
+            return tuple(Row(binding["s"], binding["p"], binding["o"]) for binding in self.bindings)
         except KeyError as error:
             raise QueryFailedError(f"an answer without a value for {error}") from error
 
@@ -84,7 +84,7 @@ class Endpoint:
         self.address = address
         self.traffic = self._polite.traffic
         self._parameters = urllib.parse.parse_qsl(parts.query, keep_blank_values=True)
-        self._bare = urllib.parse.urlunsplit(parts._replace(query="", fragment=""))
+        self._base = urllib.parse.urlunsplit(parts._replace(query="", fragment=""))
         self._post_always = False
 
     def prune_cache(self) -> None:
@@ -92,7 +92,7 @@ class Endpoint:
         if self._polite.cache is not None:
             self._polite.cache.prune()
 
-    def ask(
+    def select(
         self, query: str, /, *, fresh: bool = False, fits: Callable[[Row], bool] | None = None
     ) -> Answer:
         """Returns the whole answer to a SELECT query.
@@ -110,17 +110,17 @@ class Endpoint:
         """
         self._polite.go_on()
         if not fresh:
-            kept = self._kept(query)
-            if kept is not None and not _stranger(kept, fits):
+            cached = self._cached(query)
+            if cached is not None and not _stranger(cached, fits):
                 self.traffic.from_cache += 1
-                return kept
+                return cached
         partial: list[Row] = []
         try:
             return self._polite.run(lambda: self._attempt(query, partial, fits))
         except RequestFailedError as error:
             raise QueryFailedError(error.reason, tuple(partial)) from error
 
-    def _kept(self, query: str) -> Answer | None:
+    def _cached(self, query: str) -> Answer | None:
         cache = self._polite.cache
         body = cache.get(self.address, query) if cache is not None else None
         if body is None:
@@ -150,7 +150,7 @@ class Endpoint:
     def _request(self, query: str) -> urllib.request.Request:
         from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
-        wrapper = SPARQLWrapper(self._bare)
+        wrapper = SPARQLWrapper(self._base)
         for name, value in self._parameters:
             wrapper.addParameter(name, value)
         wrapper.setQuery(query)
@@ -193,7 +193,7 @@ class Endpoint:
         if stranger:
             return Fault(f"the answer to another query, with {stranger}", of_query=False)
         cap = headers.get("X-SPARQL-MaxRows", "").strip()
-        max_rows = int(cap) if cap.isdecimal() and len(cap) < _LONGEST_NUMBER else None
+        max_rows = int(cap) if cap.isdecimal() and len(cap) < _MAX_CAP_DIGITS else None
         reason = partial_reason(headers)
         if reason:
             with contextlib.suppress(QueryFailedError):
@@ -235,6 +235,8 @@ def _bindings(body: bytes) -> tuple[Mapping[str, Term], ...]:
         bindings = payload["results"]["bindings"]
         if not isinstance(bindings, list):
             raise TypeError("no list of bindings")
-        return tuple({name: read_term(term) for name, term in one.items()} for one in bindings)
+        return tuple(
+            {name: read_term(term) for name, term in binding.items()} for binding in bindings
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not SPARQL JSON: {error}") from error

@@ -61,48 +61,48 @@ class Pager:
         /,
         *,
         fits: Callable[[Row], bool] | None = None,
-        wanted: int | None = None,
+        enough: int | None = None,
     ) -> Collected:
         """Returns all triples of a pattern (a group's inside).
 
         Args:
             pattern: Binds ``?s ?p ?o``.
             fits: Whether a triple can be of this pattern.
-            wanted: Triples after which no more are asked for; None for all.
+            enough: Triples after which no more are asked for; None for all.
 
         Raises:
             QueryFailedError: A page failed; its ``rows`` are what came so far. Or there are
                 more rows than are held.
         """
-        found: set[Row] = set()
+        rows: set[Row] = set()
         problem = ""
         for attempt in range(ATTEMPTS):
             try:
-                sure = self._read_pages(pattern, found, fits, wanted, fresh=attempt > 0)
-                if sure or (wanted is not None and len(found) >= wanted):
-                    return Collected(tuple(sorted(found)))
+                sure = self._read_pages(pattern, rows, fits, enough, fresh=attempt > 0)
+                if sure or (enough is not None and len(rows) >= enough):
+                    return Collected(tuple(sorted(rows)))
                 count = self.count(pattern, fresh=attempt > 0)
             except TooManyRowsError:
                 raise
             except QueryFailedError as error:
                 raise QueryFailedError(
-                    error.reason, tuple(sorted(found.union(error.rows)))
+                    error.reason, tuple(sorted(rows.union(error.rows)))
                 ) from error
-            if len(found) >= count:
-                return Collected(tuple(sorted(found)))
-            problem = f"{len(found):,} of {count:,} rows came, in {attempt + 1} attempts"
-        return Collected(tuple(sorted(found)), problem)
+            if len(rows) >= count:
+                return Collected(tuple(sorted(rows)))
+            problem = f"{len(rows):,} of {count:,} rows came, in {attempt + 1} attempts"
+        return Collected(tuple(sorted(rows)), problem)
 
     def count(self, pattern: str, /, *, fresh: bool = False) -> int:
         """Returns how many distinct triples a pattern has."""
-        answer = self._endpoint.ask(
+        answer = self._endpoint.select(
             "SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { "
             f"{pattern} }} }} }}",
             fresh=fresh,
         )
         try:
-            [one] = answer.bindings
-            return int(one["n"].value)
+            [binding] = answer.bindings
+            return int(binding["n"].value)
         except (KeyError, ValueError) as error:
             raise QueryFailedError("a count that is no number") from error
 
@@ -113,9 +113,9 @@ class Pager:
     def _read_pages(
         self,
         pattern: str,
-        found: set[Row],
+        collected: set[Row],
         fits: Callable[[Row], bool] | None,
-        wanted: int | None,
+        enough: int | None,
         *,
         fresh: bool,
     ) -> bool:
@@ -126,12 +126,12 @@ class Pager:
         while True:
             start = max(0, offset - OVERLAP_ROWS)
             query = self._page(pattern, limit, start)
-            answer = self._endpoint.ask(query, fresh=fresh, fits=fits)
+            answer = self._endpoint.select(query, fresh=fresh, fits=fits)
             rows = answer.rows()
-            found.update(rows)
-            if wanted is not None and len(found) >= wanted:
+            collected.update(rows)
+            if enough is not None and len(collected) >= enough:
                 return False
-            if len(found) > self._max_rows:
+            if len(collected) > self._max_rows:
                 # None of them are kept: what else has as many would fill the memory too.
                 raise TooManyRowsError(
                     f"more than {self._max_rows:,} rows, the most that are held of one pattern "

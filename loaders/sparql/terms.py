@@ -46,7 +46,7 @@ def write_string(text: str, /) -> str:
     >>> print(write_string('say "no"\n'))
     "say \"no\"\n"
     """
-    return '"' + re.sub(r'[\\"\n\r\t]', lambda found: _STRING_ESCAPES[found[0]], text) + '"'
+    return '"' + re.sub(r'[\\"\n\r\t]', lambda match: _STRING_ESCAPES[match[0]], text) + '"'
 
 
 @dataclass(frozen=True, slots=True, order=True)

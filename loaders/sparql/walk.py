@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any
 
 from graph_service.http.host_client import Traffic
+from graph_service.model.serialise import from_plain, to_plain
 from graph_service.model.statement import EntityKind
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
@@ -45,6 +46,10 @@ def hub_reason(limit: int, /) -> str:
     return f"hubs whose incoming statements were left out (more than {limit:,} each)"
 
 
+_CHECKPOINT_KEYS = {"leading": "wanted", "complete": "whole"}
+"""Keys of checkpoints, where they are not the names of the state's fields."""
+
+
 @dataclass(slots=True)
 class State:
     """Where the walk stands: all that a resumed one needs.
@@ -60,9 +65,9 @@ class State:
         lacks_outgoing: Entities that were walked and whose own statements are not all taken.
         lacks_incoming: The same of their incoming ones; hubs are here.
         statements: How many are in.
-        wanted: Where whole documents are read: relations and values of the statements that lead
+        leading: Where whole documents are read: relations and values of the statements that lead
             into the walked part, by their head, until its document is in.
-        whole, parts: Revisions of the documents that were read without a reject, by entity id:
+        complete, parts: Revisions of the documents that were read without a reject, by entity id:
             of those taken whole, and of those of which a part was.
         dropped: The relations that are left out.
     """
@@ -78,51 +83,22 @@ class State:
     lacks_outgoing: set[str] = field(default_factory=set)
     lacks_incoming: set[str] = field(default_factory=set)
     statements: int = 0
-    wanted: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    whole: dict[str, int] = field(default_factory=dict)
+    leading: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    complete: dict[str, int] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the state as a checkpoint keeps it."""
-        return {
-            "hop": self.hop,
-            "frontier": list(self.frontier),
-            "done": self.done,
-            "known": list(self.known),
-            "queued": sorted(self.queued),
-            "coming": list(self.coming),
-            "relations": sorted(self.relations),
-            "start_entities": sorted(self.start_entities),
-            "lacks_outgoing": sorted(self.lacks_outgoing),
-            "lacks_incoming": sorted(self.lacks_incoming),
-            "statements": self.statements,
-            "wanted": {head: sorted(map(list, pairs)) for head, pairs in self.wanted.items()},
-            "whole": dict(self.whole),
-            "parts": dict(self.parts),
-            "dropped": list(self.dropped),
-        }
+        """Returns the state as it stands in a checkpoint."""
+        plain: dict[str, Any] = to_plain(self) | {"known": list(self.known)}
+        return {_CHECKPOINT_KEYS.get(name, name): value for name, value in plain.items()}
 
     @classmethod
     def from_json(cls, payload: Mapping[str, Any]) -> State:
-        """Returns the state that a checkpoint kept."""
-        return cls(
-            int(payload["hop"]),
-            list(payload["frontier"]),
-            int(payload["done"]),
-            dict.fromkeys(payload["known"]),
-            set(payload["queued"]),
-            list(payload["coming"]),
-            set(payload["relations"]),
-            set(payload["start_entities"]),
-            set(payload["lacks_outgoing"]),
-            set(payload["lacks_incoming"]),
-            int(payload["statements"]),
-            {head: {(a, b) for a, b in pairs} for head, pairs in payload["wanted"].items()},
-            dict(payload.get("whole", {})),
-            dict(payload.get("parts", {})),
-            tuple(payload.get("dropped", ())),
-        )
+        """Returns the state of a checkpoint."""
+        names = {key: name for name, key in _CHECKPOINT_KEYS.items()}
+        plain = {names.get(key, key): value for key, value in payload.items()}
+        return from_plain(cls, plain | {"known": dict.fromkeys(plain["known"])})
 
 
 class Walk:
@@ -197,9 +173,9 @@ class Walk:
     def _to_name(self) -> list[str]:
         """Returns what was met and has names, sorted."""
         state, dialect = self._state, self._dialect
-        relations = {dialect.relation_iri(one) for one in state.relations}
+        relations = {dialect.relation_iri(iri) for iri in state.relations}
         met = {*state.known, *relations, *state.queued}
-        return sorted(one for one in met if dialect.has_terms(one))
+        return sorted(iri for iri in met if dialect.has_terms(iri))
 
     def _begin(self, *, terms_only: bool = True) -> None:
         self._parsed = Parsed(terms_only=terms_only)
@@ -239,33 +215,33 @@ class Walk:
             yield self._end(f"hop {state.hop}")
 
     def _rows_around(self, batch: Sequence[str]) -> list[Row]:
-        askable = self._askable(batch)
-        found: set[Row] = set()
+        askable = self._writable(batch)
+        rows: set[Row] = set()
         if self._settings.direction != "in":
-            found.update(self._all_of(askable, self._dialect.outgoing, OUTGOING_REASON))
+            rows.update(self._all_of(askable, self._dialect.outgoing, OUTGOING_REASON))
         if self._settings.direction != "out":
-            found.update(self._incoming_rows(askable))
-        return sorted(found)
+            rows.update(self._incoming_rows(askable))
+        return sorted(rows)
 
     def _incoming_rows(self, entities: Sequence[str]) -> set[Row]:
-        found: set[Row] = set()
-        for start in [one for one in entities if one in self._state.start_entities]:
-            found.update(self._all_of([start], self._incoming_of_one, INCOMING_REASON))
-        others = [one for one in entities if one not in self._state.start_entities]
+        rows: set[Row] = set()
+        for start in [entity for entity in entities if entity in self._state.start_entities]:
+            rows.update(self._all_of([start], self._incoming_pattern, INCOMING_REASON))
+        others = [entity for entity in entities if entity not in self._state.start_entities]
         for first in range(0, len(others), INCOMING_PER_QUERY):
-            found.update(self._incoming(others[first : first + INCOMING_PER_QUERY]))
-        return found
+            rows.update(self._incoming(others[first : first + INCOMING_PER_QUERY]))
+        return rows
 
-    def _askable(self, batch: Sequence[str]) -> list[str]:
-        found = [one for one in batch if can_write_iri(one)]
-        if len(found) < len(batch):
-            self._parsed.skipped[UNWRITABLE_REASON] += len(batch) - len(found)
-            unasked = set(batch).difference(found)
-            self._state.lacks_outgoing |= unasked
-            self._state.lacks_incoming |= unasked
-        return found
+    def _writable(self, batch: Sequence[str]) -> list[str]:
+        writable = [iri for iri in batch if can_write_iri(iri)]
+        if len(writable) < len(batch):
+            self._parsed.skipped[UNWRITABLE_REASON] += len(batch) - len(writable)
+            unwritable = set(batch).difference(writable)
+            self._state.lacks_outgoing |= unwritable
+            self._state.lacks_incoming |= unwritable
+        return writable
 
-    def _incoming_of_one(self, entities: Sequence[str]) -> str:
+    def _incoming_pattern(self, entities: Sequence[str]) -> str:
         [entity] = entities
         return self._dialect.incoming(entity)
 
@@ -276,14 +252,14 @@ class Walk:
         if not entities:
             return ()
         try:
-            asked = frozenset(entities)
+            requested = frozenset(entities)
             limit = self._settings.max_statements
             collected = self._pager.collect(
                 pattern_of(entities),
                 # So many rows fill the limit, whichever of them are statements that came before.
-                wanted=None if limit is None or reason == TERMS_REASON else limit + _MORE_ROWS,
+                enough=None if limit is None or reason == TERMS_REASON else limit + _MORE_ROWS,
                 fits=lambda row: (
-                    (row.object if reason == INCOMING_REASON else row.subject).value in asked
+                    (row.object if reason == INCOMING_REASON else row.subject).value in requested
                 ),
             )
         except QueryFailedError as error:
@@ -305,15 +281,15 @@ class Walk:
         if not entities:
             return []
         parts = [
-            f"{{ SELECT DISTINCT ?s ?p ?o WHERE {{ {self._dialect.incoming(one)} }} "
+            f"{{ SELECT DISTINCT ?s ?p ?o WHERE {{ {self._dialect.incoming(entity)} }} "
             f"LIMIT {limit + 1} }}"
-            for one in entities
+            for entity in entities
         ]
         try:
-            asked = frozenset(entities)
-            answer = self._endpoint.ask(
+            requested = frozenset(entities)
+            answer = self._endpoint.select(
                 f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}",
-                fits=lambda row: row.object.value in asked,
+                fits=lambda row: row.object.value in requested,
             )
             rows = answer.rows()
             capped = self._pager.looks_capped(len(rows), answer.max_rows)
@@ -330,7 +306,7 @@ class Walk:
         if capped and counts[entities[0]] <= limit:
             rows = self._counted(entities[0], limit)
             counts = Counter(row.object.value for row in rows)
-        hubs = {one for one, number in counts.items() if number > limit}
+        hubs = {entity for entity, count in counts.items() if count > limit}
         self._add_hubs(hubs)
         return [row for row in rows if row.object.value not in hubs]
 
@@ -346,7 +322,7 @@ class Walk:
         except QueryFailedError as error:
             self._incomplete(entity, INCOMING_REASON, error.reason, pattern)
             return ()
-        return self._all_of([entity], self._incoming_of_one, INCOMING_REASON)
+        return self._all_of([entity], self._incoming_pattern, INCOMING_REASON)
 
     def _add_hubs(self, hubs: set[str]) -> None:
         if hubs:
@@ -380,7 +356,7 @@ class Walk:
                     target in self._taken or target in frontier
                 ):
                     if target in state.queued:
-                        state.coming = [one for one in state.coming if one != target]
+                        state.coming = [iri for iri in state.coming if iri != target]
                     state.queued.add(target)
                     state.frontier.append(target)
                     frontier.add(target)
@@ -421,23 +397,23 @@ class Walk:
 
     def _names(self) -> Iterator[Parsed]:
         state, dialect = self._state, self._dialect
-        relations = {entity_id(dialect.relation_iri(one)) for one in state.relations}
-        asked = set(state.frontier)
+        relations = {entity_id(dialect.relation_iri(entity)) for entity in state.relations}
+        seen = set(state.frontier)
         while state.done < len(state.frontier):
             batch = state.frontier[state.done : state.done + TERMS_PER_QUERY]
             self._begin()
-            rows = sorted(self._all_of(self._askable(batch), dialect.terms, TERMS_REASON))
+            rows = sorted(self._all_of(self._writable(batch), dialect.terms, TERMS_REASON))
             for row in rows:
                 self._add(row)
                 target = dialect.redirect_of(row)
-                if target is not None and target not in asked and dialect.has_terms(target):
-                    asked.add(target)
+                if target is not None and target not in seen and dialect.has_terms(target):
+                    seen.add(target)
                     state.frontier.append(target)
             state.done += len(batch)
             parsed = self._end("names")
             parsed.entities = [
-                replace(one, kind=EntityKind.PROPERTY) if one.id in relations else one
-                for one in parsed.entities
+                replace(entity, kind=EntityKind.PROPERTY) if entity.id in relations else entity
+                for entity in parsed.entities
             ]
             yield parsed
 

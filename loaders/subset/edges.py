@@ -36,10 +36,10 @@ class KeySet:
         """Returns which of some keys are in it."""
         if not len(self.keys):
             return np.zeros(len(keys), dtype=np.bool_)
-        places = np.searchsorted(self.keys, keys)
-        places[places == len(self.keys)] = 0
-        found: npt.NDArray[np.bool_] = self.keys[places] == keys
-        return found
+        indexes = np.searchsorted(self.keys, keys)
+        indexes[indexes == len(self.keys)] = 0
+        is_member: npt.NDArray[np.bool_] = self.keys[indexes] == keys
+        return is_member
 
     def holds_id(self, id_: str, /) -> bool:
         """Returns whether an id's key is in it."""
@@ -72,8 +72,8 @@ class Edges:
             pairs = np.frombuffer(data, dtype=np.int64).reshape(-1, 2)
             head, tail = pairs[:, 0], pairs[:, 1]
             if heads is not None:
-                kept = heads.holds(head)
-                head, tail = head[kept], tail[kept]
+                selected = heads.holds(head)
+                head, tail = head[selected], tail[selected]
             yield head, tail
 
     def close(self) -> None:
@@ -127,15 +127,15 @@ def walk(
                 into = frontier.holds(tail)
                 np.add.at(incoming, np.searchsorted(frontier.keys, tail[into]), 1)
         new_hubs = KeySet(frontier.keys[(incoming > limit) & ~start_entities.holds(frontier.keys)])
-        ends: list[Keys] = []
+        reached: list[Keys] = []
         for head, tail in edges.chunks(heads):
             if direction != "in":
-                ends.append(np.unique(tail[frontier.holds(head)]))
+                reached.append(np.unique(tail[frontier.holds(head)]))
             if direction != "out":
                 into = frontier.holds(tail) & ~new_hubs.holds(tail)
-                ends.append(np.unique(head[into]))
+                reached.append(np.unique(head[into]))
         inner = KeySet(np.concatenate([inner.keys, frontier.keys]))
         hubs = KeySet(np.concatenate([hubs.keys, new_hubs.keys]))
-        others = KeySet(np.concatenate([np.zeros(0, np.int64), *ends]))
+        others = KeySet(np.concatenate([np.zeros(0, np.int64), *reached]))
         frontier = KeySet(others.keys[~inner.holds(others.keys)])
     return Surroundings(inner, KeySet(np.concatenate([inner.keys, frontier.keys])), hubs)

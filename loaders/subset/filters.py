@@ -233,14 +233,14 @@ def with_subclasses(
     below: dict[str, list[str]] = {}
     for class_, superclass in pairs:
         below.setdefault(superclass, []).append(class_)
-    found = set(classes)
-    coming = list(found)
+    all_classes = set(classes)
+    coming = list(all_classes)
     while coming:
         for class_ in below.get(coming.pop(), ()):
-            if class_ not in found:
-                found.add(class_)
+            if class_ not in all_classes:
+                all_classes.add(class_)
                 coming.append(class_)
-    return frozenset(found)
+    return frozenset(all_classes)
 
 
 class RelationFilter:
@@ -286,7 +286,7 @@ class EntityConditions:
 
     def matches(self, statement: Statement, /) -> list[int]:
         """Returns the numbers of the conditions that a statement fulfils: 0 is the class."""
-        found = []
+        indexes = []
         value = statement.value
         if (
             self.classes is not None
@@ -294,16 +294,16 @@ class EntityConditions:
             and isinstance(value, EntityValue)
             and value.id in self.classes
         ):
-            found.append(0)
-        found.extend(
-            number
-            for number, condition in enumerate(self.having, start=1)
+            indexes.append(0)
+        indexes.extend(
+            index
+            for index, condition in enumerate(self.having, start=1)
             if condition.holds_for(statement.relation, value)
         )
-        return found
+        return indexes
 
     @property
-    def numbers(self) -> list[int]:
+    def indexes(self) -> list[int]:
         """The numbers of all conditions that take statements."""
         return [*([0] if self.classes is not None else []), *range(1, len(self.having) + 1)]
 
@@ -340,7 +340,7 @@ class DocumentFilter:
         # own documents are told by their type.
         self._marks = [
             tuple(f'"{site}"'.encode() for site in conditions.sitelinks),
-            *((f'"{one.relation}"'.encode(),) for one in conditions.having),
+            *((f'"{condition.relation}"'.encode(),) for condition in conditions.having),
         ]
 
     def may_hold(self, piece: bytes, /) -> bool:
@@ -354,13 +354,13 @@ class DocumentFilter:
     def choice(self, document: Mapping[str, Any], id_: str, /) -> Choice:
         """Returns what becomes of a document."""
         far = self._reached is not None and not self._reached(id_)
-        if not far and self._wanted(document, id_):
+        if not far and self._is_selected(document, id_):
             return Choice.TAKE
         if id_.startswith("P") or (self._has_names is not None and self._has_names(id_)):
             return Choice.NAMES_ONLY
         return Choice.LEAVE_OUT
 
-    def _wanted(self, document: Mapping[str, Any], id_: str) -> bool:
+    def _is_selected(self, document: Mapping[str, Any], id_: str) -> bool:
         conditions = self._conditions
         if conditions.ids is not None and id_ not in conditions.ids:
             return False
@@ -387,12 +387,12 @@ class DocumentFilter:
 def _values(claims: object, property_: str) -> list[str]:
     """Returns the ids of the entities that a property has as values, deprecated ones too."""
     group = claims.get(property_) if isinstance(claims, Mapping) else None
-    found = []
+    ids = []
     for claim in group if isinstance(group, list) else ():
         try:
             value = claim["mainsnak"]["datavalue"]["value"]
             id_ = value.get("id") or f"Q{int(value['numeric-id'])}"
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
-        found.append(id_)
-    return found
+        ids.append(id_)
+    return ids

@@ -162,9 +162,11 @@ def _subclass_pairs(path: Path | None) -> Iterator[tuple[str, str]]:
     with open_source(path) as source:
         format_ = recognise_source(source)
         for parsed in read(format_, source, LoadOptions(), {}):
-            for one in parsed.statements:
-                if one.relation in SUBCLASS_RELATIONS and isinstance(one.value, EntityValue):
-                    yield one.head, one.value.id
+            for statement in parsed.statements:
+                if statement.relation in SUBCLASS_RELATIONS and isinstance(
+                    statement.value, EntityValue
+                ):
+                    yield statement.head, statement.value.id
             if format_ is Format.LABELS:
                 for entity in parsed.entities:
                     # In a table of two columns the superclasses are where names would be.

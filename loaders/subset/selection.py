@@ -66,70 +66,80 @@ class Selection:
         if self._redirects:
             self._resolve(parsed)
         if not self._relations.lets_all_through:
-            self._keep(parsed, [self._relations.passes(one.relation) for one in parsed.statements])
+            self._select(
+                parsed,
+                [self._relations.passes(statement.relation) for statement in parsed.statements],
+            )
             # What is not all of an entity's statements must not replace them all.
             parsed.documents.clear()
         heads = None if chosen else self._heads
         if heads is not None:
-            self._keep(parsed, heads.holds(head_keys(parsed.statements)).tolist())
+            self._select(parsed, heads.holds(head_keys(parsed.statements)).tolist())
         if self._around is not None:
-            self._keep_around(parsed, self._around)
+            self._select_around(parsed, self._around)
         if heads is not None or self._around is not None:
-            self._keep_entities(parsed)
+            self._select_entities(parsed)
 
-    def _keep(self, parsed: Parsed, kept: list[bool]) -> None:
-        count = len(kept) - sum(kept)
+    def _select(self, parsed: Parsed, selected: list[bool]) -> None:
+        count = len(selected) - sum(selected)
         if count:
             parsed.skipped[STATEMENT_REASON] += count
             parsed.mark(0)
-            parsed.statements = list(compress(parsed.statements, kept))
-            parsed.lines = array("q", compress(parsed.lines, kept))
+            parsed.statements = list(compress(parsed.statements, selected))
+            parsed.lines = array("q", compress(parsed.lines, selected))
 
-    def _keep_around(self, parsed: Parsed, around: Surroundings) -> None:
+    def _select_around(self, parsed: Parsed, around: Surroundings) -> None:
         statements = parsed.statements
         direction = self._filters.direction
-        is_entity = np.array([type(one.value) is EntityValue for one in statements], dtype=np.bool_)
+        is_entity = np.array(
+            [type(statement.value) is EntityValue for statement in statements], dtype=np.bool_
+        )
         tails = np.array(
-            [key64(one.value.id) if type(one.value) is EntityValue else 0 for one in statements],
+            [
+                key64(statement.value.id) if type(statement.value) is EntityValue else 0
+                for statement in statements
+            ],
             dtype=np.int64,
         )
-        kept = np.zeros(len(statements), dtype=np.bool_)
+        selected = np.zeros(len(statements), dtype=np.bool_)
         if direction != "in":
-            kept |= around.inner.holds(head_keys(statements))
+            selected |= around.inner.holds(head_keys(statements))
         if direction != "out":
             into = is_entity & around.inner.holds(tails)
             into_hubs = into & around.hubs.holds(tails)
-            hubs = int((into_hubs & ~kept).sum())
-            kept |= into & ~into_hubs
+            hubs = int((into_hubs & ~selected).sum())
+            selected |= into & ~into_hubs
             if hubs:
                 parsed.skipped[self._hub_reason] += hubs
                 parsed.skipped[STATEMENT_REASON] -= hubs
-        self._keep(parsed, kept.tolist())
+        self._select(parsed, selected.tolist())
         if not parsed.skipped[STATEMENT_REASON]:
             del parsed.skipped[STATEMENT_REASON]
         ids = sorted(parsed.documents) if direction != "in" else []
         inner = around.inner.holds(np.array([key64(id_) for id_ in ids], dtype=np.int64))
-        parsed.documents = {id_ for id_, whole in zip(ids, inner.tolist(), strict=True) if whole}
+        parsed.documents = {
+            id_ for id_, is_inner in zip(ids, inner.tolist(), strict=True) if is_inner
+        }
 
-    def _keep_entities(self, parsed: Parsed) -> None:
+    def _select_entities(self, parsed: Parsed) -> None:
         names = self._names
-        kept = [
+        selected = [
             is_relation(entity) or (names is not None and names.holds_id(_target(entity)))
             for entity in parsed.entities
         ]
-        if not all(kept):
-            parsed.skipped[ENTITY_REASON] += len(kept) - sum(kept)
+        if not all(selected):
+            parsed.skipped[ENTITY_REASON] += len(selected) - sum(selected)
             parsed.mark(0)
-            parsed.entities = list(compress(parsed.entities, kept))
-            parsed.entity_lines = array("q", compress(parsed.entity_lines, kept))
+            parsed.entities = list(compress(parsed.entities, selected))
+            parsed.entity_lines = array("q", compress(parsed.entity_lines, selected))
 
     def _resolve(self, parsed: Parsed) -> None:
         redirects = self._redirects
         moved = 0
         statements = []
-        for one in parsed.statements:
-            resolved = resolve_statement(one, redirects)
-            moved += resolved is not one
+        for statement in parsed.statements:
+            resolved = resolve_statement(statement, redirects)
+            moved += resolved is not statement
             statements.append(resolved)
         if moved:
             parsed.statements = statements
@@ -140,9 +150,9 @@ def head_keys(statements: Sequence[Statement], /) -> Keys:
     """Returns the key of each statement's head; those of one entity mostly follow each other."""
     keys: list[int] = []
     last, key = "", 0
-    for one in statements:
-        if one.head != last:
-            last, key = one.head, key64(one.head)
+    for statement in statements:
+        if statement.head != last:
+            last, key = statement.head, key64(statement.head)
         keys.append(key)
     return np.array(keys, dtype=np.int64)
 

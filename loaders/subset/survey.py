@@ -49,9 +49,7 @@ class Survey:
         self._needs_edges = bool(filters.around_entities) or filters.value_names
         self._edges = Edges()
         self._documents: array[int] = array("q")
-        self._matching: dict[int, array[int]] = {
-            number: array("q") for number in conditions.numbers
-        }
+        self._matching: dict[int, array[int]] = {index: array("q") for index in conditions.indexes}
         self._relations: set[str] = set()
         self._redirects: dict[str, str] = {}
         self._held: HeldTruthy | None = None
@@ -82,22 +80,22 @@ class Survey:
             raise BothFormsError
         if self._resolve:
             self._redirects.update(
-                (one.id, one.redirect) for one in parsed.entities if one.redirect is not None
+                (item.id, item.redirect) for item in parsed.entities if item.redirect is not None
             )
         keys = head_keys(parsed.statements).tolist()
         if chosen:
             self._documents.extend(set(keys))
         passes = self._relation_filter.passes
         pairs: list[tuple[int, int]] = []
-        for key, one in zip(keys, parsed.statements, strict=True):
+        for key, item in zip(keys, parsed.statements, strict=True):
             if not chosen:
-                for number in self._conditions.matches(one):
-                    self._matching[number].append(key)
-            if not passes(one.relation):
+                for index in self._conditions.matches(item):
+                    self._matching[index].append(key)
+            if not passes(item.relation):
                 continue
-            self._relations.add(one.relation)
-            if self._needs_edges and type(one.value) is EntityValue:
-                pairs.append((key, key64(one.value.id)))
+            self._relations.add(item.relation)
+            if self._needs_edges and type(item.value) is EntityValue:
+                pairs.append((key, key64(item.value.id)))
         self._edges.add(pairs)
 
     def close(self) -> None:
@@ -114,7 +112,7 @@ class Survey:
         filters, conditions = self._filters, self._conditions
         heads: KeySet | None = None
         if filters.chooses_entities:
-            parts = [KeySet(_keys(found)) for found in self._matching.values()]
+            parts = [KeySet(_keys(keys)) for keys in self._matching.values()]
             if conditions.ids is not None:
                 parts.append(KeySet.of(sorted(conditions.ids)))
             heads = KeySet(np.concatenate([_intersection(parts).keys, _keys(self._documents)]))
@@ -162,17 +160,17 @@ class Survey:
         return KeySet(np.concatenate(parts))
 
 
-def _keys(found: array[int]) -> Keys:
-    return np.frombuffer(found, dtype=np.int64) if found else np.zeros(0, dtype=np.int64)
+def _keys(keys: array[int]) -> Keys:
+    return np.frombuffer(keys, dtype=np.int64) if keys else np.zeros(0, dtype=np.int64)
 
 
 def _intersection(parts: Sequence[KeySet]) -> KeySet:
     if not parts:
         return KeySet(np.zeros(0, dtype=np.int64))
-    found = parts[0]
+    common = parts[0]
     for other in parts[1:]:
-        found = KeySet(found.keys[other.holds(found.keys)])
-    return found
+        common = KeySet(common.keys[other.holds(common.keys)])
+    return common
 
 
 def without_survey(filters: Filters, conditions: EntityConditions, /) -> Selection | None:

@@ -100,8 +100,8 @@ def read_kgtk(
     header = first_row(source, "\t") or []
     names = [name.strip() for name in header]
     lower = [name.lower() for name in names]
-    places = {role: index for index, name in enumerate(lower) if (role := _KGTK_ROLES.get(name))}
-    missing = [role for role in _REQUIRED if role not in places]
+    columns = {role: index for index, name in enumerate(lower) if (role := _KGTK_ROLES.get(name))}
+    missing = [role for role in _REQUIRED if role not in columns]
     if missing:
         raise ColumnsError(
             f"{source.name} has no KGTK column for {', '.join(missing)}; its columns are "
@@ -109,12 +109,12 @@ def read_kgtk(
             argument="format",
             hint="Name the columns, for instance --format tsv --columns head=from,...",
         )
-    head_at, relation_at, tail_at = (places[role] for role in _REQUIRED)
-    id_at, rank_at = places.get("id"), places.get("rank")
+    head_at, relation_at, tail_at = (columns[role] for role in _REQUIRED)
+    id_at, rank_at = columns.get("id"), columns.get("rank")
     labels = [
         (index, _LABEL_COLUMNS[name]) for index, name in enumerate(lower) if name in _LABEL_COLUMNS
     ]
-    named = {*places.values(), *(index for index, _ in labels)}
+    named = {*columns.values(), *(index for index, _ in labels)}
     extra = [
         (index, name) for index, name in enumerate(names) if index not in named and ";" not in name
     ]
@@ -122,7 +122,7 @@ def read_kgtk(
         (index, name) for index, name in enumerate(names) if index not in named and ";" in name
     ]
     base_iri = options.base_iri
-    beside = read_side_files(options).qualifiers
+    side_files = read_side_files(options).qualifiers
     terms = TermRows(options)
 
     def take(row: Row, parsed: Parsed) -> None:
@@ -153,8 +153,8 @@ def read_kgtk(
             for index, name in extra
             if cells[index]
         )
-        if beside and id_at is not None:
-            qualifiers += beside.get(cells[id_at].strip(), ())
+        if side_files and id_at is not None:
+            qualifiers += side_files.get(cells[id_at].strip(), ())
         for index, name in passed_over:
             if cells[index]:
                 parsed.skipped[f"cells of the column {name}"] += 1
@@ -176,13 +176,13 @@ def _add_label(
     cells: list[str],
     index: int,
     role: str,
-    places: tuple[int, int, int],
+    columns: tuple[int, int, int],
     base_iri: str | None,
     parsed: Parsed,
 ) -> None:
     if not cells[index]:
         return
-    of = cells[places[_REQUIRED.index(role)]]
+    of = cells[columns[_REQUIRED.index(role)]]
     if role == "tail" and not isinstance(read_kgtk_value(of, base_iri=base_iri), EntityValue):
         return
     # KGTK lists several labels of one cell with bars between them.

@@ -19,7 +19,7 @@ from graph_service.model.values import (
 )
 from loaders.rdf.values import decimal_text
 
-_NUMBER = re.compile(
+_DECIMAL = re.compile(
     r"(?P<amount>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
     r"(?:\[(?P<lower>[^,\]]+),(?P<upper>[^,\]]+)\])?"
     r"(?P<unit>Q\d+|[a-zA-Z%][a-zA-Z0-9/*^-]*)?"
@@ -49,7 +49,7 @@ def unescape(text: str, /) -> str:
     if "\\" not in text:
         return text
     text = text.replace("\\\\'", "\\'")
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 def read_kgtk_value(cell: str, /, *, base_iri: str | None = None) -> Value:
@@ -68,53 +68,53 @@ def read_kgtk_value(cell: str, /, *, base_iri: str | None = None) -> Value:
         raise ValueError("an empty value")
     initial = cell[0]
     if initial == "'":
-        found = _TAGGED.fullmatch(cell) or _TAGGED_LOOSELY.fullmatch(cell)
-        if not found:
+        match = _TAGGED.fullmatch(cell) or _TAGGED_LOOSELY.fullmatch(cell)
+        if not match:
             raise ValueError(f"expected 'text'@language, came {cell[:80]}")
-        return MonolingualText(unescape(found["text"]), found["language"].lower())
+        return MonolingualText(unescape(match["text"]), match["language"].lower())
     if initial == '"':
-        found = _STRING.fullmatch(cell) or _STRING_LOOSELY.fullmatch(cell)
-        if not found:
+        match = _STRING.fullmatch(cell) or _STRING_LOOSELY.fullmatch(cell)
+        if not match:
             raise ValueError(f'expected "text", came {cell[:80]}')
-        return StringValue(unescape(found["text"]))
+        return StringValue(unescape(match["text"]))
     if initial == "^":
         return _read_date(cell)
     if initial == "@":
-        found = _COORDINATES.fullmatch(cell)
-        if not found:
+        match = _COORDINATES.fullmatch(cell)
+        if not match:
             raise ValueError(f"expected @latitude/longitude, came {cell[:80]}")
-        return Coordinates(float(found["lat"]), float(found["lon"]))
+        return Coordinates(float(match["lat"]), float(match["lon"]))
     if initial in "+-.0123456789":
-        found = _NUMBER.fullmatch(cell)
-        if found:
-            return _read_number(found)
+        match = _DECIMAL.fullmatch(cell)
+        if match:
+            return _read_quantity(match)
     if cell in ("True", "False"):
         return StringValue(cell.lower(), "boolean")
     return EntityValue(normalise_entity_id(cell, base_iri=base_iri))
 
 
-def _read_number(found: re.Match[str]) -> Quantity:
-    amount = decimal_text(found["amount"])
+def _read_quantity(match: re.Match[str]) -> Quantity:
+    amount = decimal_text(match["amount"])
     bounds = [
-        None if found[name] is None else decimal_text(found[name]) for name in ("lower", "upper")
+        None if match[name] is None else decimal_text(match[name]) for name in ("lower", "upper")
     ]
-    if amount is None or (found["lower"] is not None and None in bounds):
-        raise ValueError(f"expected a number, came {found[0][:80]}")
-    return Quantity(amount, found["unit"], bounds[0], bounds[1])
+    if amount is None or (match["lower"] is not None and None in bounds):
+        raise ValueError(f"expected a number, came {match[0][:80]}")
+    return Quantity(amount, match["unit"], bounds[0], bounds[1])
 
 
 def _read_date(cell: str) -> Time:
-    found = _DATE.fullmatch(cell)
-    if not found:
+    match = _DATE.fullmatch(cell)
+    if not match:
         raise ValueError(f"expected ^date or ^date/precision, came {cell[:80]}")
-    month, day, clock = found["month"] or "00", found["day"] or "00", found["clock"] or "00:00:00"
+    month, day, clock = match["month"] or "00", match["day"] or "00", match["clock"] or "00:00:00"
     if len(clock) == 5:
         clock += ":00"
     implied = 9 if month == "00" else 10 if day == "00" else 11
     if clock != "00:00:00":
         implied = 14
-    sign = "-" if found["sign"] == "-" else ""
+    sign = "-" if match["sign"] == "-" else ""
     return Time(
-        f"{sign}{int(found['year']):04d}-{month}-{day}T{clock}Z",
-        int(found["precision"]) if found["precision"] else implied,
+        f"{sign}{int(match['year']):04d}-{month}-{day}T{clock}Z",
+        int(match["precision"]) if match["precision"] else implied,
     )

@@ -122,7 +122,7 @@ def _read_json(
     parsed = Parsed(terms_only=True, position={"done": True})
     if start.get("done"):
         return
-    data, problem = source.read_whole(what="a JSON file of names", instead="write it as a table")
+    data, problem = source.read_all(what="a JSON file of names", instead="write it as a table")
     terms = TermRows(options)
     if not problem:
         try:
@@ -144,8 +144,8 @@ def _read_json(
 def _take_names(
     kind: str, id_: str, entry: Any, terms: TermRows, parsed: Parsed, options: LoadOptions
 ) -> None:
-    found = entry if isinstance(entry, dict) else {kind: entry}
-    texts = {name: found[name] for name in ("label", "description") if name in found}
+    fields = entry if isinstance(entry, dict) else {kind: entry}
+    texts = {name: fields[name] for name in ("label", "description") if name in fields}
     if not texts or not all(isinstance(text, str) for text in texts.values()):
         raise RowError(f"expected a {kind}, or an object with a label, came {str(entry)[:80]}")
     for name, text in texts.items():

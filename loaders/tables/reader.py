@@ -111,8 +111,8 @@ def _read_table(
         layout = _layout(first, options, source.name)
     literal = frozenset(options.literal_relations)
     base_iri = options.base_iri
-    beside = read_side_files(options)
-    if beside.qualifiers and layout is not None and layout.id is None:
+    side_files = read_side_files(options)
+    if side_files.qualifiers and layout is not None and layout.id is None:
         raise InputError(
             f"{source.name} has no column of ids for the qualifiers to name",
             argument="columns",
@@ -128,8 +128,8 @@ def _read_table(
             if len(cells) == 1 and not cells[0].strip():
                 return
             raise RowError(f"expected {layout.width} columns, came {len(cells)}")
-        head = beside.entity(cells[layout.head], base_iri)
-        relation = beside.relation(cells[layout.relation], base_iri)
+        head = side_files.entity(cells[layout.head], base_iri)
+        relation = side_files.relation(cells[layout.relation], base_iri)
         raw_tail = cells[layout.tail]
         value: Value
         if literal and (relation in literal or cells[layout.relation] in literal):
@@ -138,12 +138,12 @@ def _read_table(
         else:
             value = (
                 cell_entity(raw_tail, base_iri)
-                if beside.entities is None
-                else EntityValue(beside.entity(raw_tail, base_iri))
+                if side_files.entities is None
+                else EntityValue(side_files.entity(raw_tail, base_iri))
             )
         qualifiers = _qualifier_pairs(cells[layout.width :], base_iri) if layout.rest else ()
-        if beside.qualifiers and layout.id is not None:
-            qualifiers += beside.qualifiers.get(cells[layout.id].strip(), ())
+        if side_files.qualifiers and layout.id is not None:
+            qualifiers += side_files.qualifiers.get(cells[layout.id].strip(), ())
         parsed.statements.append(
             row_statement(
                 head,
@@ -189,17 +189,17 @@ class _Layout:
 
 
 def _layout_of(
-    places: Mapping[str, int], *, width: int, has_header: bool, rest: bool = False
+    indexes: Mapping[str, int], *, width: int, has_header: bool, rest: bool = False
 ) -> _Layout:
     return _Layout(
-        places["head"],
-        places["relation"],
-        places["tail"],
+        indexes["head"],
+        indexes["relation"],
+        indexes["tail"],
         width,
         has_header,
-        id=places.get("id"),
-        rank=places.get("rank"),
-        language=places.get("language"),
+        id=indexes.get("id"),
+        rank=indexes.get("rank"),
+        language=indexes.get("language"),
         rest=rest,
     )
 
@@ -209,20 +209,20 @@ def _layout(first: list[str], options: LoadOptions, name: str) -> _Layout:
     known = [_ROLE_OF_NAME.get(cell) for cell in names]
     by_name = any("=" in column for column in options.columns)
     if by_name:
-        places: dict[str, int] = {}
+        indexes: dict[str, int] = {}
         for column in options.columns:
-            role, _, wanted = column.partition("=")
+            role, _, title = column.partition("=")
             if role in ("-", "qualifiers"):
                 raise InputError(f"{role} is given by position only", argument="columns")
-            if wanted.strip().lower() not in names:
+            if title.strip().lower() not in names:
                 raise InputError(
-                    f"{name} has no column {wanted!r}; it has {', '.join(first)}",
+                    f"{name} has no column {title!r}; it has {', '.join(first)}",
                     argument="columns",
                 )
-            places[role] = names.index(wanted.strip().lower())
-        return _layout_of(places, width=len(first), has_header=True)
+            indexes[role] = names.index(title.strip().lower())
+        return _layout_of(indexes, width=len(first), has_header=True)
     if options.columns:
-        places = {
+        indexes = {
             role: index
             for index, role in enumerate(options.columns)
             if role not in ("-", "qualifiers")
@@ -231,18 +231,18 @@ def _layout(first: list[str], options: LoadOptions, name: str) -> _Layout:
         has_header = options.header
         if has_header is None:
             has_header = (
-                all(known[places[role]] == role for role in _REQUIRED)
-                if len(known) > max(places[role] for role in _REQUIRED)
+                all(known[indexes[role]] == role for role in _REQUIRED)
+                if len(known) > max(indexes[role] for role in _REQUIRED)
                 else False
             )
         width = len(options.columns) - 1 if rest else len(options.columns)
-        return _layout_of(places, width=width, has_header=has_header, rest=rest)
+        return _layout_of(indexes, width=width, has_header=has_header, rest=rest)
     if all(known.count(role) == 1 for role in _REQUIRED) and options.header is not False:
-        places = {role: known.index(role) for role in _REQUIRED}
+        indexes = {role: known.index(role) for role in _REQUIRED}
         for role in ("id", "rank"):
             if role in known:
-                places[role] = known.index(role)
-        return _layout_of(places, width=len(first), has_header=True)
+                indexes[role] = known.index(role)
+        return _layout_of(indexes, width=len(first), has_header=True)
     if len(first) == 3:
         return _Layout(0, 1, 2, width=3, has_header=bool(options.header))
     raise ColumnsError(

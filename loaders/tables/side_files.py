@@ -42,10 +42,10 @@ class SideFiles:
 def _looked_up(cell: str, ids: Mapping[str, str] | None, what: str) -> str:
     if ids is None:
         return cell
-    found = ids.get(cell.strip())
-    if found is None:
+    id_ = ids.get(cell.strip())
+    if id_ is None:
         raise RowError(f"no {what} has the number {cell.strip()!r}")
-    return found
+    return id_
 
 
 def read_side_files(options: LoadOptions, /) -> SideFiles:
@@ -80,12 +80,12 @@ def _ids(path: Path | None) -> dict[str, str] | None:
 
 def _rows(path: Path, width: int) -> Iterator[Row]:
     """Yields the rows of a table of tabs or commas; the first that is wrong ends the load."""
-    found: list[Row] = []
+    rows: list[Row] = []
 
     def take(row: Row, parsed: Parsed) -> None:
         if len(row.cells) < width:
             raise RowError(f"expected {width} columns, came {len(row.cells)}")
-        found.append(Row(row.cells[:width], row.line, row.offset))
+        rows.append(Row(row.cells[:width], row.line, row.offset))
 
     with open_source(path) as source:
         head = source.head.partition(b"\n")[0]
@@ -96,5 +96,5 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
             if parsed.rejects:
                 first = parsed.rejects[0]
                 raise InputError(f"{first.location}: {first.reason}", argument="source")
-            yield from found
-            found.clear()
+            yield from rows
+            rows.clear()

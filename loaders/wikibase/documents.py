@@ -45,24 +45,26 @@ class Languages:
     """Which terms are kept.
 
     Attributes:
-        kept: Languages; empty for all.
+        selected: Languages; empty for all.
         fallback: Where an entity has a label (a description, aliases) in none of those, that in
             the first of these that it has one in is kept, under its own language.
     """
 
-    kept: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()
     fallback: tuple[str, ...] = ()
 
     def of(self, terms: Mapping[str, Any], /) -> frozenset[str]:
         """Returns the languages to keep of an entity's labels, descriptions or aliases."""
-        if not self.kept or not self.fallback:
-            return self.kept
-        if any(language in terms and not _is_borrowed(terms[language]) for language in self.kept):
-            return self.kept
+        if not self.selected or not self.fallback:
+            return self.selected
+        if any(
+            language in terms and not _is_borrowed(terms[language]) for language in self.selected
+        ):
+            return self.selected
         for language in self.fallback:
             if language in terms and not _is_borrowed(terms[language]):
                 return frozenset((language,))
-        return self.kept
+        return self.selected
 
 
 def _is_borrowed(term: object) -> bool:
@@ -77,14 +79,14 @@ class EntityDocument:
     Attributes:
         entities: The entity with its terms, and redirects that the document names.
         rows: The statements, encoded.
-        whole: The entity's id if the document has all its statements.
+        complete_id: The entity's id if the document has all its statements.
         problems: What could not be read, one text each.
         skipped: What was left out on purpose or kept as it came, by reason.
     """
 
     entities: list[Entity] = field(default_factory=list)
     rows: list[StatementRow] = field(default_factory=list)
-    whole: str | None = None
+    complete_id: str | None = None
     problems: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -213,7 +215,7 @@ def read_document(
     if not isinstance(claims, (Mapping, list)):
         raise MalformedError(f'"claims" is {type(claims).__name__}, not an object')
     if id_ is not None:
-        result.whole = id_
+        result.complete_id = id_
     if claims:
         _read_claims(claims, id_, result, suspect_text)
     return result
@@ -318,18 +320,18 @@ def _clean_terms(terms: dict[str, str], what: str, result: EntityDocument) -> di
 def _terms(terms: object, languages: Languages, skipped: Counter[str]) -> dict[str, str]:
     if not isinstance(terms, Mapping):
         return {}
-    found: dict[str, str] = {}
-    wanted = languages.of(terms)
+    texts: dict[str, str] = {}
+    selected = languages.of(terms)
     for language, term in terms.items():
         if _is_borrowed(term):
             continue
-        if wanted and language not in wanted:
+        if selected and language not in selected:
             skipped[LANGUAGE_REASON] += 1
             continue
         text = _term_text(term)
         if text:
-            found[language] = text
-    return found
+            texts[language] = text
+    return texts
 
 
 def _term_text(term: object) -> str | None:
@@ -349,8 +351,8 @@ def _aliases(
 ) -> dict[str, tuple[str, ...]]:
     if not isinstance(terms, Mapping):
         return {}
-    found: dict[str, tuple[str, ...]] = {}
-    wanted = languages.of(terms)
+    aliases: dict[str, tuple[str, ...]] = {}
+    selected = languages.of(terms)
     for language, names in terms.items():
         if isinstance(names, Mapping):
             names = list(names.values())
@@ -358,13 +360,13 @@ def _aliases(
             names = [names]
         if not isinstance(names, list):
             continue
-        if wanted and language not in wanted:
+        if selected and language not in selected:
             skipped[LANGUAGE_REASON] += len(names)
             continue
         texts = dict.fromkeys(text for name in names if (text := _term_text(name)))
         if texts:
-            found[language] = tuple(texts)
-    return found
+            aliases[language] = tuple(texts)
+    return aliases
 
 
 def _read_claims(

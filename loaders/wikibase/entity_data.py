@@ -30,7 +30,7 @@ ENTITIES_PER_REQUEST = 50
 # Seconds that Wikidata's replicas may be behind before the API turns clients like us away.
 MAXLAG_S = 5
 _NAMES = ("labels", "descriptions", "aliases", "datatype")
-_WHOLE = ("info", *_NAMES, "claims")
+_WITH_STATEMENTS = ("info", *_NAMES, "claims")
 _REVISION = ("info",)
 # Faults of the server's state, which pass; those of one entity are told apart by halving.
 _BUSY = frozenset(("ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"))
@@ -100,18 +100,18 @@ class EntityData:
         """What was exchanged so far."""
         return self._polite.traffic
 
-    def fetch(self, ids: Sequence[str], /, *, whole: bool = True) -> Fetched:
+    def fetch(self, ids: Sequence[str], /, *, with_statements: bool = True) -> Fetched:
         """Returns the documents of entities.
 
         Args:
             ids: Distinct ids such as ``Q42``.
-            whole: Whether statements are wanted, not names alone.
+            with_statements: Whether statements are wanted, not names alone.
 
         Raises:
             EndpointError: The host refuses, is away or asks to come back much later.
             StoppedError: The load was stopped.
         """
-        return self._fetch(ids, _WHOLE if whole else _NAMES)
+        return self._fetch(ids, _WITH_STATEMENTS if with_statements else _NAMES)
 
     def revisions(self, ids: Sequence[str], /) -> dict[str, int]:
         """Returns the revisions that entities' documents have now, without the documents.
@@ -125,17 +125,19 @@ class EntityData:
             EndpointError: The host refuses, is away or asks to come back much later.
             StoppedError: The load was stopped.
         """
-        told = self._fetch(ids, _REVISION)
-        found = {
-            one: _loaded(body).get("lastrevid")
-            for one, body in told.documents.items()
-            if one not in told.redirects
+        fetched = self._fetch(ids, _REVISION)
+        last_revisions = {
+            id_: _loaded(body).get("lastrevid")
+            for id_, body in fetched.documents.items()
+            if id_ not in fetched.redirects
         }
-        return {one: revision for one, revision in found.items() if isinstance(revision, int)}
+        return {
+            id_: revision for id_, revision in last_revisions.items() if isinstance(revision, int)
+        }
 
     def _fetch(self, ids: Sequence[str], props: tuple[str, ...]) -> Fetched:
         fetched = Fetched()
-        left = [one for one in ids if not self._from_cache(one, props, fetched)]
+        left = [id_ for id_ in ids if not self._from_cache(id_, props, fetched)]
         first = 0
         while first < len(left):
             batch = left[first : first + self._batch]
@@ -157,15 +159,15 @@ class EntityData:
                 fetched.failed[ids[0]] = error.reason
                 return
             documents = {}
-        found = [one for one in ids if one in documents]
-        for one in found:
-            self._keep(one, documents[one], props, fetched)
-        left = [one for one in ids if one not in documents]
+        present = [id_ for id_ in ids if id_ in documents]
+        for id_ in present:
+            self._store(id_, documents[id_], props, fetched)
+        left = [id_ for id_ in ids if id_ not in documents]
         if not left:
             return
         if len(ids) == 1:
             fetched.failed[ids[0]] = "the answer does not hold it"
-        elif found:
+        elif present:
             self._fetch_batch(left, props, fetched)
         else:
             middle = len(left) // 2
@@ -175,7 +177,7 @@ class EntityData:
     def _attempt(self, ids: Sequence[str], props: tuple[str, ...]) -> Mapping[str, Any] | Fault:
         """Returns the documents by id asked for; None stands for a missing entity."""
         if not self.is_api:
-            return self._attempt_one(ids[0])
+            return self._attempt_single(ids[0])
         parameters = {
             "action": "wbgetentities",
             "format": "json",
@@ -194,9 +196,9 @@ class EntityData:
             return payload
         if "error" in payload:
             return self._api_error(payload["error"], reply, ids)
-        return _by_asked(payload, ids)
+        return _by_requested_id(payload, ids)
 
-    def _attempt_one(self, id_: str) -> Mapping[str, Any] | Fault:
+    def _attempt_single(self, id_: str) -> Mapping[str, Any] | Fault:
         reply = get(self._polite, f"{self._base}/{id_}.json")
         if isinstance(reply, Fault):
             return reply
@@ -206,11 +208,11 @@ class EntityData:
         payload = _payload(reply)
         if isinstance(payload, Fault):
             return payload
-        found = _by_asked(payload, [id_])
-        if isinstance(found, Fault) or found:
-            return found
+        requested = _by_requested_id(payload, [id_])
+        if isinstance(requested, Fault) or requested:
+            return requested
         # A redirect is answered with its target, and not named.
-        documents = [one for one in payload["entities"].values() if _is_entity(one)]
+        documents = [document for document in payload["entities"].values() if _is_entity(document)]
         return {id_: documents[0]} if len(documents) == 1 else {}
 
     def _api_error(self, error: Any, reply: Reply, ids: Sequence[str]) -> Mapping[str, Any] | Fault:
@@ -232,7 +234,7 @@ class EntityData:
             return Fault(reason, of_query=True, retry=False)
         return Fault(reason, of_query=code not in _REFUSED, retry=code not in _REFUSED)
 
-    def _keep(self, id_: str, document: Any, props: tuple[str, ...], fetched: Fetched) -> None:
+    def _store(self, id_: str, document: Any, props: tuple[str, ...], fetched: Fetched) -> None:
         body = _dumped(document)
         there = document is not None and "missing" not in document
         if self._polite.cache is not None and there:
@@ -255,8 +257,8 @@ class EntityData:
 
     def _cache_key(self, id_: str, props: tuple[str, ...]) -> str:
         # Special:EntityData has one answer to all questions.
-        asked = (",".join(self._languages), "|".join(props)) if self.is_api else ()
-        return "\n".join((id_, *asked))
+        parameters = (",".join(self._languages), "|".join(props)) if self.is_api else ()
+        return "\n".join((id_, *parameters))
 
 
 def _note(id_: str, document: Any, body: bytes, fetched: Fetched) -> None:
@@ -291,7 +293,7 @@ def _payload(reply: Reply) -> Mapping[str, Any] | Fault:
     return payload
 
 
-def _by_asked(payload: Mapping[str, Any], ids: Sequence[str]) -> Mapping[str, Any] | Fault:
+def _by_requested_id(payload: Mapping[str, Any], ids: Sequence[str]) -> Mapping[str, Any] | Fault:
     """Returns documents by the id asked for, leaving out any that was not."""
     entities = payload.get("entities")
     if not isinstance(entities, Mapping):
@@ -301,14 +303,14 @@ def _by_asked(payload: Mapping[str, Any], ids: Sequence[str]) -> Mapping[str, An
     for key, document in entities.items():
         if not isinstance(document, Mapping):
             continue
-        whole = document if "id" in document else {**document, "id": key}
-        if not ("missing" in document or _is_entity(whole)):
+        complete = document if "id" in document else {**document, "id": key}
+        if not ("missing" in document or _is_entity(complete)):
             continue
-        by_source[key] = by_source[whole["id"]] = whole
+        by_source[key] = by_source[complete["id"]] = complete
         redirects = document.get("redirects")
         if isinstance(redirects, Mapping):
-            by_source[str(redirects.get("from"))] = whole
-    return {one: by_source[one] for one in ids if one in by_source}
+            by_source[str(redirects.get("from"))] = complete
+    return {id_: by_source[id_] for id_ in ids if id_ in by_source}
 
 
 def _is_entity(document: Any) -> bool:

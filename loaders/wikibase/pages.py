@@ -72,7 +72,7 @@ class _PageParser:
         self._parser.Parse(data, last)
 
     @property
-    def place(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         """Line and byte offset reached."""
         return self._parser.CurrentLineNumber, max(0, self._parser.CurrentByteIndex)
 
@@ -86,9 +86,9 @@ class _PageParser:
         self._text = []
         inside = self._path[1:]
         if inside == ["page", "revision"]:
-            self._revision = _Revision(*self.place)
+            self._revision = _Revision(*self.position)
         elif inside == ["page", "revision", "text"] and self._revision is not None:
-            self._revision.line, self._revision.offset = self.place
+            self._revision.line, self._revision.offset = self.position
 
     def _characters(self, text: str) -> None:
         inside = self._path[1:]
@@ -138,7 +138,7 @@ def read_pages(
     reader = document_blocks(source, options, documents)
     pages = _PageParser(source.limits.max_line_bytes)
     done = int(start.get("pages", 0))
-    number = 0
+    count = 0
     parsed, records = Parsed(), set[str]()
     ended = False
     while not ended:
@@ -153,21 +153,25 @@ def read_pages(
             problem = f"no MediaWiki dump that can be read: {error}"
         taken, pages.pages = pages.pages, []
         for page in taken:
-            number += 1
-            if number <= done:
+            count += 1
+            if count <= done:
                 continue
-            one = Parsed()
+            piece = Parsed()
             reason = _left_out(page)
             if reason:
-                one.skipped[reason] += 1
+                piece.skipped[reason] += 1
             elif page.size > source.limits.max_line_bytes:
-                said = f"a page of {page.size} characters; at most {source.limits.max_line_bytes}"
-                one.rejects.append(Reject(source.name, page.line, page.offset, f"{said} are read"))
+                problem_text = (
+                    f"a page of {page.size} characters; at most {source.limits.max_line_bytes}"
+                )
+                piece.rejects.append(
+                    Reject(source.name, page.line, page.offset, f"{problem_text} are read")
+                )
             else:
                 text = "".join(page.text).encode()
-                reader.read_piece(text, one, page.line, page.offset, revision=page.id or None)
-            one.mark(page.line)
-            new = one.records
+                reader.read_piece(text, piece, page.line, page.offset, revision=page.id or None)
+            piece.mark(page.line)
+            new = piece.records
             if (
                 len(parsed.statements) >= options.batch_size
                 or len(parsed.entities) >= _PIECE_PAGES
@@ -176,12 +180,12 @@ def read_pages(
                 yield parsed
                 parsed, records = Parsed(), set()
             records |= new
-            parsed.add(one)
-            parsed.position, parsed.line = {"pages": number}, page.line
+            parsed.add(piece)
+            parsed.position, parsed.line = {"pages": count}, page.line
         if problem:
-            parsed.rejects.append(Reject(source.name, *pages.place, problem))
+            parsed.rejects.append(Reject(source.name, *pages.position, problem))
             ended = True
-    parsed.position, parsed.line = {"pages": number}, pages.place[0]
+    parsed.position, parsed.line = {"pages": count}, pages.position[0]
     yield parsed
 
 

@@ -58,17 +58,17 @@ class DocumentReader:
             if piece.startswith(b"\xef\xbb\xbf"):
                 piece = piece[3:]
             if piece and piece not in (b"[", b"]"):
-                one = Parsed()
-                self.read_piece(piece, one, line, offset)
-                one.mark(line)
-                new = one.records
+                document = Parsed()
+                self.read_piece(piece, document, line, offset)
+                document.mark(line)
+                new = document.records
                 if not new.isdisjoint(records):
                     # A batch takes one document of an entity: a later one replaces it.
                     parsed.position, parsed.line = {"offset": offset, "line": line}, line
                     parsed, records = Parsed(), set()
                     pieces.append(parsed)
                 records |= new
-                parsed.add(one)
+                parsed.add(document)
             offset += len(text)
             line += 1
         parsed.position, parsed.line = {"offset": offset, "line": line}, line
@@ -134,8 +134,8 @@ class DocumentReader:
             else:
                 parsed.statements.extend(result.statements)
             parsed.forms.add(FULL)
-        if result.whole is not None:
-            parsed.documents.add(result.whole)
+        if result.complete_id is not None:
+            parsed.documents.add(result.complete_id)
         parsed.skipped.update(result.skipped)
 
     def _chosen(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -207,7 +207,7 @@ def _split(data: bytes) -> Iterator[bytes]:
         yield data[start:]
 
 
-def read_whole(
+def read_all(
     source: ByteSource,
     options: LoadOptions,
     start: Mapping[str, Any],
@@ -219,7 +219,7 @@ def read_whole(
     parsed = Parsed(position={"done": True})
     if start.get("done"):
         return
-    data, problem = source.read_whole(
+    data, problem = source.read_all(
         what="a JSON document",
         instead="where each line has one entity, load it with --format wikibase-json-lines",
     )

@@ -122,12 +122,12 @@ def _read_monolingual(value: Any, datatype: str | None) -> Fields:
     return ("m", text, language.lower())
 
 
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def _number(raw: object) -> str:
+def _decimal(raw: object) -> str:
     text = raw if isinstance(raw, str) else repr(raw)
-    if isinstance(raw, bool) or not _NUMBER.fullmatch(text):
+    if isinstance(raw, bool) or not _DECIMAL.fullmatch(text):
         raise ValueError(raw)
     return text[1:] if text[0] == "+" else text
 
@@ -141,10 +141,10 @@ def _read_quantity(value: Any, datatype: str | None) -> Fields:
     lower, upper = value.get("lowerBound"), value.get("upperBound")
     return (
         "q",
-        _number(value["amount"]),
+        _decimal(value["amount"]),
         _unit(value.get("unit", "1")),
-        None if lower is None else _number(lower),
-        None if upper is None else _number(upper),
+        None if lower is None else _decimal(lower),
+        None if upper is None else _decimal(upper),
     )
 
 
@@ -156,10 +156,10 @@ def normalise_time(raw: str, /) -> str:
     ('2013-01-01T00:00:00Z', '-0109-01-01T00:00:00Z')
     """
     # Nearly all time stamps of a dump: +YYYY-MM-DDT00:00:00Z.
-    found = _TIME.fullmatch(raw)
-    if not found:
+    match = _TIME.fullmatch(raw)
+    if not match:
         raise ValueError(raw)
-    sign, year, month, day, clock = found.groups()
+    sign, year, month, day, clock = match.groups()
     if len(year) != 4:
         year = year.lstrip("0").zfill(4)
     return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"

@@ -48,10 +48,10 @@ def test_documents(format_: PassageFormat, data: bytes) -> None:
     parts = list(read_documents(source_of(data), format_, {}, title=None))
     open_documents = 0
     for part in parts:
-        open_documents += part.begins
+        open_documents += part.is_first
         assert open_documents in (0, 1)
         assert open_documents or not part.text
-        open_documents -= part.ends
+        open_documents -= part.is_last
         assert all(reject.reason for reject in part.rejects)
         Cutter().add(part.text)
     assert open_documents == 0

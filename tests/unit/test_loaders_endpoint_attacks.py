@@ -32,7 +32,7 @@ WD, WDT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direc
 
 def ask(address: str, **changes: Any) -> None:
     options = EndpointOptions(max_attempts=1, interval_s=0, **({"timeout_s": 600} | changes))
-    Endpoint(address, options=options).ask("SELECT * WHERE { ?s ?p ?o }")
+    Endpoint(address, options=options).select("SELECT * WHERE { ?s ?p ?o }")
 
 
 def fetch(address: str, **changes: Any) -> None:

@@ -193,7 +193,7 @@ def test_retry_after_is_kept(server: SparqlServer, form: str) -> None:
     value = {"seconds": "1", "parts of seconds": "1.0"}.get(form)
     value = value or format_datetime(moment, usegmt=True)
     server.faults.append(Fault(status=429, headers={"Retry-After": value}))
-    Endpoint(server.url, options=settings(server)).ask("SELECT * WHERE { ?s ?p ?o } LIMIT 1")
+    Endpoint(server.url, options=settings(server)).select("SELECT * WHERE { ?s ?p ?o } LIMIT 1")
     assert len(server.requests) == 2
     assert server.requests[1].at - asked >= 0.99
 
@@ -212,7 +212,7 @@ def test_pauses_grow_and_have_jitter(server: SparqlServer, monkeypatch: pytest.M
     endpoint = Endpoint(server.url, options=settings(server, max_attempts=4), stop=Clock(),
                         jitter=lambda: next(draws))  # fmt: skip
     with pytest.raises(EndpointError):
-        endpoint.ask("SELECT * WHERE { ?s ?p ?o }")
+        endpoint.select("SELECT * WHERE { ?s ?p ?o }")
     # Backoffs 4, 8 and 16 seconds, each times .5 to 1.
     assert waits == [0.0, 2.0, 8.0, 12.0]
 
@@ -287,7 +287,7 @@ def test_answers_beyond_the_size_limit(server: SparqlServer) -> None:
     server.faults.append(Fault(times=None, body=b" " * 60_000_000))
     endpoint = Endpoint(server.url, options=settings(server, max_answer_bytes=100_000))
     with pytest.raises(QueryFailedError, match="larger than 100000 bytes"):
-        endpoint.ask("SELECT * WHERE { ?s ?p ?o }")
+        endpoint.select("SELECT * WHERE { ?s ?p ?o }")
     assert len(server.requests) == 1
 
 
@@ -431,7 +431,7 @@ def test_no_network_is_said(tmp_store: Store) -> None:
     assert tmp_store.unfinished_loads() == []
     endpoint = Endpoint("http://nowhere.invalid/sparql", options=EndpointOptions(interval_s=0))
     with pytest.raises(EndpointError):
-        endpoint.ask("SELECT * WHERE { ?s ?p ?o }")
+        endpoint.select("SELECT * WHERE { ?s ?p ?o }")
     assert endpoint.traffic.requests == 2
 
 
@@ -440,7 +440,7 @@ def test_what_a_server_says_of_its_error_is_quoted(server: SparqlServer) -> None
         Fault(status=400, body=b"<html><h1>Virtuoso 37000</h1> syntax error\n at '!'</html>")
     )
     with pytest.raises(EndpointError, match=r"the query \(Virtuoso 37000 syntax error at '!'\)"):
-        Endpoint(server.url, options=settings(server)).ask("SELECT * WHERE { ?s ?p ?o }")
+        Endpoint(server.url, options=settings(server)).select("SELECT * WHERE { ?s ?p ?o }")
 
 
 def test_long_queries_go_by_post_and_the_address_keeps_its_parameters(

@@ -98,7 +98,7 @@ def test_the_address_gives_the_same_documents(server: SparqlServer) -> None:
 
 
 def test_names_alone_have_no_claims(server: SparqlServer) -> None:
-    fetched = entity_data(server).fetch(["Q1"], whole=False)
+    fetched = entity_data(server).fetch(["Q1"], with_statements=False)
     assert "claims" not in orjson.loads(fetched.documents["Q1"])
     assert server.requests[0].parameters["props"] == "labels|descriptions|aliases|datatype"
 
@@ -224,7 +224,7 @@ def test_documents_are_kept(server: SparqlServer, tmp_path: Path) -> None:
     assert sorted(fetched.documents) == sorted([*IDS, "Q1000"])
     assert other.traffic.from_cache == 31
     # Names alone, and other languages, are other answers.
-    other.fetch(["Q1"], whole=False)
+    other.fetch(["Q1"], with_statements=False)
     entity_data(server, cache_dir=tmp_path, languages=("fr",)).fetch(["Q1"])
     assert len(server.requests) == 4
     kept = sorted(path for path in tmp_path.rglob("*") if path.is_file())

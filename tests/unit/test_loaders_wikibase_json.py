@@ -175,7 +175,7 @@ def test_statement_with_rank_qualifiers_in_order_and_references_as_groups() -> N
         ["P8", "P9"],
         ["P8"],
     ]
-    assert result.whole == "Q42"
+    assert result.complete_id == "Q42"
 
 
 def test_a_property_missing_from_the_order_is_not_lost() -> None:
@@ -208,7 +208,7 @@ def test_terms_by_language_revision_and_datatype() -> None:
     assert entity.labels == {"en": "instance of"}
     assert entity.descriptions == {"mul": "class"}
     assert entity.aliases == {"en": ("is a", "type")}
-    assert result.whole == "P31"
+    assert result.complete_id == "P31"
 
 
 def test_languages_not_asked_for_are_counted() -> None:
@@ -255,7 +255,7 @@ def test_claims_without_their_entity_take_it_from_the_statement_id() -> None:
     result = read_document({"claims": {"P1": [claim(snak("P1", "string", "x"), id=GUID)]}})
     assert [statement.head for statement in result.statements] == ["Q42"]
     # Not the whole document: other statements of the entity must not be removed for it.
-    assert result.whole is None
+    assert result.complete_id is None
     assert result.entities == []
 
 

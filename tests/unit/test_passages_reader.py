@@ -23,10 +23,10 @@ def documents(parts: list[Part]) -> list[tuple[Document, str]]:
     found: list[tuple[Document, str]] = []
     text: list[str] = []
     for part in parts:
-        if part.begins:
+        if part.is_first:
             text = []
         text.append(part.text)
-        if part.ends:
+        if part.is_last:
             found.append((part.document, " ".join(" ".join(text).split())))
     return found
 
