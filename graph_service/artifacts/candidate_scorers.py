@@ -86,10 +86,10 @@ class CandidateScorerStore:
 
     def find(self, info: GraphInfo, /) -> StoredCandidateScorer | None:
         """Returns the scorer of a graph, if it has one."""
-        found = self.list(graph=info.name)
-        if not found:
+        scorers = self.list(graph=info.name)
+        if not scorers:
             return None
-        return replace(found[0], stale=found[0].edges != info.fingerprints.edges)
+        return replace(scorers[0], stale=scorers[0].edges != info.fingerprints.edges)
 
     def open(self, graph: str, /, *, embedder: str) -> CandidateScorer | None:
         """Returns the weights of a graph's scorer; None where the graph has none.
@@ -102,10 +102,10 @@ class CandidateScorerStore:
             InputError: They were trained on another embedder's vectors.
             StoreCorruptError: They are damaged, or of another version of this package.
         """
-        found = self.list(graph=graph)
-        if not found:
+        scorers = self.list(graph=graph)
+        if not scorers:
             return None
-        (stored,) = found
+        (stored,) = scorers
         if stored.embedder != embedder:
             raise InputError(
                 f"what preset default-6 learned on graph {graph!r} reads vectors of "

@@ -14,7 +14,7 @@ from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
 
 def prune_as_okgqa(region: Region, /, *, deadline: Deadline) -> Region:
     """Returns what of a region PageRank keeps, with the parameters of preset ``okgqa``."""
-    found = personalised_pagerank(
+    ranking = personalised_pagerank(
         region.head,
         region.tail,
         node_count=region.node_count,
@@ -25,7 +25,7 @@ def prune_as_okgqa(region: Region, /, *, deadline: Deadline) -> Region:
         max_iterations=OKGQA.max_iterations,
         deadline=deadline,
     )
-    return prune(region, found.mass, min_mass=OKGQA.min_mass)
+    return prune(region, ranking.mass, min_mass=OKGQA.min_mass)
 
 
 def pruned_edges(
@@ -40,5 +40,5 @@ def pruned_edges(
         hub_degree=OKGQA.hub_degree,
         deadline=deadline,
     )
-    kept = prune_as_okgqa(region, deadline=deadline)
-    return np.sort(kept.edges.astype(graph.edge_type))
+    pruned = prune_as_okgqa(region, deadline=deadline)
+    return np.sort(pruned.edges.astype(graph.edge_type))

@@ -82,11 +82,11 @@ class RankerStore:
 
     def list(self) -> list[StoredRanker]:
         """Returns the rankers, oldest first."""
-        found = [
+        rankers = [
             from_plain(StoredRanker, dict(record.json))
             for record in self._records.list_records(KIND)
         ]
-        return sorted(found, key=lambda one: (one.created_at, one.fingerprint))
+        return sorted(rankers, key=lambda ranker: (ranker.created_at, ranker.fingerprint))
 
     def get(self, name: str, /) -> StoredRanker:
         """Returns a ranker by name or fingerprint; ``trained`` is the newest.
@@ -94,16 +94,18 @@ class RankerStore:
         Raises:
             InputError: There is none.
         """
-        wanted = name.removeprefix(PREFIX)
-        found = [one for one in self.list() if name == TRAINED or one.fingerprint == wanted]
-        if not found:
+        fingerprint = name.removeprefix(PREFIX)
+        matches = [
+            ranker for ranker in self.list() if name == TRAINED or ranker.fingerprint == fingerprint
+        ]
+        if not matches:
             raise InputError(
                 f"the store has no relation ranker {name!r}; it is 'embedding', which needs no "
                 "training, 'trained', or a name that rank list shows",
                 argument="ranker",
                 hint="Train one (graph-service rank train) and add it: graph-service rank add FILE",
             )
-        return found[-1]
+        return matches[-1]
 
     def resolve(self, name: str, /) -> str:
         """Returns the name that stands for one ranker for ever; raises as ``get``."""

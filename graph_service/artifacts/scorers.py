@@ -146,12 +146,12 @@ class ScorerStore:
             edges: Its ``edges`` fingerprint now, from which ``stale`` is told.
         """
         records = self._records.list_records(KIND, graph=graph)
-        found = [_stored(record, edges) for record in records]
-        return sorted(found, key=lambda one: (one.created_at, one.fingerprint))
+        scorers = [_stored(record, edges) for record in records]
+        return sorted(scorers, key=lambda scorer: (scorer.created_at, scorer.fingerprint))
 
     def newest(self, graph: str, /, *, edges: str) -> StoredScorer | None:
         """Returns the scorer that was trained last on the graph as it is, or None."""
-        fresh = [one for one in self.list(graph, edges=edges) if not one.stale]
+        fresh = [scorer for scorer in self.list(graph, edges=edges) if not scorer.stale]
         return fresh[-1] if fresh else None
 
     def get(self, graph: str, name: str, /, *, edges: str) -> StoredScorer:
@@ -161,18 +161,18 @@ class ScorerStore:
             InputError: There is none, or the graph has changed since it was trained.
         """
         if name == TRAINED:
-            found = self.newest(graph, edges=edges)
+            scorer = self.newest(graph, edges=edges)
         else:
             record = self._records.get_record(KIND, _key(graph, name.removeprefix(PREFIX)))
-            found = None if record is None else _stored(record, edges)
-        if found is None:
+            scorer = None if record is None else _stored(record, edges)
+        if scorer is None:
             raise InputError(
                 f"graph {graph!r}, as it is, has no scorer {name!r}",
                 argument="scorer",
                 hint=f"Train one: graph-service scorer train --graph {graph}. Or ask for "
                 "'counts', which needs no training.",
             )
-        return found
+        return scorer
 
     def open(self, graph: KnowledgeGraph, name: str, /, *, index: PairIndex) -> TrainedScorer:
         """Returns a scorer, ready to score.

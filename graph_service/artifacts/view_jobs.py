@@ -97,8 +97,8 @@ class _Job:
             # Clients read it: where the store is stays in the log.
             if error.about_server:
                 _log.warning("making view %s has failed: %s", view.id, error)
-            said = error.about_server or str(error)
-            self._views.advance(view, state=ViewState.FAILED, error=said)
+            message = error.about_server or str(error)
+            self._views.advance(view, state=ViewState.FAILED, error=message)
         except Exception:
             _log.exception("making view %s has failed", view.id)
             self._views.advance(
@@ -148,7 +148,7 @@ class ViewJobs:
             return begun
         job = _Job(self._views, begun, arrays)
         with self._lock:
-            self._jobs = {id_: one for id_, one in self._jobs.items() if one.thread.is_alive()}
+            self._jobs = {id_: job for id_, job in self._jobs.items() if job.thread.is_alive()}
             self._jobs[f"{graph}/{begun.id}"] = job
         job.start(self._turns)
         return begun

@@ -101,8 +101,8 @@ class ViewRecords:
             _require_name(name)
 
         def fill(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-            wanted = {"name": name, "note": note}
-            return {key: value for key, value in wanted.items() if value and not fields[key]}
+            labels = {"name": name, "note": note}
+            return {key: value for key, value in labels.items() if value and not fields[key]}
 
         record = self.edit(graph, view_id, fill, edges=edges)
         if record is not None:

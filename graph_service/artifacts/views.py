@@ -117,7 +117,7 @@ class ViewStore(ViewRecords):
         known = self.reuse(graph.name, spec.identity(edges), edges=edges, name=name, note=note)
         if known is not None and known.state is ViewState.DONE:
             return self.measured(graph, known)
-        laid = self.lay_spec(graph, spec, deadline=deadline)
+        applied = self.lay_spec(graph, spec, deadline=deadline)
         if progress is not None:
             progress(0.6)
         if not spec.scope.pruned:
@@ -125,19 +125,19 @@ class ViewStore(ViewRecords):
         if progress is not None:
             progress(0.8)
         made = StoredView(
-            id=laid.id,
+            id=applied.id,
             name=name,
             graph=graph.name,
             edges=edges,
             spec=spec,
-            report=laid.report,
+            report=applied.report,
             note=note,
             created_at=now_iso(),
-            deviation=self._deviation(graph, spec, laid.overlay, deadline=deadline),
+            deviation=self._deviation(graph, spec, applied.overlay, deadline=deadline),
         )
         if progress is not None:
             progress(1.0)
-        return self.add(made, encode_delta(graph, laid.delta))[0]
+        return self.add(made, encode_delta(graph, applied.delta))[0]
 
     def resolve(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
         """Returns a specification that names its scorer in full, where it says ``trained``.
@@ -185,9 +185,9 @@ class ViewStore(ViewRecords):
             or view.deviation.scorer == self.ats_scorer_name(graph.name, edges=view.edges)
         ):
             return view
-        laid = self.apply(graph, ViewRef(id=view.id))
-        assert laid is not None
-        deviation = self._deviation(graph, view.spec, laid.overlay)
+        applied = self.apply(graph, ViewRef(id=view.id))
+        assert applied is not None
+        deviation = self._deviation(graph, view.spec, applied.overlay)
         self.edit(
             view.graph,
             view.id,
@@ -226,7 +226,7 @@ class ViewStore(ViewRecords):
         if record is None:
             raise deleted_meanwhile(view)
         delta = decode_delta(graph, record.data)
-        return self._keep(_laid(graph, view.id, view.spec, delta, view.report), graph)
+        return self._store_in_cache(_applied(graph, view.id, view.spec, delta, view.report), graph)
 
     def _finished(self, graph: str, reference: ViewRef, /, *, edges: str) -> StoredView:
         """Returns the stored view of a reference that is one; it is done, and of the base of now."""
@@ -302,8 +302,8 @@ class ViewStore(ViewRecords):
                 graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
             )
             self._charge(base, scorer)
-        laid = _laid(graph, view_id, spec, delta, report)
-        return laid if spec.scope.of_question else self._keep(laid, graph)
+        applied = _applied(graph, view_id, spec, delta, report)
+        return applied if spec.scope.of_question else self._store_in_cache(applied, graph)
 
     def lay_alone(
         self,
@@ -324,7 +324,7 @@ class ViewStore(ViewRecords):
             deadline: When to give up.
         """
         delta, report = self._draw_alone(part, spec, edges, deadline)
-        return _laid(part, spec.identity(part.fingerprints.edges), spec, delta, report)
+        return _applied(part, spec.identity(part.fingerprints.edges), spec, delta, report)
 
     def _draw_alone(
         self, graph: KnowledgeGraph, spec: ViewSpec, edges: Numbers, deadline: Deadline | None
@@ -392,9 +392,9 @@ class ViewStore(ViewRecords):
     ) -> BaseMeasure:
         scorer = self.ats_scorer_name(graph.name, edges=graph.fingerprints.edges)
         base = self.prepared(graph, scorer)
-        found = base.measure(deadline=deadline)
+        measures = base.measure(deadline=deadline)
         self._charge(base, scorer)
-        return found
+        return measures
 
     def _deviation(
         self,
@@ -412,22 +412,22 @@ class ViewStore(ViewRecords):
         part = Part.of(graph, _scope_alone(graph, spec, None, deadline)[0]).graph
         prepared = PreparedBase(part, statements=self._reader(graph))
         delta, _ = make_delta(part, _within(spec), prepared=prepared, deadline=deadline)
-        laid = lay(part, delta, view_id=overlay.view_id)
-        return measure(part, laid, prepared.measure(deadline=deadline), deadline=deadline)
+        delta_overlay = lay(part, delta, view_id=overlay.view_id)
+        return measure(part, delta_overlay, prepared.measure(deadline=deadline), deadline=deadline)
 
     def _cached(self, view_id: str, graph: KnowledgeGraph) -> AppliedView | None:
-        found = self._cache.get((_numbering(graph), view_id))
+        applied = self._cache.get((_numbering(graph), view_id))
         # A renamed graph is one of the edition that it was made of.
         is_of_another = (
-            found is not None
-            and found.renamed is not None
-            and found.renamed.edition != graph.edition
+            applied is not None
+            and applied.renamed is not None
+            and applied.renamed.edition != graph.edition
         )
-        return None if is_of_another else found
+        return None if is_of_another else applied
 
-    def _keep(self, laid: AppliedView, graph: KnowledgeGraph) -> AppliedView:
-        key = _numbering(graph), laid.id
-        return self._cache.keep(key, laid, _laid_bytes(laid, graph))
+    def _store_in_cache(self, applied: AppliedView, graph: KnowledgeGraph) -> AppliedView:
+        key = _numbering(graph), applied.id
+        return self._cache.keep(key, applied, _applied_bytes(applied, graph))
 
 
 def _require_storable(spec: ViewSpec) -> None:
@@ -449,9 +449,9 @@ def _scope_alone(
         return question_edges, ()
     if spec.scope.of_question:
         raise question_needed()
-    starts = [require_node(graph, id_) for id_ in spec.scope.around_entity_ids]
+    start_nodes = [require_node(graph, id_) for id_ in spec.scope.around_entity_ids]
     deadline = deadline or Deadline.none()
-    return pruned_edges(graph, starts, hops=spec.scope.hops, deadline=deadline), ()
+    return pruned_edges(graph, start_nodes, hops=spec.scope.hops, deadline=deadline), ()
 
 
 def _within(spec: ViewSpec) -> ViewSpec:
@@ -460,19 +460,19 @@ def _within(spec: ViewSpec) -> ViewSpec:
     return replace(spec, scope=Scope(scope.statement_ids, scope.relation_ids))
 
 
-def _laid(
+def _applied(
     graph: KnowledgeGraph, view_id: str, spec: ViewSpec, delta: ViewDelta, report: ViewReport
 ) -> AppliedView:
     renamed = None if delta.names is None else rename(graph, delta.names)
     return AppliedView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report, renamed)
 
 
-def _laid_bytes(laid: AppliedView, graph: KnowledgeGraph) -> int:
+def _applied_bytes(applied: AppliedView, graph: KnowledgeGraph) -> int:
     """The bytes of a view, with the order of its edges that the first question on it makes."""
     shared = [graph, *graph.node_labels.values()]
-    if laid.renamed is not None:
+    if applied.renamed is not None:
         shared += [getattr(graph, each.name) for each in fields(graph)]
-    return held_bytes(laid, shared=shared) + extra_edges_bytes(laid.overlay)
+    return held_bytes(applied, shared=shared) + extra_edges_bytes(applied.overlay)
 
 
 def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:

@@ -131,9 +131,11 @@ def check_settings(read: Callable[[], Settings], /) -> tuple[Settings, Check]:
             f"{error.message}; the defaults are used below",
             f"unset {error.argument}" if error.argument else "graph-service doctor --settings",
         )
-    given = [row.variable for row in SETTINGS if os.environ.get(row.variable)]
+    variables = [row.variable for row in SETTINGS if os.environ.get(row.variable)]
     return settings, Check(
-        "settings", State.OK, f"from the environment: {', '.join(given)}" if given else "defaults"
+        "settings",
+        State.OK,
+        f"from the environment: {', '.join(variables)}" if variables else "defaults",
     )
 
 
@@ -185,8 +187,8 @@ def check_python() -> Check:
     """Returns whether this Python is new enough."""
     detail = f"{platform.python_version()} at {sys.executable}"
     if sys.version_info < MIN_PYTHON:
-        wanted = ".".join(map(str, MIN_PYTHON))
-        return Check("python", State.FAIL, f"{detail}; {wanted} or newer is needed", "make setup")
+        minimum = ".".join(map(str, MIN_PYTHON))
+        return Check("python", State.FAIL, f"{detail}; {minimum} or newer is needed", "make setup")
     return Check("python", State.OK, detail)
 
 
@@ -223,7 +225,7 @@ def check_packages(distribution: Distribution | None = None, /) -> list[Check]:
 
 
 def _check_required(version: str, lines: Sequence[str]) -> Check:
-    found, faults = _installed(lines)
+    versions, faults = _installed(lines)
     if faults:
         return Check(
             "packages",
@@ -231,22 +233,22 @@ def _check_required(version: str, lines: Sequence[str]) -> Check:
             f"{DISTRIBUTION} {version} needs {', '.join(faults)}",
             f"pip install --upgrade {DISTRIBUTION}",
         )
-    return Check("packages", State.OK, f"{DISTRIBUTION} {version}; {', '.join(found)}")
+    return Check("packages", State.OK, f"{DISTRIBUTION} {version}; {', '.join(versions)}")
 
 
 def _check_extra(name: str, lines: Sequence[str]) -> Check:
-    found, faults = _installed(lines)
+    versions, faults = _installed(lines)
     install = f'pip install "{DISTRIBUTION}[{name}]"'
-    if not found:
+    if not versions:
         return Check(f"extra {name}", State.OK, f"not installed; optional: {install}")
     if faults:
         return Check(f"extra {name}", State.WARN, f"needs {', '.join(faults)}", install)
-    return Check(f"extra {name}", State.OK, ", ".join(found))
+    return Check(f"extra {name}", State.OK, ", ".join(versions))
 
 
 def _installed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the requirements that are there with their versions, and what is wrong."""
-    found, faults = [], []
+    versions, faults = [], []
     for line in lines:
         match = _REQUIREMENT.match(line)
         if match is None:
@@ -257,10 +259,10 @@ def _installed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         except importlib.metadata.PackageNotFoundError:
             faults.append(f"{name}, which is not installed")
             continue
-        found.append(f"{name} {version}")
+        versions.append(f"{name} {version}")
         if least and _numbers(version) < _numbers(least):
             faults.append(f"{name} {least} or newer, got {version}")
-    return found, faults
+    return versions, faults
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -348,12 +350,12 @@ def _overwritten(name: str, distribution: Distribution | None) -> list[str]:
             continue
         if file.hash.mode != "sha256":
             continue
-        place = Path(str(distribution.locate_file(file)))
-        if not place.is_file():
+        target = Path(str(distribution.locate_file(file)))
+        if not target.is_file():
             changed.append(str(file))
             continue
-        found = base64.urlsafe_b64encode(hashlib.sha256(place.read_bytes()).digest())
-        if found.rstrip(b"=").decode() != file.hash.value:
+        digest = base64.urlsafe_b64encode(hashlib.sha256(target.read_bytes()).digest())
+        if digest.rstrip(b"=").decode() != file.hash.value:
             changed.append(str(file))
     return changed
 
@@ -385,9 +387,9 @@ def check_solver() -> Check:
 
     from graph_service.retrieve.tree.solver import solve, solver_report
 
-    ends = np.arange(4, dtype=np.int64)
+    nodes = np.arange(4, dtype=np.int64)
     prizes = np.array([5.0, 0.0, 5.0, 0.0])
-    tree = solve(ends[:-1], ends[1:], prizes=prizes, costs=np.ones(3))
+    tree = solve(nodes[:-1], nodes[1:], prizes=prizes, costs=np.ones(3))
     if tree.nodes.tolist() != [0, 1, 2] or tree.edges.tolist() != [0, 1]:
         return Check(
             "solver",
@@ -414,12 +416,12 @@ def check_model(settings: Settings, /) -> list[Check]:
     if not is_minilm(settings.embedder):
         return [_check_other_model(settings.embedder)]
     try:
-        found = find_model(Path(settings.model_dir) if settings.model_dir else None)
-        embedder = open_embedder("minilm", model_dir=found.path)
+        model = find_model(Path(settings.model_dir) if settings.model_dir else None)
+        embedder = open_embedder("minilm", model_dir=model.path)
     except GraphServiceError as error:
         return [Check("model", State.FAIL, error.message, _command(error))]
     return [
-        Check("model", State.OK, f"all-MiniLM-L6-v2 in {found.path} ({found.origin}), verified"),
+        Check("model", State.OK, f"all-MiniLM-L6-v2 in {model.path} ({model.origin}), verified"),
         check_embedding(embedder),
     ]
 
@@ -472,7 +474,7 @@ def check_vector_file(settings: Settings, /) -> Check:
     path = settings.vector_file
     fix = "export GRAPH_SERVICE_VECTORS=FILE (in a folder that can be written)"
     if not path.exists():
-        folder = next((one for one in path.absolute().parents if one.exists()), None)
+        folder = next((parent for parent in path.absolute().parents if parent.exists()), None)
         if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             return Check(
                 "vector file",
@@ -543,11 +545,11 @@ def check_store(settings: Settings, /) -> list[Check]:
             checks = _describe_store(store, shown, settings.graph, can_write=not frozen)
             return [*checks, _check_structure(store, path)]
     except GraphServiceError as error:
-        said = error.message.replace(url, shown)
-        return [Check("store", State.FAIL, f"{shown}: {said}", _command(error))]
+        message = error.message.replace(url, shown)
+        return [Check("store", State.FAIL, f"{shown}: {message}", _command(error))]
 
 
-def _describe_store(store: Store, shown: str, wanted: str, /, *, can_write: bool) -> list[Check]:
+def _describe_store(store: Store, shown: str, graph: str, /, *, can_write: bool) -> list[Check]:
     graphs = store.graphs()
     names = ", ".join(
         f"{info.name} ({info.counts.entities:,} entities, {info.counts.statements:,} statements)"
@@ -558,10 +560,10 @@ def _describe_store(store: Store, shown: str, wanted: str, /, *, can_write: bool
     load = "graph-service load SOURCE --graph NAME"
     if not graphs:
         checks.append(Check("graphs", State.WARN, "the store has no graph yet", load))
-    elif wanted and wanted not in {info.name for info in graphs}:
+    elif graph and graph not in {info.name for info in graphs}:
         checks.append(
-            Check("graphs", State.FAIL, f"there is no graph {wanted!r}; there are: {names}",
-                  f"graph-service load SOURCE --graph {wanted}")
+            Check("graphs", State.FAIL, f"there is no graph {graph!r}; there are: {names}",
+                  f"graph-service load SOURCE --graph {graph}")
         )  # fmt: skip
     else:
         checks.append(Check("graphs", State.OK, names))
@@ -578,7 +580,7 @@ def _check_structure(store: Store, path: Path | None) -> Check:
             State.OK,
             f"not looked for in a file of more than {MAX_CHECKED_BYTES >> 20} MiB: {verify}",
         )
-    faults = [found.fault for found in store.inspect_all() if found.fault]
+    faults = [part.fault for part in store.inspect_all() if part.fault]
     if faults:
         return Check("damage", State.FAIL, "; ".join(faults), verify)
     return Check("damage", State.OK, f"the structure is sound; {verify} checks the contents")

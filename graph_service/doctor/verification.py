@@ -113,7 +113,7 @@ def _while_published(store: Store, info: GraphInfo, tell: Progress) -> Iterator[
 
 
 def _is_published(store: Store, info: GraphInfo) -> bool:
-    return any(one.edition == info.edition for one in store.graphs())
+    return any(published.edition == info.edition for published in store.graphs())
 
 
 def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
@@ -131,35 +131,35 @@ def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
     yield from _candidate_scorers(store, name)
     with _Noting(name, "page views") as page_views:
         read_page_views(store, name)
-    yield page_views.found
+    yield page_views.verified
     tell(f"{name}: passages")
     yield from _passages(store, name)
 
 
 def _content(store: Store, info: GraphInfo, fix: str) -> Iterator[Verified]:
-    found = Fingerprinter()
+    fingerprinter = Fingerprinter()
     relations: set[str] = set()
     literals = 0
     try:
         for entities in store.scan_entities(info.edition):
-            found.add_entities(entities)
+            fingerprinter.add_entities(entities)
         for statements in store.scan_statements(info.edition, in_order=False):
-            found.add_statements(statements)
+            fingerprinter.add_statements(statements)
             relations.update(statement.relation for statement in statements)
-            literals += sum(type(one.value) is not EntityValue for one in statements)
+            literals += sum(type(statement.value) is not EntityValue for statement in statements)
     except StoreError as error:
         yield Verified(info.name, "content", error.message, fix)
         return
-    prints, counts = found.fingerprints(), info.counts
-    for part, wanted, seen in (
+    prints, counts = fingerprinter.fingerprints(), info.counts
+    for part, expected, seen in (
         ("edges fingerprint", info.fingerprints.edges, prints.edges),
         ("content fingerprint", info.fingerprints.content, prints.content),
     ):
-        fault = "" if seen == wanted else f"{wanted} is claimed, and {seen} is there"
+        fault = "" if seen == expected else f"{expected} is claimed, and {seen} is there"
         yield Verified(info.name, part, fault, fix if fault else "")
     # How many entities there are is a part of the content fingerprint.
     claimed = (counts.statements, counts.relations, counts.literals)
-    seen_counts = (found.statements, len(relations), literals)
+    seen_counts = (fingerprinter.statements, len(relations), literals)
     fault = "" if claimed == seen_counts else f"{claimed} are claimed, and {seen_counts} are there"
     yield Verified(info.name, "counts", fault, fix if fault else "")
 
@@ -169,12 +169,12 @@ def _snapshot(store: Store, info: GraphInfo) -> Iterator[Verified]:
     try:
         if store.verify_snapshot(info) is None:
             return
-        found = edges_of_arrays(store.snapshot(info))
+        edges = edges_of_arrays(store.snapshot(info))
     except StoreError as error:
         yield Verified(info.name, "snapshot", error.message, delete)
         return
-    wanted = info.fingerprints.edges
-    fault = "" if found == wanted else f"edges {wanted} are claimed, and {found} are there"
+    expected = info.fingerprints.edges
+    fault = "" if edges == expected else f"edges {expected} are claimed, and {edges} are there"
     yield Verified(info.name, "snapshot", fault, delete if fault else "")
 
 
@@ -208,10 +208,10 @@ def _views(store: Store, info: GraphInfo) -> Iterator[Verified]:
             continue
         try:
             graph = store.snapshot(info)
-            laid = views.apply(graph, ViewRef(id=view.id))
-            drawn = ViewStore(store).lay_spec(graph, view.spec)
-            assert laid is not None
-            same = encode_delta(graph, laid.delta) == encode_delta(graph, drawn.delta)
+            applied = views.apply(graph, ViewRef(id=view.id))
+            repeated = ViewStore(store).lay_spec(graph, view.spec)
+            assert applied is not None
+            same = encode_delta(graph, applied.delta) == encode_delta(graph, repeated.delta)
         except (StoreError, InputError) as error:
             yield Verified(info.name, part, error.message, _again(view.id))
             continue
@@ -235,7 +235,7 @@ def _scorers(store: Store, info: GraphInfo) -> Iterator[Verified]:
         if scorer.edges == edges:
             with _Noting(info.name, f"scorer {scorer.name}") as noting:
                 views.prepared(store.snapshot(info), scorer.name)
-            yield noting.found
+            yield noting.verified
 
 
 def _rankers(store: Store) -> Iterator[Verified]:
@@ -248,7 +248,7 @@ def _rankers(store: Store) -> Iterator[Verified]:
     for ranker in stored:
         with _Noting("", f"relation ranker {ranker.name}") as noting:
             rankers.check(ranker.name)
-        yield noting.found
+        yield noting.verified
 
 
 def _candidate_scorers(store: Store, graph: str) -> Iterator[Verified]:
@@ -261,35 +261,40 @@ def _candidate_scorers(store: Store, graph: str) -> Iterator[Verified]:
     for scorer in stored:
         with _Noting(graph, "trained retriever") as noting:
             scorers.open(graph, embedder=scorer.embedder)
-        yield noting.found
+        yield noting.verified
 
 
 def _passages(store: Store, graph: str) -> Iterator[Verified]:
     fix = "Load the passages again: graph-service passages load"
-    for found in store.passages.sets(graph=graph):
-        if not found.published:
+    for set_ in store.passages.sets(graph=graph):
+        if not set_.published:
             continue
-        part, count, sums = f"passages {found.source}", 0, np.zeros(2, dtype=np.uint64)
+        part, count, sums = f"passages {set_.source}", 0, np.zeros(2, dtype=np.uint64)
         try:
-            for chunk in store.passages.scan(found.number):
+            for chunk in store.passages.scan(set_.number):
                 made = [
-                    make_passage(one.text, title=one.title, source=one.source, entity=one.entity)
-                    for one in chunk
+                    make_passage(
+                        passage.text,
+                        title=passage.title,
+                        source=passage.source,
+                        entity=passage.entity,
+                    )
+                    for passage in chunk
                 ]
                 sums = sums + sum_hashes(b"".join(map(passage_hash, made)))
                 count += len(chunk)
         except StoreError as error:
             yield Verified(graph, part, error.message, fix)
             continue
-        same = fingerprint(sums, count) == found.fingerprint
+        same = fingerprint(sums, count) == set_.fingerprint
         fault = "" if same else "they are not those that were loaded"
         yield Verified(graph, part, fault, "" if same else fix)
 
 
 def _inspected(graph: str, parts: Iterator[Inspected], fix: str) -> Iterator[Verified]:
     try:
-        for found in parts:
-            yield Verified(graph, found.part, found.fault, fix if found.fault else "")
+        for inspected in parts:
+            yield Verified(graph, inspected.part, inspected.fault, fix if inspected.fault else "")
     except StoreError as error:
         yield Verified(graph, "indexes", error.message, fix)
 
@@ -298,7 +303,7 @@ class _Noting:
     """Runs its block and keeps what an error of it says of a part."""
 
     def __init__(self, graph: str, part: str) -> None:
-        self.found = Verified(graph, part)
+        self.verified = Verified(graph, part)
 
     def __enter__(self) -> Self:
         return self
@@ -308,5 +313,5 @@ class _Noting:
     ) -> bool:
         if not isinstance(error, StoreError | InputError):
             return False
-        self.found = replace(self.found, fault=error.message, fix=error.hint or "")
+        self.verified = replace(self.verified, fault=error.message, fix=error.hint or "")
         return True

@@ -33,8 +33,8 @@ RECORD = "fetched.json"
 """What is written down beside the files: where they are from, their hashes, and the prompts."""
 _MODULES = "modules.json"
 _HUB = "https://huggingface.co"
-_ASK_TIMEOUT_S = 30.0
-_MOST_ASKED = 1 << 16
+_REQUEST_TIMEOUT_S = 30.0
+_MAX_REPLY_BYTES = 1 << 16
 _NEWEST = "main"
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
@@ -146,17 +146,17 @@ def check_known(name: str, /, *, folder: Path | None = None) -> Fetched:
         ModelFileError: It was not fetched, or a file has another hash.
     """
     known_model(name)
-    place = folder or folder_of(name)
+    target = folder or folder_of(name)
     hint = f"{FETCH_HINT} {name}"
-    record = read_record(place)
+    record = read_record(target)
     if record is None:
-        raise ModelFileError(f"the model {name} was not fetched into {place}", hint=hint)
+        raise ModelFileError(f"the model {name} was not fetched into {target}", hint=hint)
     files = tuple(ModelFile(**file) for file in record["files"])
     for file in files:
-        path = place / file.name
+        path = target / file.name
         if not path.is_file() or remembered_sha256(path) != file.sha256:
             raise ModelFileError(f"{path} is not the file that was fetched", hint=hint)
-    return Fetched(place, files, record["revision"], is_first=False)
+    return Fetched(target, files, record["revision"], is_first=False)
 
 
 def read_record(folder: Path, /) -> dict[str, Any] | None:
@@ -186,25 +186,25 @@ def _fetch_first(
 ) -> Fetched:
     from graph_service.http.connection import open_client
 
-    with open_client(timeout_s=_ASK_TIMEOUT_S, max_bytes=_MOST_ASKED) as client:
+    with open_client(timeout_s=_REQUEST_TIMEOUT_S, max_bytes=_MAX_REPLY_BYTES) as client:
         revision = ""
         if base_url is None:
             # All files of one state, whatever is put there meanwhile.
-            reply = _ask(client, f"{_resolved(model, _NEWEST)}/{_MODULES}")
+            reply = _request(client, f"{_resolved(model, _NEWEST)}/{_MODULES}")
             states = [each.headers.get("X-Repo-Commit", "") for each in [*reply.history, reply]]
             revision = next(filter(None, states), _NEWEST)
         source = (base_url or _resolved(model, revision)).rstrip("/")
         first = _sized(client, source, [_MODULES])
         fetch_files(first, folder, base_url=source, progress=progress, pause_s=pause_s)
         required, optional = _names(folder / _MODULES)
-        found = _sized(client, source, required)
-        found += _sized(client, source, optional, is_optional=True)
-    for file in found:
+        sized = _sized(client, source, required)
+        sized += _sized(client, source, optional, is_optional=True)
+    for file in sized:
         (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
-    fetch_files(found, folder, base_url=source, progress=progress, pause_s=pause_s)
+    fetch_files(sized, folder, base_url=source, progress=progress, pause_s=pause_s)
     files = tuple(
         ModelFile(file.name, file.size, remembered_sha256(folder / file.name))
-        for file in (*first, *found)
+        for file in (*first, *sized)
     )
     record = {
         "repository": model.repository,
@@ -238,9 +238,9 @@ def _names(modules: Path) -> tuple[list[str], list[str]]:
 
 def _modules(path: Path) -> Iterator[tuple[str, str]]:
     for line in orjson.loads(path.read_bytes()):
-        place = PurePosixPath(line["path"])
+        module_path = PurePosixPath(line["path"])
         # A server must not choose where on this machine a file is written.
-        if place.is_absolute() or ".." in place.parts or len(place.parts) > 1:
+        if module_path.is_absolute() or ".." in module_path.parts or len(module_path.parts) > 1:
             raise ValueError(f"a module lies in {line['path']!r}")
         yield str(line["type"]).rpartition(".")[2], line["path"]
 
@@ -253,9 +253,9 @@ def _sized(
     client: httpx.Client, source: str, names: Sequence[str], *, is_optional: bool = False
 ) -> list[ModelFile]:
     """Returns files with the sizes that a server tells, less optional ones that it lacks."""
-    found = []
+    files = []
     for name in names:
-        reply = _ask(client, f"{source}/{name}")
+        reply = _request(client, f"{source}/{name}")
         if reply.status_code == 404 and is_optional:
             continue
         size = reply.headers.get("Content-Length", "")
@@ -265,11 +265,11 @@ def _sized(
                 f"{'with' if size else 'without'} a size",
                 hint=f"Try another source. {FETCH_HINT} --base-url URL",
             )
-        found.append(ModelFile(name, int(size), ""))
-    return found
+        files.append(ModelFile(name, int(size), ""))
+    return files
 
 
-def _ask(client: httpx.Client, url: str) -> httpx.Response:
+def _request(client: httpx.Client, url: str) -> httpx.Response:
     import httpx
 
     try:

@@ -26,16 +26,16 @@ def cosine(
     >>> cosine(np.array([[1.0, 0.0], [3.0, 4.0]]), np.array([2.0, 0.0])).tolist()
     [1.0, 0.6]
     """
-    wanted = vector.astype(np.float64)
+    query = vector.astype(np.float64)
     result = np.zeros(len(matrix), dtype=np.float64)
-    size = float(np.sqrt(wanted @ wanted))
+    size = float(np.sqrt(query @ query))
     if size == 0.0:
         return result
     for start in range(0, len(matrix), _BLOCK_ROWS):
         rows = matrix[start : start + _BLOCK_ROWS].astype(np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         lengths[lengths == 0.0] = np.inf
-        result[start : start + len(rows)] = (rows @ wanted) / (lengths * size)
+        result[start : start + len(rows)] = (rows @ query) / (lengths * size)
     # Adding zero makes -0.0 into 0.0, so that equal values print alike.
     rounded: npt.NDArray[np.float64] = np.round(result, _DIGITS) + 0.0
     return rounded

@@ -13,7 +13,7 @@ import orjson
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
-from graph_service.http.retry import RetryPolicy, is_passing
+from graph_service.http.retry import RetryPolicy, is_transient
 
 if TYPE_CHECKING:
     import openai
@@ -82,7 +82,7 @@ class EndpointEmbedder:
     def dimension(self) -> int:
         """Length of a vector; asked of the endpoint once."""
         if self._dimension is None:
-            self._ask(["dimension"])
+            self._request(["dimension"])
         assert self._dimension is not None
         return self._dimension
 
@@ -109,7 +109,7 @@ class EndpointEmbedder:
             return np.zeros((0, self.dimension), dtype=np.float32)
         # Endpoints refuse empty texts; one space has a vector everywhere.
         sent = [text or " " for text in texts]
-        parts = [self._ask(sent[i : i + _BATCH]) for i in range(0, len(sent), _BATCH)]
+        parts = [self._request(sent[i : i + _BATCH]) for i in range(0, len(sent), _BATCH)]
         return np.ascontiguousarray(np.concatenate(parts), dtype=np.float32)
 
     def count_tokens(self, text: str, /) -> int:
@@ -120,13 +120,13 @@ class EndpointEmbedder:
         """Closes its connections; another call opens them anew."""
         self._client.close()
 
-    def _ask(self, texts: Sequence[str]) -> Float32:
+    def _request(self, texts: Sequence[str]) -> Float32:
         tries = 0
         while True:
             tries += 1
             try:
                 return self._vectors(self._send(texts), len(texts))
-            except _Passing as fault:
+            except _TransientError as fault:
                 wait, _ = self._client.waits(fault.headers, tries)
                 if self._client.is_last(tries) or wait is None:
                     raise SetupError(
@@ -145,11 +145,11 @@ class EndpointEmbedder:
                 model=self._model, input=list(texts), encoding_format="float"
             )
         except openai.APITimeoutError as error:
-            raise _Passing(f"no answer in {self._client.timeout_s:g} s") from error
+            raise _TransientError(f"no answer in {self._client.timeout_s:g} s") from error
         except openai.APIStatusError as error:
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
-            raise _Passing(self._client.unreachable(error.__cause__ or error)) from error
+            raise _TransientError(self._client.unreachable(error.__cause__ or error)) from error
         return response.http_response.content
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
@@ -165,10 +165,10 @@ class EndpointEmbedder:
             )
         if has_no_credit(status, error.code):
             return LimitError(f"the account at {self._base_url} has no credit left ({words})")
-        if is_passing(status):
-            passing = _Passing(f"HTTP {status}: {words}", error.response.headers)
-            passing.__cause__ = error
-            return passing
+        if is_transient(status):
+            transient = _TransientError(f"HTTP {status}: {words}", error.response.headers)
+            transient.__cause__ = error
+            return transient
         return InputError(
             f"{self._base_url} refused texts to embed (HTTP {status}: {words})",
             argument="embedder",
@@ -179,21 +179,28 @@ class EndpointEmbedder:
         try:
             data = orjson.loads(content)["data"]
             rows: dict[int, Any] = {int(item["index"]): item["embedding"] for item in data}
-            found = np.array([rows[i] for i in range(count)], dtype=np.float64)
+            matrix = np.array([rows[i] for i in range(count)], dtype=np.float64)
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, IndexError) as error:
-            raise _Passing(f"expected {count} vectors, got {content[:80]!r}") from error
-        norms = np.linalg.norm(found, axis=1) if found.ndim == 2 else np.zeros(0)
-        if found.ndim != 2 or not found.shape[1] or not np.isfinite(norms).all() or not norms.all():
-            raise _Passing("expected vectors of numbers, not all of them 0")
+            raise _TransientError(f"expected {count} vectors, got {content[:80]!r}") from error
+        norms = np.linalg.norm(matrix, axis=1) if matrix.ndim == 2 else np.zeros(0)
+        if (
+            matrix.ndim != 2
+            or not matrix.shape[1]
+            or not np.isfinite(norms).all()
+            or not norms.all()
+        ):
+            raise _TransientError("expected vectors of numbers, not all of them 0")
         if self._dimension is None:
-            self._dimension = found.shape[1]
-        if found.shape[1] != self._dimension:
-            raise _Passing(f"expected vectors of {self._dimension} numbers, got {found.shape[1]}")
-        vectors: Float32 = (found / norms[:, None]).astype(np.float32)
+            self._dimension = matrix.shape[1]
+        if matrix.shape[1] != self._dimension:
+            raise _TransientError(
+                f"expected vectors of {self._dimension} numbers, got {matrix.shape[1]}"
+            )
+        vectors: Float32 = (matrix / norms[:, None]).astype(np.float32)
         return vectors
 
 
-class _Passing(Exception):
+class _TransientError(Exception):
     """A fault after which the same request may be asked again."""
 
     def __init__(self, message: str, headers: Mapping[str, str] | None = None) -> None:

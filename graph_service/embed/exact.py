@@ -86,14 +86,14 @@ def exp(values: Float64) -> None:
     """Replaces x, at most 0, by its exponential, in place; libraries' own differ in their last bits."""
     np.maximum(values, _EXP_LEAST, out=values)
     values *= 2.0**-_EXP_SQUARINGS
-    found = values * _EXP_TERMS[0]
+    sums = values * _EXP_TERMS[0]
     for term in _EXP_TERMS[1:-1]:
-        found += term
-        found *= values
-    found += _EXP_TERMS[-1]
+        sums += term
+        sums *= values
+    sums += _EXP_TERMS[-1]
     for _ in range(_EXP_SQUARINGS):
-        found *= found
-    values[...] = found
+        sums *= sums
+    values[...] = sums
 
 
 # erfc(z) = (1 + a1 z + ... + a6 z^6)^-16, z >= 0, to 3e-7

@@ -118,10 +118,10 @@ def open_folder(folder: Path, /) -> Embedder:
     model = _Folder(folder.expanduser().resolve())
     transformer, pooling, *others = model.modules()
     tokenizer = read_tokenizer(transformer.file(TOKENIZER.name))
-    said = transformer.config("sentence_bert_config.json", is_optional=True)
-    if said.get("do_lower_case"):
+    settings = transformer.config("sentence_bert_config.json", is_optional=True)
+    if settings.get("do_lower_case"):
         _lower(tokenizer)
-    architecture = _architecture(transformer, _pooling(pooling), said.get("max_seq_length"))
+    architecture = _architecture(transformer, _pooling(pooling), settings.get("max_seq_length"))
     prompts = model.prompts()
     if prompts.any and pooling.config("config.json").get("include_prompt") is False:
         raise pooling.not_understood("include_prompt", "false, with prompts")
@@ -130,7 +130,9 @@ def open_folder(folder: Path, /) -> Embedder:
     tensors = read_tensors(weights)
     _require_rows(tensors, tokenizer, weights)
     read = [transformer.file(TOKENIZER.name), weights]
-    state = _state(asdict(architecture), asdict(prompts), said.get("do_lower_case"), steps, read)
+    state = _state(
+        asdict(architecture), asdict(prompts), settings.get("do_lower_case"), steps, read
+    )
     name = f"{model.path.name}@{state}"
     embedder = TransformerEmbedder(name, architecture, tensors, tokenizer, steps=steps)
     return prompted(embedder, prompts)
@@ -193,19 +195,19 @@ class _Module:
     path: Path
 
     def file(self, name: str) -> Path:
-        found = self.path / name
-        if not found.is_file():
+        path = self.path / name
+        if not path.is_file():
             raise ModelFileError(
                 f"the model folder {self.path} lacks {name}",
                 hint="Save the model with sentence-transformers 3 or newer.",
             )
-        return found
+        return path
 
     def config(self, name: str, *, is_optional: bool = False) -> dict[str, Any]:
         if is_optional and not (self.path / name).is_file():
             return {}
-        found: dict[str, Any] = _read_json(self.file(name), dict)
-        return found
+        fields: dict[str, Any] = _read_json(self.file(name), dict)
+        return fields
 
     def not_understood(self, what: str, value: object) -> ModelFileError:
         return ModelFileError(
@@ -264,7 +266,7 @@ def _architecture(
         if config.get(key, expected) != expected:
             raise module.not_understood(key, config[key])
 
-    def number(key: str) -> int:
+    def integer(key: str) -> int:
         name = family.config.get(key, key)
         value = config.get(name)
         if not isinstance(value, int) or value < 1:
@@ -281,15 +283,15 @@ def _architecture(
         padding_id = family.padding_id
         if padding_id is None:
             padding_id = int(config.get("pad_token_id", 1))
-    width, heads = number("hidden_size"), number("num_attention_heads")
+    width, heads = integer("hidden_size"), integer("num_attention_heads")
     if width % heads:
         raise ModelFileError(f"{module.path}: {heads} heads do not share a width of {width}")
-    most = number("max_position_embeddings") - (0 if padding_id is None else padding_id + 1)
+    most = integer("max_position_embeddings") - (0 if padding_id is None else padding_id + 1)
     if max_tokens is None:
         tokens = module.config("tokenizer_config.json", is_optional=True)
         max_tokens = tokens.get("model_max_length", most)
     return Architecture(
-        layers=number("num_hidden_layers"),
+        layers=integer("num_hidden_layers"),
         heads=heads,
         width=width,
         max_tokens=min(most, int(max_tokens)),
@@ -378,10 +380,10 @@ def _state(*parts: object) -> str:
             return [part.activation, *hashes]
         return "unit length"
 
-    said = orjson.dumps(
+    encoded = orjson.dumps(
         parts, default=plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
     )
-    return hashlib.sha256(said).hexdigest()[:16]
+    return hashlib.sha256(encoded).hexdigest()[:16]
 
 
 def _is_read(name: str) -> bool:
@@ -399,9 +401,9 @@ def _modern(name: str) -> str:
 
 def _read_json(path: Path, kind: type) -> Any:
     try:
-        found = orjson.loads(path.read_bytes())
+        content = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise ModelFileError(f"{path} can't be read: {error}") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise ModelFileError(f"{path} holds no {'object' if kind is dict else 'list'}")
-    return found
+    return content

@@ -23,9 +23,9 @@ from graph_service.embed.exact import (
     identity,
     normalise,
     relu,
-    spare_bits,
     tanh,
     to_grid,
+    spare_bits,
 )
 from graph_service.embed.protocol import Float32
 from graph_service.errors import ModelFileError
@@ -214,17 +214,18 @@ class TensorReader:
         return self._read(name, (rows, columns)).astype(np.float64)
 
     def _read(self, name: str, shape: tuple[int | None, ...]) -> Float32:
-        found = self._tensors.get(name)
-        if found is None:
+        tensor = self._tensors.get(name)
+        if tensor is None:
             raise ModelFileError(f"{self._model} has no tensor {name}")
-        if len(shape) != found.ndim or any(
-            wanted not in (None, there) for wanted, there in zip(shape, found.shape, strict=True)
+        if len(shape) != tensor.ndim or any(
+            expected not in (None, there)
+            for expected, there in zip(shape, tensor.shape, strict=True)
         ):
             raise ModelFileError(
-                f"the tensor {name} of {self._model} has shape {list(found.shape)}, expected "
+                f"the tensor {name} of {self._model} has shape {list(tensor.shape)}, expected "
                 f"{[size if size is not None else 'any' for size in shape]}"
             )
-        return found
+        return tensor
 
 
 def read_layers(
@@ -232,12 +233,12 @@ def read_layers(
 ) -> tuple[Layer, ...]:
     """Returns the layers; ``scale`` and ``shift`` are those of the first one's states."""
     layers: list[Layer] = []
-    for number in range(shape.layers):
-        layer = _layer(read, shape, number)
+    for index in range(shape.layers):
+        layer = _layer(read, shape, index)
         grids = known or _grids(layer, shape, scale, shift)
         if min(astuple(grids)) < LEAST_BITS:
             raise ModelFileError(
-                f"the numbers of layer {number} are too large for exact sums: {grids}",
+                f"the numbers of layer {index} are too large for exact sums: {grids}",
                 hint=OTHER_WAY,
             )
         for weights, bits in (
@@ -252,15 +253,15 @@ def read_layers(
     return tuple(layers)
 
 
-def _layer(read: TensorReader, shape: Architecture, number: int) -> Layer:
+def _layer(read: TensorReader, shape: Architecture, index: int) -> Layer:
     """Returns a layer whose weights are on no grid yet."""
     names, width = shape.names, shape.width
 
     def matrix(name: str, rows: int | None, columns: int | None) -> Float64:
-        return read.matrix(f"{names.layer}.{number}.{name}.weight", rows, columns)
+        return read.matrix(f"{names.layer}.{index}.{name}.weight", rows, columns)
 
     def vector(name: str, size: int = width) -> Float64:
-        return read.vector(f"{names.layer}.{number}.{name}", size)
+        return read.vector(f"{names.layer}.{index}.{name}", size)
 
     # Scores are divided by the root of a head's width: done once, in the queries' weights.
     by = 1.0 / np.sqrt(width // shape.heads)
@@ -310,8 +311,8 @@ def _grids(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) ->
     widen = min(finest.widen, spare_bits(wide) - STATE_BITS)
     narrowed = (wide + np.abs(layer.widen_bias)) @ np.abs(layer.narrow)
     # What is lacking is taken from both factors.
-    lacking = max(0, finest.wide + finest.narrow - spare_bits(narrowed))
-    of_wide = min(finest.wide, finest.wide - lacking // 2)
+    excess = max(0, finest.wide + finest.narrow - spare_bits(narrowed))
+    of_wide = min(finest.wide, finest.wide - excess // 2)
     return Grids(
         attend=attend,
         head=head,
@@ -319,7 +320,7 @@ def _grids(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) ->
         merge=merge,
         widen=widen,
         wide=of_wide,
-        narrow=finest.narrow - (lacking - lacking // 2),
+        narrow=finest.narrow - (excess - excess // 2),
     )
 
 

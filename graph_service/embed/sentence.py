@@ -124,8 +124,8 @@ def _state_of_folder(model: str) -> str | None:
         return None
     kinds = ("*.json", "*.txt", "*.safetensors", "*.bin", "*.model")
     files = sorted(path for kind in kinds for path in folder.rglob(kind) if path.is_file())
-    said = [(str(path.relative_to(folder)), remembered_sha256(path)) for path in files]
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+    digests = [(str(path.relative_to(folder)), remembered_sha256(path)) for path in files]
+    return hashlib.sha256(repr(digests).encode()).hexdigest()[:16]
 
 
 def _revision(model: Any) -> str | None:

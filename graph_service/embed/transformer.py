@@ -251,8 +251,8 @@ class TransformerEmbedder:
         prefix = f"weights-{name.hexdigest()}"
         self._words = _mapped(self._words, folder / f"{prefix}-words.npy")
         mapped = []
-        for number, layer in enumerate(self._layers):
-            files = {part: folder / f"{prefix}-{number}-{part}.npy" for part in _MATRICES}
+        for index, layer in enumerate(self._layers):
+            files = {part: folder / f"{prefix}-{index}-{part}.npy" for part in _MATRICES}
             matrices: dict[str, Any] = {
                 part: _mapped(getattr(layer, part), file) for part, file in files.items()
             }
@@ -273,14 +273,14 @@ class TransformerEmbedder:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
-        found: list[int] = self._tokenizer.encode(text, add_special_tokens=special).ids
-        return found
+        token_ids: list[int] = self._tokenizer.encode(text, add_special_tokens=special).ids
+        return token_ids
 
     def _encode_pack(self, ids: list[list[int]]) -> Float32:
         """Returns the vectors of texts in order of their length, [texts, dimension]."""
         pack = TokenPack.of(ids)
-        places = self._places(pack.words, pack.starts, pack.lengths)
-        state = self.states(pack.words, places)
+        position_ids = self._position_ids(pack.words, pack.starts, pack.lengths)
+        state = self.states(pack.words, position_ids)
         biases = [self._bias(group.length) for group in pack.groups]
         for layer in self._layers:
             context = attend(
@@ -316,20 +316,20 @@ class TransformerEmbedder:
         """
         return self._ids(text, special=True)
 
-    def _places(self, words: Int64, starts: Int64, lengths: Int64) -> Int64:
+    def _position_ids(self, words: Int64, starts: Int64, lengths: Int64) -> Int64:
         """Returns the row of each word in the table of positions, [words]."""
-        places = np.arange(len(words), dtype=np.int64) - np.repeat(starts, lengths)
+        position_ids = np.arange(len(words), dtype=np.int64) - np.repeat(starts, lengths)
         padding = self._shape.padding_id
         if padding is None:
-            return places
-        places += padding + 1
+            return position_ids
+        position_ids += padding + 1
         # A text may hold the padding's mark as a word; it has the padding's place.
         is_padding = words == padding
         if is_padding.any():
             passed = np.cumsum(is_padding)
-            places -= passed - np.repeat((passed - is_padding)[starts], lengths)
-            places[is_padding] = padding
-        return places
+            position_ids -= passed - np.repeat((passed - is_padding)[starts], lengths)
+            position_ids[is_padding] = padding
+        return position_ids
 
     def _bias(self, length: int) -> Float64 | None:
         """Returns what distances add to the scores of texts of one length, [heads, words, words]."""

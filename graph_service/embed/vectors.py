@@ -98,15 +98,15 @@ class VectorFile:
 
         A row without its checksum counts as missing and is deleted, so that it is computed again.
         """
-        found: dict[bytes, Float32] = {}
+        vectors: dict[bytes, Float32] = {}
         if not keys or (self.read_only and not self.path.exists()):
-            return found
+            return vectors
         with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
-            self._read_part(connection, "vector", keys, found)
+            self._read_part(connection, "vector", keys, vectors)
             if self._has_passing:
-                absent = [key for key in keys if key not in found]
-                self._read_part(connection, "passing", absent, found)
-        return found
+                absent = [key for key in keys if key not in vectors]
+                self._read_part(connection, "passing", absent, vectors)
+        return vectors
 
     def count_damaged(self) -> int | None:
         """Reads every vector and returns how many lack their checksum.
@@ -125,7 +125,7 @@ class VectorFile:
             if fault != "ok":
                 raise StoreCorruptError(f"{self.path} is damaged: {fault}", hint=VECTOR_FILE.remedy)
             return sum(
-                not _is_whole(*row)
+                not _is_intact(*row)
                 for table in ("vector", "passing")
                 for row in connection.execute(f"SELECT key, vector, checksum FROM {table}")  # noqa: S608
             )
@@ -172,8 +172,8 @@ class VectorFile:
         if self.read_only and not self.path.exists():
             return 0
         with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
-            (found,) = connection.execute(query).fetchone()
-        return int(found)
+            (count,) = connection.execute(query).fetchone()
+        return int(count)
 
     def close(self) -> None:
         """Closes the file; calls under way end theirs when they are done."""
@@ -244,7 +244,7 @@ class VectorFile:
         connection: sqlite3.Connection,
         table: str,
         keys: Sequence[bytes],
-        found: dict[bytes, Float32],
+        vectors: dict[bytes, Float32],
     ) -> None:
         column = "checksum" if self._has_checksums else "NULL"
         damaged = []
@@ -256,10 +256,10 @@ class VectorFile:
                 part,
             )
             for row in rows:
-                if self._has_checksums and not _is_whole(*row):
+                if self._has_checksums and not _is_intact(*row):
                     damaged.append(row)
                 else:
-                    found[row[0]] = np.frombuffer(row[1], dtype="<f4")
+                    vectors[row[0]] = np.frombuffer(row[1], dtype="<f4")
         if damaged:
             self._drop(connection, table, damaged)
 
@@ -387,7 +387,7 @@ def _checksum(key: bytes, vector: bytes) -> int:
     return zlib.crc32(vector, zlib.crc32(key))
 
 
-def _is_whole(key: object, vector: object, checksum: object) -> bool:
+def _is_intact(key: object, vector: object, checksum: object) -> bool:
     # A damaged row can hold values of other types.
     return (
         isinstance(key, bytes) and isinstance(vector, bytes) and _checksum(key, vector) == checksum
@@ -504,10 +504,10 @@ class Vectors:
         """
         distinct = list(dict.fromkeys(texts))
         vectors, missing = self._look_up(distinct)
-        wanted = missing if max_new is None else missing[: max(0, max_new)]
+        batch = missing if max_new is None else missing[: max(0, max_new)]
         done = 0
-        while done < len(wanted) and not (deadline is not None and deadline.passed()):
-            step = wanted[done : done + _TEXTS_A_STEP]
+        while done < len(batch) and not (deadline is not None and deadline.passed()):
+            step = batch[done : done + _TEXTS_A_STEP]
             computed = self._compute_once([distinct[i] for i in step], passing, deadline)
             if computed is None:
                 break
@@ -517,7 +517,7 @@ class Vectors:
         known[missing[done:]] = False
         cut = None
         if done < len(missing):
-            late = done < len(wanted)
+            late = done < len(batch)
             cut = Cut(
                 what="embedded",
                 reason=CutReason.DEADLINE if late else CutReason.WORK_BUDGET,
@@ -527,8 +527,8 @@ class Vectors:
             )
         if len(distinct) == len(texts):
             return PartVectors(vectors, known, cut)
-        number = {text: i for i, text in enumerate(distinct)}
-        rows = np.fromiter((number[text] for text in texts), dtype=np.int64, count=len(texts))
+        index_of = {text: i for i, text in enumerate(distinct)}
+        rows = np.fromiter((index_of[text] for text in texts), dtype=np.int64, count=len(texts))
         return PartVectors(vectors[rows], known[rows], cut)
 
     def known(self, texts: Sequence[str], /) -> Bool:
@@ -557,7 +557,7 @@ class Vectors:
         """Returns vectors, and the numbers of the texts that have none, ascending."""
         vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
         held = self._memory.get_all(texts)
-        missing = [number for number, row in enumerate(held) if row is None]
+        missing = [index for index, row in enumerate(held) if row is None]
         rows = np.frombuffer(b"".join(filter(None, held)), dtype="<f4")
         if not missing:
             return rows.reshape(vectors.shape).copy(), missing
@@ -571,11 +571,11 @@ class Vectors:
         if not there:
             return vectors, missing
         absent: list[int] = []
-        found: list[int] = []
-        for number, key in zip(missing, keys, strict=True):
+        stored: list[int] = []
+        for index, key in zip(missing, keys, strict=True):
             vector = there.get(key)
             if vector is None:
-                absent.append(number)
+                absent.append(index)
                 continue
             if len(vector) != self.embedder.dimension:
                 raise StoreCorruptError(
@@ -583,9 +583,9 @@ class Vectors:
                     f"{self.embedder.name}, whose vectors have {self.embedder.dimension}",
                     hint="Remove the file; its vectors are computed again.",
                 )
-            vectors[number] = vector
-            found.append(number)
-        self._hold([texts[i] for i in found], vectors[found])
+            vectors[index] = vector
+            stored.append(index)
+        self._hold([texts[i] for i in stored], vectors[stored])
         return vectors, absent
 
     def _compute_once(
@@ -619,24 +619,24 @@ class Vectors:
             while not event.wait(_WAIT_S):
                 if deadline is not None and deadline.passed():
                     return None
-        found, lacking = self._look_up(texts)
-        if lacking:
+        table, absent = self._look_up(texts)
+        if absent:
             # The other thread failed, or memory has let go of them.
-            again = self._compute_once([texts[i] for i in lacking], passing, deadline)
+            again = self._compute_once([texts[i] for i in absent], passing, deadline)
             if again is None:
                 return None
-            found[lacking] = again
-        return found
+            table[absent] = again
+        return table
 
     def _compute(self, texts: list[str], passing: Container[str]) -> Float32:
         vectors = self.embedder.encode(texts)
         if self.file is not None:
             pass_by = [text in passing for text in texts]
             for part in (True, False):
-                places = [place for place, passes in enumerate(pass_by) if passes is part]
-                if places:
-                    keys = [self._key(texts[place]) for place in places]
-                    vectors[places] = self.file.add(keys, vectors[places], passing=part)
+                indexes = [index for index, passes in enumerate(pass_by) if passes is part]
+                if indexes:
+                    keys = [self._key(texts[index]) for index in indexes]
+                    vectors[indexes] = self.file.add(keys, vectors[indexes], passing=part)
         return self._hold(texts, vectors)
 
     def _hold(self, texts: list[str], vectors: Float32) -> Float32:
@@ -658,7 +658,7 @@ class Vectors:
 
     def _key(self, text: str) -> bytes:
         try:
-            return digest((_kept_name(self.embedder), text), person=b"vector")
+            return digest((_file_name(self.embedder), text), person=b"vector")
         except UnicodeEncodeError as error:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
 
@@ -669,7 +669,7 @@ class _OfQueries:
     def __init__(self, embedder: Embedder) -> None:
         assert isinstance(embedder, QueryEncoder)
         self._embedder = embedder
-        self.name = f"{_kept_name(embedder)} of queries"
+        self.name = f"{_file_name(embedder)} of queries"
         self.encode = embedder.encode_queries
 
     @property
@@ -680,7 +680,7 @@ class _OfQueries:
         return self._embedder.count_tokens(text)
 
 
-def _kept_name(embedder: Embedder) -> str:
+def _file_name(embedder: Embedder) -> str:
     """Returns the name under which an embedder's vectors are kept."""
     if isinstance(embedder, Recomputed):
         return f"{embedder.name}/{embedder.arithmetic}"

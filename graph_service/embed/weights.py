@@ -26,7 +26,7 @@ import platformdirs
 
 from graph_service.errors import ModelFileError, SetupError
 from graph_service.file_lock import lock_file
-from graph_service.http.retry import is_passing, seconds_asked
+from graph_service.http.retry import is_transient, retry_after_seconds
 
 if TYPE_CHECKING:
     import httpx
@@ -151,11 +151,11 @@ def verify_file(path: Path, file: ModelFile, /, *, checked: Path | None = None) 
     known = _read_checked(memory)
     if known.get(str(path.resolve())) == stamp:
         return
-    found = _sha256(path) if state.st_size == file.size else f"a file of {state.st_size} bytes"
-    if found != file.sha256:
+    digest = _sha256(path) if state.st_size == file.size else f"a file of {state.st_size} bytes"
+    if digest != file.sha256:
         raise ModelFileError(
             f"{path} is not the official {file.name}: "
-            f"expected sha256 {file.sha256} ({file.size} bytes), got {found}",
+            f"expected sha256 {file.sha256} ({file.size} bytes), got {digest}",
             hint=f"Delete it. {FETCH_HINT}",
         )
     known[str(path.resolve())] = stamp
@@ -173,12 +173,12 @@ def remembered_sha256(path: Path, /, *, checked: Path | None = None) -> str:
     state = path.stat()
     known = _read_checked(memory)
     match known.get(str(path.resolve())):
-        case [state.st_size, state.st_mtime_ns, str() as found]:
-            return found
-    found = _sha256(path)
-    known[str(path.resolve())] = [state.st_size, state.st_mtime_ns, found]
+        case [state.st_size, state.st_mtime_ns, str() as digest]:
+            return digest
+    digest = _sha256(path)
+    known[str(path.resolve())] = [state.st_size, state.st_mtime_ns, digest]
     _write_checked(memory, known)
-    return found
+    return digest
 
 
 def fetch_model(
@@ -239,13 +239,13 @@ def fetch_files(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         most = max((file.size for file in files), default=0) + _LEAST_BYTES
-        with _only_one(folder), open_client(timeout_s=timeout_s, max_bytes=most) as client:
+        with _exclusive(folder), open_client(timeout_s=timeout_s, max_bytes=most) as client:
             for file in files:
-                place = folder / file.name
-                if place.is_file() and _sha256(place) == file.sha256:
+                target = folder / file.name
+                if target.is_file() and _sha256(target) == file.sha256:
                     continue
                 url = f"{base_url.rstrip('/')}/{file.name}"
-                _Download(client, url, file, place, timeout_s).run(attempts, pause_s, progress)
+                _Download(client, url, file, target, timeout_s).run(attempts, pause_s, progress)
     except OSError as error:
         raise SetupError(
             f"the model cannot be written to {folder}: {error}",
@@ -257,13 +257,13 @@ class _Download:
     """One file on its way: received into ``NAME.part``, renamed when it is right."""
 
     def __init__(
-        self, client: httpx.Client, url: str, file: ModelFile, place: Path, timeout_s: float
+        self, client: httpx.Client, url: str, file: ModelFile, target: Path, timeout_s: float
     ) -> None:
         self._client = client
         self._url = url
         self._file = file
-        self._place = place
-        self._part = place.with_name(place.name + ".part")
+        self._target = target
+        self._part = target.with_name(target.name + ".part")
         self._timeout_s = timeout_s
         self._least = min(_LEAST_BYTES, max(1, file.size // 100))
 
@@ -285,7 +285,7 @@ class _Download:
                 self._receive(progress)
                 problem = self._problem()
                 if problem is None:
-                    os.replace(self._part, self._place)
+                    os.replace(self._part, self._target)
                     return
                 self._part.unlink(missing_ok=True)
                 if fresh:
@@ -322,8 +322,8 @@ class _Download:
             return f"expected {self._file.size} bytes, got {size}"
         if not self._file.sha256:
             return None
-        found = _sha256(self._part)
-        return None if found == self._file.sha256 else f"its sha256 is {found}"
+        digest = _sha256(self._part)
+        return None if digest == self._file.sha256 else f"its sha256 is {digest}"
 
     def _receive(self, progress: Progress | None) -> None:
         from graph_service.http.connection import bounds_of
@@ -338,7 +338,7 @@ class _Download:
         with self._client.stream("GET", self._url, headers=headers) as reply:
             if reply.status_code == 416:
                 self._part.unlink()
-            if reply.status_code == 416 or is_passing(reply.status_code):
+            if reply.status_code == 416 or is_transient(reply.status_code):
                 raise _RetryLaterError(reply)
             if reply.status_code not in (200, 206):
                 raise ModelFileError(
@@ -371,11 +371,11 @@ class _Download:
 class _RetryLaterError(Exception):
     def __init__(self, reply: httpx.Response) -> None:
         super().__init__(f"it answered {reply.status_code} {reply.reason_phrase}")
-        self.after_s = seconds_asked(reply.headers.get("Retry-After")) or 0.0
+        self.after_s = retry_after_seconds(reply.headers.get("Retry-After")) or 0.0
 
 
 @contextlib.contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
+def _exclusive(folder: Path) -> Iterator[None]:
     # Two processes that append to one part file would spoil it for each other.
     with (folder / ".fetching").open("w") as lock:
         if not lock_file(lock.fileno()):
@@ -392,10 +392,10 @@ def _folder_of_variable() -> Path | None:
 
 
 def _packaged() -> ModelFolder | None:
-    found = importlib.util.find_spec(_PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
         return None
-    return ModelFolder(Path(next(iter(found.submodule_search_locations))) / "model", "package")
+    return ModelFolder(Path(next(iter(spec.submodule_search_locations))) / "model", "package")
 
 
 def _check(folder: ModelFolder, checked: Path | None) -> ModelFolder:

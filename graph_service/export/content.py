@@ -77,8 +77,8 @@ class ExportedGraph:
             return
         graph, overlay = self.arrays, self.overlay
         bases: dict[int, Statement] = {}
-        wanted = np.zeros(graph.edge_count, dtype=np.bool_)
-        wanted[overlay.base_edge[overlay.base_edge >= 0]] = True
+        is_base = np.zeros(graph.edge_count, dtype=np.bool_)
+        is_base[overlay.base_edge[overlay.base_edge >= 0]] = True
         read = 0
         for chunk in self.reader.scan_statements(self.info.edition):
             edges = graph.topology.key_order[read : read + len(chunk)]
@@ -88,33 +88,33 @@ class ExportedGraph:
                     hint="Delete the snapshots beside the store and run it again.",
                 )
             gone = overlay.gone.has(edges).tolist()
-            for place in np.flatnonzero(wanted[edges]).tolist():
-                statement = chunk[place]
+            for row in np.flatnonzero(is_base[edges]).tolist():
+                statement = chunk[row]
                 if statement.qualifiers or statement.references or statement.context:
-                    bases[int(edges[place])] = statement
+                    bases[int(edges[row])] = statement
             yield [item for item, is_gone in zip(chunk, gone, strict=True) if not is_gone]
             read += len(chunk)
         for start in range(0, len(overlay.head), STATEMENTS_A_CHUNK):
-            numbers = range(start, min(start + STATEMENTS_A_CHUNK, len(overlay.head)))
-            yield [self._made(graph, overlay, number, bases) for number in numbers]
+            indexes = range(start, min(start + STATEMENTS_A_CHUNK, len(overlay.head)))
+            yield [self._made(graph, overlay, index, bases) for index in indexes]
 
     def _made(
-        self, graph: KnowledgeGraph, overlay: Overlay, number: int, bases: dict[int, Statement]
+        self, graph: KnowledgeGraph, overlay: Overlay, index: int, bases: dict[int, Statement]
     ) -> Statement:
-        head = self._value(graph, overlay, int(overlay.head[number]))
+        head = self._value(graph, overlay, int(overlay.head[index]))
         assert isinstance(head, EntityValue)
-        relation = int(overlay.rel[number])
-        base = bases.get(int(overlay.base_edge[number]))
+        relation = int(overlay.rel[index])
+        base = bases.get(int(overlay.base_edge[index]))
         return Statement(
-            id=EXPORTED_PREFIX + overlay.statement_ids[number],
+            id=EXPORTED_PREFIX + overlay.statement_ids[index],
             head=head.id,
             relation=(
                 graph.relation_ids[relation]
                 if relation < graph.relation_count
                 else overlay.new_relations[relation - graph.relation_count]
             ),
-            value=self._value(graph, overlay, int(overlay.tail[number])),
-            rank=RANKS[int(overlay.rank[number])],
+            value=self._value(graph, overlay, int(overlay.tail[index])),
+            rank=RANKS[int(overlay.rank[index])],
             qualifiers=base.qualifiers if base else (),
             references=base.references if base else (),
             context=base.context if base else None,
@@ -142,7 +142,7 @@ def exported_graph(
     if view is None:
         return ExportedGraph(service.store, info)
     arrays = service.arrays(info)
-    laid = ViewStore(service.store).apply(arrays, view)
-    if laid is None:
+    applied = ViewStore(service.store).apply(arrays, view)
+    if applied is None:
         return ExportedGraph(service.store, info, arrays)
-    return ExportedGraph(service.store, info, arrays, laid.overlay, laid.delta.names)
+    return ExportedGraph(service.store, info, arrays, applied.overlay, applied.delta.names)

@@ -74,11 +74,11 @@ def materialise(
     with session:
         done = dict(session.checkpoint or {"batches": 0, "statements": 0})
         written = int(done["statements"])
-        for number, batch in enumerate(islice(_batches(exported), done["batches"], None), 1):
+        for batch_index, batch in enumerate(islice(_batches(exported), done["batches"], None), 1):
             written += len(batch.statements)
             session.write(
                 batch,
-                checkpoint={"batches": int(done["batches"]) + number, "statements": written},
+                checkpoint={"batches": int(done["batches"]) + batch_index, "statements": written},
             )
             if progress is not None:
                 progress(written, total)

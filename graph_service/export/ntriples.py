@@ -91,7 +91,7 @@ class NTriplesWriter:
         self._out = out
         self._omissions = omissions
         self._quads = quads
-        self._bare: set[str] = set()
+        self._unconnected: set[str] = set()
         # The comment names Wikidata's properties, so that the loader knows them from the start.
         out.write(
             f"# {exported.info.edition}, written by graph-service; statements of Wikidata's "
@@ -135,7 +135,7 @@ class NTriplesWriter:
             self._out.write("".join(lines).encode())
         else:
             # Without names it comes back only if a statement names it.
-            self._bare.add(entity.id)
+            self._unconnected.add(entity.id)
 
     def statement(self, statement: Statement, /) -> None:
         """Writes a statement as a triple."""
@@ -143,23 +143,23 @@ class NTriplesWriter:
         subject = iri_of(statement.head)
         relation, value = statement.relation, statement.value
         of_property = _PROPERTY.fullmatch(relation) is not None
-        if self._bare:
-            self._bare.discard(statement.head)
+        if self._unconnected:
+            self._unconnected.discard(statement.head)
             if type(value) is EntityValue:
-                self._bare.discard(value.id)
+                self._unconnected.discard(value.id)
         if type(value) is NoValue:
             if not (of_property and subject.startswith(f"<{WIKIDATA}entity/")):
                 omissions.add(LOST_STATEMENT, edges=True)
                 return
-            predicate, term, whole = RDF_TYPE, f"<{WIKIDATA}prop/novalue/{relation}>", True
+            predicate, term, is_exact = RDF_TYPE, f"<{WIKIDATA}prop/novalue/{relation}>", True
         else:
             predicate = f"<{WIKIDATA}prop/direct/{relation}>" if of_property else iri_of(relation)
             made = _term(value, statement.id, of_property)
             if made is None:
                 omissions.add(LOST_STATEMENT, edges=True)
                 return
-            term, whole = made
-        if not whole:
+            term, is_exact = made
+        if not is_exact:
             omissions.add(LOST_VALUE, edges=True)
         elif (relation in _NAMES and type(value) in (StringValue, MonolingualText)) or (
             relation in _LINKS and type(value) is EntityValue
@@ -183,7 +183,7 @@ class NTriplesWriter:
 
     def finish(self, fingerprints: Fingerprints, /) -> None:
         """Counts the entities that nothing in the file names."""
-        self._omissions.add(LOST_ENTITY, len(self._bare))
+        self._omissions.add(LOST_ENTITY, len(self._unconnected))
 
 
 @lru_cache(maxsize=262_144)
@@ -255,17 +255,17 @@ def _monolingual(value: MonolingualText, of_property: bool) -> tuple[str, bool]:
 
 
 def _quantity(value: Quantity, of_property: bool) -> tuple[str, bool]:
-    bare = value.unit is None and value.lower is None and value.upper is None
+    is_plain = value.unit is None and value.lower is None and value.upper is None
     if _DECIMAL.fullmatch(value.amount):
-        return f'"{value.amount}"^^<{XSD}decimal>', bare
-    return f"{_quoted(value.amount)}^^<{XSD}double>", bare
+        return f'"{value.amount}"^^<{XSD}decimal>', is_plain
+    return f"{_quoted(value.amount)}^^<{XSD}double>", is_plain
 
 
 def _time(value: Time, of_property: bool) -> tuple[str, bool]:
-    found = _TIME.fullmatch(value.time)
-    if found is None:
+    match = _TIME.fullmatch(value.time)
+    if match is None:
         return _quoted(value.time), False
-    sign, digits, month, day, clock = found.groups()
+    sign, digits, month, day, clock = match.groups()
     year = -int(digits) if sign else int(digits)
     if of_property and year < 0:
         # Wikidata's RDF counts as ISO 8601 does: year 0 is 1 BC.
@@ -279,11 +279,11 @@ def _time(value: Time, of_property: bool) -> tuple[str, bool]:
     plain = value.calendar == GREGORIAN and not value.before and not value.after
     plain = plain and abs(value.timezone) < 6000 and f"{int(digits):04d}" == digits
     if month == "00" or (value.precision <= 9 and month == "01" and day == "01" and not plain):
-        whole = month == "00" and day == "00" and midnight and value.precision == 9
-        return f'"{text}"^^<{XSD}gYear>', plain and whole and not value.timezone
+        is_exact = month == "00" and day == "00" and midnight and value.precision == 9
+        return f'"{text}"^^<{XSD}gYear>', plain and is_exact and not value.timezone
     if day == "00":
-        whole = midnight and value.precision == 10 and not value.timezone
-        return f'"{text}-{month}"^^<{XSD}gYearMonth>', plain and whole
+        is_exact = midnight and value.precision == 10 and not value.timezone
+        return f'"{text}-{month}"^^<{XSD}gYearMonth>', plain and is_exact
     precision = 11 if midnight else 14
     return (
         f'"{text}-{month}-{day}T{clock}{zone}"^^<{XSD}dateTime>',
@@ -294,9 +294,9 @@ def _time(value: Time, of_property: bool) -> tuple[str, bool]:
 def _coordinates(value: Coordinates, of_property: bool) -> tuple[str, bool]:
     globe = "" if value.globe == EARTH else f"{iri_of(value.globe)} "
     text = f"{globe}Point({value.longitude!r} {value.latitude!r})"
-    whole = value.altitude is None and value.precision is None
-    whole = whole and (not globe or re.fullmatch(r"Q[0-9]+", value.globe) is not None)
-    return f'"{text}"^^<http://www.opengis.net/ont/geosparql#wktLiteral>', whole
+    is_exact = value.altitude is None and value.precision is None
+    is_exact = is_exact and (not globe or re.fullmatch(r"Q[0-9]+", value.globe) is not None)
+    return f'"{text}"^^<http://www.opengis.net/ont/geosparql#wktLiteral>', is_exact
 
 
 def _address(value: Iri, of_property: bool) -> tuple[str, bool]:

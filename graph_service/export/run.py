@@ -63,14 +63,14 @@ class _Writer(Protocol):
 def format_of(out: str, /) -> ExportFormat:
     """Returns the format that a file's name tells; raises ``InputError`` where it tells none."""
     suffixes = [suffix.lower() for suffix in Path(out).suffixes if suffix.lower() != ".gz"]
-    found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
-    if found is None:
+    format_ = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if format_ is None:
         raise InputError(
             f"the name {out} tells no format; known are {', '.join(ExportFormat)}",
             argument="format",
             hint="Name it, for instance --format jsonl.",
         )
-    return found
+    return format_
 
 
 def export(
@@ -147,15 +147,15 @@ def export(
     )
 
 
-def _checked(exported: ExportedGraph, found: Fingerprints) -> Fingerprints:
+def _checked(exported: ExportedGraph, fingerprints: Fingerprints) -> Fingerprints:
     """Returns the fingerprints of what was written.
 
     Raises:
         StoreCorruptError: A graph itself was written, and they are not the ones it claims.
     """
     if exported.overlay is None:
-        require_claimed(exported.info.fingerprints, found, exported.info.edition)
-    return found
+        require_claimed(exported.info.fingerprints, fingerprints, exported.info.edition)
+    return fingerprints
 
 
 def _writer(

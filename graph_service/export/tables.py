@@ -224,8 +224,8 @@ class KgtkWriter:
         if not (is_cell(statement.head) and is_cell(relation)) or made is None:
             omissions.add(LOST_ROW, edges=True)
             return
-        cell, whole = made
-        if not whole:
+        cell, is_exact = made
+        if not is_exact:
             omissions.add(LOST_TYPE, edges=True)
         if relation in ("label", "alias", "description") and cell[:1] in "\"'":
             omissions.add(TAKEN_AS_NAME, edges=True)
@@ -286,16 +286,16 @@ def kgtk_value(value: Value, /) -> tuple[str, bool] | None:
         case Time():
             if not _TIME.fullmatch(value.time) or not 0 <= value.precision <= 99:
                 return f'"{value.time.translate(_ESCAPES)}"', False
-            whole = value.calendar == GREGORIAN
-            whole = whole and not (value.before or value.after or value.timezone)
+            is_exact = value.calendar == GREGORIAN
+            is_exact = is_exact and not (value.before or value.after or value.timezone)
             digits = value.time.lstrip("-").partition("-")[0]
             return (
                 f"^{value.time}/{value.precision}",
-                whole and f"{int(digits):04d}" == digits,
+                is_exact and f"{int(digits):04d}" == digits,
             )
         case Coordinates():
-            whole = value.altitude is None and value.precision is None and value.globe == EARTH
-            return f"@{value.latitude!r}/{value.longitude!r}", whole
+            is_exact = value.altitude is None and value.precision is None and value.globe == EARTH
+            return f"@{value.latitude!r}/{value.longitude!r}", is_exact
         case Iri(iri=iri):
             return f'"{iri.translate(_ESCAPES)}"', False
         case _:
@@ -305,19 +305,19 @@ def kgtk_value(value: Value, /) -> tuple[str, bool] | None:
 
 def _kgtk_quantity(value: Quantity) -> tuple[str, bool]:
     numbers = [value.amount, *(bound for bound in (value.lower, value.upper) if bound is not None)]
-    if not all(_DECIMAL.fullmatch(number) for number in numbers):
+    if not all(_DECIMAL.fullmatch(figure) for figure in numbers):
         return f'"{value.amount.translate(_ESCAPES)}"', False
-    text, whole = value.amount, True
+    text, is_exact = value.amount, True
     if value.lower is not None and value.upper is not None:
         text += f"[{value.lower},{value.upper}]"
     elif value.lower is not None or value.upper is not None:
-        whole = False
+        is_exact = False
     if value.unit is not None:
         if _UNIT.fullmatch(value.unit) and not re.match(r"[eE][0-9+-]", value.unit):
             text += value.unit
         else:
-            whole = False
-    return text, whole
+            is_exact = False
+    return text, is_exact
 
 
 def _tagged(text: str, language: str) -> str:

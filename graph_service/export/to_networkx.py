@@ -47,10 +47,10 @@ def to_networkx(
     if view is not None:
         require_base(info)
     arrays = service.arrays(info)
-    laid = ViewStore(service.store).apply(arrays, view) if view is not None else None
-    if laid is None:
+    applied = ViewStore(service.store).apply(arrays, view) if view is not None else None
+    if applied is None:
         return _multigraph(arrays, None, languages)
-    return _multigraph(laid.graph_of(arrays), laid.overlay, languages)
+    return _multigraph(applied.graph_of(arrays), applied.overlay, languages)
 
 
 def _multigraph(
@@ -103,20 +103,20 @@ def _multigraph(
         }
         made.add_edge(source, target, key=statement_id, **facts)
 
-    kept = np.arange(graph.edge_count)
+    edges = np.arange(graph.edge_count)
     if overlay is not None:
-        kept = kept[~overlay.gone.mask()]
+        edges = edges[~overlay.gone.mask()]
     for edge, head, rel, tail, rank in zip(
-        kept.tolist(),
-        graph.head[kept].tolist(),
-        graph.rel[kept].tolist(),
-        graph.tail[kept].tolist(),
-        graph.rank[kept].tolist(),
+        edges.tolist(),
+        graph.head[edges].tolist(),
+        graph.rel[edges].tolist(),
+        graph.tail[edges].tolist(),
+        graph.rank[edges].tolist(),
         strict=True,
     ):
         add(graph.statement_ids[edge], head, rel, tail, rank)
     if overlay is not None:
-        for place, (head, rel, tail, rank) in enumerate(
+        for index, (head, rel, tail, rank) in enumerate(
             zip(
                 overlay.head.tolist(),
                 overlay.rel.tolist(),
@@ -125,7 +125,7 @@ def _multigraph(
                 strict=True,
             )
         ):
-            add(overlay.statement_ids[place], head, rel, tail, rank)
+            add(overlay.statement_ids[index], head, rel, tail, rank)
     return made
 
 

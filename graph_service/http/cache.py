@@ -67,7 +67,7 @@ class AnswerCache:
 
     def prune(self) -> None:
         """Deletes answers past their time, then the oldest beyond the size limit."""
-        kept: list[tuple[float, int, Path]] = []
+        remaining: list[tuple[float, int, Path]] = []
         now = time.time()
         for path in self._folder.glob("*/*"):
             try:
@@ -75,14 +75,14 @@ class AnswerCache:
                 if now - status.st_mtime > self._seconds:
                     path.unlink()
                 else:
-                    kept.append((status.st_mtime, status.st_size, path))
+                    remaining.append((status.st_mtime, status.st_size, path))
             except OSError:
                 # Another load may be pruning too.
                 continue
-        size = sum(one for _, one, _ in kept)
-        for _, one, path in sorted(kept):
+        size = sum(bytes_ for _, bytes_, _ in remaining)
+        for _, bytes_, path in sorted(remaining):
             if size <= SIZE_LIMIT_BYTES:
                 break
             with contextlib.suppress(OSError):
                 path.unlink()
-            size -= one
+            size -= bytes_

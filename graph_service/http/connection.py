@@ -52,7 +52,7 @@ class Bounds:
         max_bytes: Of the body, as it comes and unpacked.
         received: Bytes that came, headers included.
         scheme: Of the address given; "" before it is known.
-        kind: What kind of place the address given is, see ``place_of``; None before it is known.
+        kind: Which network the address is in, as ``network_kind`` has it; None before that is known.
         redirected: Whether the request was redirected.
     """
 
@@ -87,7 +87,7 @@ class Bounds:
         A redirect may change http to https, and no other scheme. A name is checked where it is
         connected to; behind a proxy an IP address is all to go by.
         """
-        kind = _place_named(url.host)
+        kind = _network_kind_named(url.host)
         if not self.scheme:
             self.scheme, self.kind = url.scheme, kind
             return
@@ -102,14 +102,14 @@ class Bounds:
                 f"{self.kind or 'behind a proxy'}"
             )
 
-    def check_place(self, address: str, /) -> None:
+    def check_network(self, address: str, /) -> None:
         """Raises ``RedirectRefusedError`` for a redirect into a private network, unless the
         address given lies in one of that kind.
 
         Args:
             address: The IP address that is connected to.
         """
-        kind = place_of(address)
+        kind = network_kind(address)
         if not self.redirected:
             self.kind = kind
         elif kind not in ("public", self.kind):
@@ -118,30 +118,30 @@ class Bounds:
             )
 
 
-def place_of(address: str, /) -> str:
+def network_kind(address: str, /) -> str:
     """Returns whether an IP address is ``loopback``, ``link-local``, ``private`` or ``public``.
 
-    >>> place_of("127.0.0.1"), place_of("169.254.169.254"), place_of("::ffff:10.0.0.1")
+    >>> network_kind("127.0.0.1"), network_kind("169.254.169.254"), network_kind("::ffff:10.0.0.1")
     ('loopback', 'link-local', 'private')
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None)
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(ip, "ipv4_mapped", None)
     if mapped is not None:
-        found = mapped
-    if found.is_loopback:
+        ip = mapped
+    if ip.is_loopback:
         return "loopback"
-    if found.is_link_local:
+    if ip.is_link_local:
         return "link-local"
-    return "public" if found.is_global and not found.is_multicast else "private"
+    return "public" if ip.is_global and not ip.is_multicast else "private"
 
 
-def _place_named(host: str) -> str | None:
+def _network_kind_named(host: str) -> str | None:
     """Returns what kind of place a host is by its name alone; None where that does not say it."""
     name = host.rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return "loopback"
     try:
-        return place_of(host)
+        return network_kind(host)
     except ValueError:
         return None
 
@@ -203,7 +203,7 @@ class _BoundedTransport(httpx.BaseTransport):
             if bounds.kind is None and proxy is None:
                 # A connection that was kept: nothing was connected to, and nothing checked.
                 peer = response.extensions["network_stream"].get_extra_info("server_addr")
-                bounds.check_place(str(peer[0]))
+                bounds.check_network(str(peer[0]))
         body = _BoundedBody(response, bounds)
         # Unpacked here, where it is bounded: httpx must not unpack it again, by any coding.
         headers = [(k, v) for k, v in response.headers if k.lower() != b"content-encoding"]
@@ -246,8 +246,8 @@ class _BoundedBody(httpx.SyncByteStream):
         except httpx.RemoteProtocolError as error:
             if not self._declared:
                 raise
-            told = f"{came} of {self._declared} bytes came"
-            raise httpx.RemoteProtocolError(told) from error
+            problem = f"{came} of {self._declared} bytes came"
+            raise httpx.RemoteProtocolError(problem) from error
         if self._packed and came and not unpacker.eof:
             raise httpx.RemoteProtocolError("it ends inside its gzip stream")
 
@@ -266,12 +266,12 @@ class _BoundedBackend(httpcore.NetworkBackend):
         self, host: str, port: int, timeout: Any = None, *arguments: Any, **options: Any
     ) -> httpcore.NetworkStream:
         bounds: Bounds = timeout
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        for left, (*_, place) in zip(range(len(found), 0, -1), found, strict=True):
-            address = str(place[0])
+        targets = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        for left, (*_, target) in zip(range(len(targets), 0, -1), targets, strict=True):
+            address = str(target[0])
             # A proxy's own address says nothing of the host behind it.
             if not self._to_proxy:
-                bounds.check_place(address)
+                bounds.check_network(address)
             try:
                 stream = self._backend.connect_tcp(
                     address, port, bounds.seconds_left / left, *arguments, **options
@@ -337,9 +337,11 @@ def _httpx_errors() -> Iterator[None]:
         httpcore.ProxyError,
         httpcore.UnsupportedProtocol,
     ) as error:
-        told: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
-        cause = next((one for one in error.args if isinstance(one, Exception)), error)
-        raise told(str(error)) from cause
+        error_type: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
+        cause = next(
+            (argument for argument in error.args if isinstance(argument, Exception)), error
+        )
+        raise error_type(str(error)) from cause
 
 
 def _proxy_of(url: httpx.URL) -> str | None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from graph_service.errors import SetupError
-from graph_service.http.retry import seconds_asked
+from graph_service.http.retry import retry_after_seconds
 
 TIMED_OUT = re.compile(rb"time[- ]?d? ?out|TimeoutException|exceeds the limit|S1T00", re.I)
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.I)
@@ -64,7 +64,7 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
         retry_after: The header of that name.
         body: The beginning of what came with it.
     """
-    after = seconds_asked(retry_after)
+    after = retry_after_seconds(retry_after)
     reason = f"HTTP {code}"
     if code in (413, 414):
         return Fault(f"{reason}, the query is too long", of_query=True, retry=False)
@@ -103,5 +103,7 @@ def quoted(body: bytes, /) -> str:
     ' (Oops again)'
     """
     words = " ".join(_TAGS.sub(" ", body.decode("utf-8", "replace")).split())
-    text = "".join(one if one.isprintable() else "?" for one in words[:_QUOTED_CHARACTERS])
+    text = "".join(
+        character if character.isprintable() else "?" for character in words[:_QUOTED_CHARACTERS]
+    )
     return f" ({text})" if text else ""

@@ -120,10 +120,10 @@ class HostClient:
             StoppedError: The load was stopped.
         """
         fault = Fault("", of_query=False)
-        number = 1
+        attempt_index = 1
         waited = 0.0
         while True:
-            waited += self._pause(number, fault)
+            waited += self._pause(attempt_index, fault)
             self._check_totals()
             self.traffic.requests += 1
             result = attempt()
@@ -135,11 +135,11 @@ class HostClient:
             fault = result
             self._reached = self._reached or not fault.unreachable
             if not (fault.patient and waited < self.manners.max_wait_s):
-                number += 1
+                attempt_index += 1
             most = self.manners.max_attempts
             if not self._reached:
                 most = min(most, ATTEMPTS_WHILE_UNREACHED)
-            if not fault.retry or number > most:
+            if not fault.retry or attempt_index > most:
                 break
         self._failures += 1
         if fault.of_query and self._failures < FAILURES_IN_A_ROW:
@@ -154,14 +154,14 @@ class HostClient:
     def _check_totals(self) -> None:
         manners = self.manners
         most, longest = manners.max_total_bytes, manners.max_total_s
-        said = ""
+        problem = ""
         if most is not None and self.traffic.bytes_read >= most:
-            said = f"more than {most:,} bytes came in all (--max-bytes)"
+            problem = f"more than {most:,} bytes came in all (--max-bytes)"
         elif longest is not None and time.monotonic() - self._began_at >= longest:
-            said = f"it was asked for more than {longest:,.0f} seconds in all (--max-seconds)"
-        if said:
+            problem = f"it was asked for more than {longest:,.0f} seconds in all (--max-seconds)"
+        if problem:
             raise EndpointError(
-                f"{self.address} is not asked any more: {said}",
+                f"{self.address} is not asked any more: {problem}",
                 argument="endpoint",
                 hint="What was read is kept: the same command goes on from there.",
             )
@@ -169,9 +169,9 @@ class HostClient:
     def _way_out(self) -> str:
         name = "HTTPS_PROXY" if self.parts.scheme == "https" else "HTTP_PROXY"
         proxy = os.environ.get(name) or os.environ.get(name.lower())
-        said = f"{name} is {'set' if proxy else 'not set'}"
+        setting = f"{name} is {'set' if proxy else 'not set'}"
         return (
-            f"Check the address, the network and its proxy ({said}). With no way out, load a dump "
+            f"Check the address, the network and its proxy ({setting}). With no way out, load a dump "
             "or a file, or from a mirror that can be reached (--endpoint URL, --entity-data URL). "
             "What was read is kept: the same command goes on."
         )

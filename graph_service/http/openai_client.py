@@ -96,8 +96,10 @@ class OpenAIClient:
             headers: Of the failed try's reply.
             tries: How many there were.
         """
-        asked = retry_after_s(headers, now=self._clock())
-        return self.retry.wait_s(tries, asked=asked, draw=self._random.random()), asked
+        requested_s = retry_after_s(headers, now=self._clock())
+        return self.retry.wait_s(
+            tries, requested_s=requested_s, draw=self._random.random()
+        ), requested_s
 
     def is_last(self, tries: int, /) -> bool:
         """Returns whether no try follows so many."""

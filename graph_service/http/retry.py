@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-PASSING_STATUSES = frozenset((408, 409, 425, 429))
+TRANSIENT_STATUSES = frozenset((408, 409, 425, 429))
 """Statuses below 500 after which the same request may be asked again; all from 500 on are too."""
 
 
-def is_passing(status: int, /) -> bool:
+def is_transient(status: int, /) -> bool:
     """Returns whether a request that got a status may succeed when it is asked again."""
-    return status in PASSING_STATUSES or status >= 500
+    return status in TRANSIENT_STATUSES or status >= 500
 
 
 def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
@@ -33,13 +33,13 @@ def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
     10.0
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        seconds = seconds_asked(headers.get(name), now=now, unit=unit)
+        seconds = retry_after_seconds(headers.get(name), now=now, unit=unit)
         if seconds is not None:
             return seconds
     return None
 
 
-def seconds_asked(
+def retry_after_seconds(
     value: str | None, /, *, now: float | None = None, unit: float = 1.0
 ) -> float | None:
     """Returns the seconds of one header, a number or an HTTP date; None if it is unreadable.
@@ -49,15 +49,15 @@ def seconds_asked(
         now: Seconds since 1970; the clock's where it is not given.
         unit: How many of a number's units are a second.
 
-    >>> seconds_asked("12"), seconds_asked("Thu, 01 Jan 1970 00:00:00 GMT"), seconds_asked("soon")
+    >>> retry_after_seconds("12"), retry_after_seconds("Thu, 01 Jan 1970 00:00:00 GMT"), retry_after_seconds("soon")
     (12.0, 0.0, None)
     """
-    asked = (value or "").strip()
+    text = (value or "").strip()
     try:
-        seconds = float(asked) / unit
+        seconds = float(text) / unit
     except ValueError:
         try:
-            moment = parsedate_to_datetime(asked)
+            moment = parsedate_to_datetime(text)
         except (ValueError, TypeError):
             return None
         if moment.tzinfo is None:
@@ -81,15 +81,15 @@ class RetryPolicy:
     first_wait_s: float = 0.5
     max_wait_s: float = 60.0
 
-    def wait_s(self, retry: int, /, *, asked: float | None, draw: float) -> float | None:
+    def wait_s(self, retry: int, /, *, requested_s: float | None, draw: float) -> float | None:
         """Returns the wait before a retry, or None where the endpoint asks for too long a one.
 
         Args:
             retry: 1 for the first retry.
-            asked: What the endpoint asks for, in seconds.
+            requested_s: What the endpoint asks for, in seconds.
             draw: A random number, 0 to 1.
         """
-        if asked is not None:
-            return asked if asked <= self.max_wait_s else None
+        if requested_s is not None:
+            return requested_s if requested_s <= self.max_wait_s else None
         full = min(self.max_wait_s, self.first_wait_s * 2.0 ** (retry - 1))
         return full * (0.5 + 0.5 * draw)

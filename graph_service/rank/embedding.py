@@ -32,6 +32,6 @@ class EmbeddingRanker:
         """Returns all relations by the cosine of their text with the question's."""
         if not relations:
             return ()
-        asked = encode_queries(self._encoder, [question])[0].astype(np.float64)
+        query = encode_queries(self._encoder, [question])[0].astype(np.float64)
         vectors = self._encoder.encode([relation.text for relation in relations])
-        return in_order(relations, vectors.astype(np.float64) @ asked)
+        return in_order(relations, vectors.astype(np.float64) @ query)

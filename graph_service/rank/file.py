@@ -44,12 +44,12 @@ def write_ranker(path: str | Path, weights: RankerWeights, /) -> None:
     target = Path(path)
     require_file_or_none(target)
     data = encode_ranker(weights)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        beside.write_bytes(data)
-        beside.replace(target)
+        temporary.write_bytes(data)
+        temporary.replace(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise InputError(f"can't write {target}: {error.strerror}", argument="out") from error
 
 
@@ -147,8 +147,8 @@ def _contents_hash(arrays: Arrays) -> str:
     return digest(tuple(rows), person=b"contents").hex()
 
 
-def _weights_of(found: Arrays) -> RankerWeights:
-    raw = found.pop(_META)
+def _weights_of(arrays: Arrays) -> RankerWeights:
+    raw = arrays.pop(_META)
     if raw.dtype != np.uint8 or raw.ndim != 1 or raw.size > _MOST_META:
         raise ValueError("its description is missing")
     meta = json.loads(raw.tobytes().decode())
@@ -159,11 +159,11 @@ def _weights_of(found: Arrays) -> RankerWeights:
             f"it has version {meta['version']}; this package reads up to {_VERSION}",
             hint="Update graph-service, or train the ranker anew.",
         )
-    if _contents_hash(found) != meta["contents"]:
+    if _contents_hash(arrays) != meta["contents"]:
         raise ValueError("its contents are not those that were written")
-    prototypes = Prototypes(**{each.name: found[f"prototypes.{each.name}"]
+    prototypes = Prototypes(**{each.name: arrays[f"prototypes.{each.name}"]
                                for each in fields(Prototypes)})  # fmt: skip
-    network = Network(**{each.name: found[f"network.{each.name}"] for each in fields(Network)})
+    network = Network(**{each.name: arrays[f"network.{each.name}"] for each in fields(Network)})
     relations = tuple(str(key) for key in meta["relations"])
     vocabulary = Vocabulary.read(meta["vocabulary"])
     count, d = prototypes.texts.shape
@@ -177,7 +177,7 @@ def _weights_of(found: Arrays) -> RankerWeights:
     graphs = None
     if "labels" in meta:
         labels = tuple(str(label) for label in meta["labels"])
-        encoder = GraphEncoder(**{each.name: found[f"graph.{each.name}"]
+        encoder = GraphEncoder(**{each.name: arrays[f"graph.{each.name}"]
                                   for each in fields(GraphEncoder)})  # fmt: skip
         if len(encoder.label) != len(labels) + 1 or encoder.join.shape[1] != len(network.bias):
             raise ValueError("its arrays of parses do not fit each other")

@@ -70,11 +70,11 @@ class GraphEncoder:
             layers.append(reads)
             states.append(np.maximum(summed, 0.0) * batch.real[:, :, None])
         width = np.sqrt(len(self.start))
-        asked = (questions @ self.query + self.start) / width
-        scores = np.einsum("bnh,bh->bn", states[-1], asked)
+        query_state = (questions @ self.query + self.start) / width
+        scores = np.einsum("bnh,bh->bn", states[-1], query_state)
         chances = _softmax(scores, batch.real)
         pooled = np.einsum("bn,bnh->bh", chances, states[-1])
-        return Encoded(states, layers, asked, chances, pooled)
+        return Encoded(states, layers, query_state, chances, pooled)
 
     def gradients(
         self, questions: Float64, batch: ParseBatch, done: Encoded, back: Float64, /
@@ -94,13 +94,13 @@ class GraphEncoder:
         of_scores = done.chances * (
             of_chances - (of_chances * done.chances).sum(axis=1, keepdims=True)
         )
-        of_asked = np.einsum("bn,bnh->bh", of_scores, last) / width
+        of_query = np.einsum("bn,bnh->bh", of_scores, last) / width
         state = done.chances[:, :, None] * of_pooled[:, None, :]
-        state += of_scores[:, :, None] * done.asked[:, None, :]
-        found = {
+        state += of_scores[:, :, None] * done.query_state[:, None, :]
+        gradients = {
             "join": done.pooled.T @ back,
-            "query": questions.T @ of_asked,
-            "start": of_asked.sum(axis=0),
+            "query": questions.T @ of_query,
+            "start": of_query.sum(axis=0),
             "weight": np.zeros_like(self.weight),
             "left": np.zeros_like(self.left),
             "right": np.zeros_like(self.right),
@@ -110,19 +110,19 @@ class GraphEncoder:
         for layer in reversed(range(len(self.own))):
             below = done.states[layer]
             summed = state * (done.states[layer + 1] > 0)
-            found["own"][layer] = np.einsum("bnh,bnk->hk", below, summed)
+            gradients["own"][layer] = np.einsum("bnh,bnk->hk", below, summed)
             state = summed @ self.own[layer].T
-            for side, one in enumerate(done.layers[layer]):
+            for side, attention in enumerate(done.layers[layer]):
                 state += _attend_back(
                     below,
-                    one,
+                    attention,
                     summed,
                     (self.weight[layer, side], self.left[layer, side], self.right[layer, side]),
-                    (found["weight"][layer, side], found["left"][layer, side],
-                     found["right"][layer, side]),
+                    (gradients["weight"][layer, side], gradients["left"][layer, side],
+                     gradients["right"][layer, side]),
                 )  # fmt: skip
-        np.add.at(found["label"], batch.nodes, state * batch.real[:, :, None])
-        return found
+        np.add.at(gradients["label"], batch.nodes, state * batch.real[:, :, None])
+        return gradients
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,14 +142,14 @@ class Encoded:
     Attributes:
         states: Of the nodes, before and after each layer.
         layers: Both readings of each layer.
-        asked: The queries, [questions, h].
+        query_state: The queries, [questions, h].
         chances: Attention of the question over the nodes, [questions, most].
         pooled: What it reads, [questions, h].
     """
 
     states: list[Float64]
     layers: list[tuple[Attention, ...]]
-    asked: Float64
+    query_state: Float64
     chances: Float64
     pooled: Float64
 
@@ -174,21 +174,23 @@ def _attend(
 
 def _attend_back(
     state: Float64,
-    one: Attention,
+    attention: Attention,
     back: Float64,
     weights: tuple[Float64, Float64, Float64],
-    found: tuple[Float64, Float64, Float64],
+    gradients: tuple[Float64, Float64, Float64],
 ) -> Float64:
-    """Adds the gradients of the weights to ``found``; returns that of the state."""
+    """Adds the gradients of the weights to ``gradients``; returns that of the state."""
     weight, left, right = weights
-    of_chances = back @ one.seen.transpose(0, 2, 1)
-    of_seen = one.chances.transpose(0, 2, 1) @ back
-    of_score = one.chances * (of_chances - (of_chances * one.chances).sum(axis=2, keepdims=True))
-    of_line = of_score * np.where(one.line > 0, 1.0, LEAK)
+    of_chances = back @ attention.seen.transpose(0, 2, 1)
+    of_seen = attention.chances.transpose(0, 2, 1) @ back
+    of_score = attention.chances * (
+        of_chances - (of_chances * attention.chances).sum(axis=2, keepdims=True)
+    )
+    of_line = of_score * np.where(attention.line > 0, 1.0, LEAK)
     by_reader, by_seen = of_line.sum(axis=2), of_line.sum(axis=1)
     of_seen += by_reader[:, :, None] * left + by_seen[:, :, None] * right
-    found[1][...] += np.einsum("bn,bnh->h", by_reader, one.seen)
-    found[2][...] += np.einsum("bn,bnh->h", by_seen, one.seen)
-    found[0][...] += np.einsum("bnh,bnk->hk", state, of_seen)
+    gradients[1][...] += np.einsum("bn,bnh->h", by_reader, attention.seen)
+    gradients[2][...] += np.einsum("bn,bnh->h", by_seen, attention.seen)
+    gradients[0][...] += np.einsum("bnh,bnk->hk", state, of_seen)
     of_state: Float64 = of_seen @ weight.T
     return of_state

@@ -63,13 +63,13 @@ class Network:
         corrections += self.level
         return corrections
 
-    def from_words(self, terms: Int32, kept: Float32 | None = None, /) -> Float32:
+    def from_words(self, terms: Int32, dropout_mask: Float32 | None = None, /) -> Float32:
         """Returns what words give the hidden layer, [questions, w]."""
         weights = word_weights(terms, len(self.word) - 1)
-        if kept is not None:
-            weights *= kept
-        given: Float32 = _weighed(weights, self.word[terms])
-        return given
+        if dropout_mask is not None:
+            weights *= dropout_mask
+        summed: Float32 = _weighed(weights, self.word[terms])
+        return summed
 
 
 def _weighed(weights: npt.NDArray[Any], words: npt.NDArray[Any]) -> Any:

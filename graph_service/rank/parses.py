@@ -71,7 +71,7 @@ def batch_of(parses: Sequence[Parse | None], labels: Sequence[str], /) -> ParseB
     Of a parse with more than 200 nodes the first are read. A label that does not count is one of
     its own, the number after the last.
     """
-    number = {label: place for place, label in enumerate(labels)}
+    index_of = {label: index for index, label in enumerate(labels)}
     sizes = [0 if parse is None else min(len(parse.labels), _MOST_NODES) for parse in parses]
     most = max([1, *sizes])
     nodes = np.full((len(parses), most), len(labels), dtype=np.int32)
@@ -80,7 +80,7 @@ def batch_of(parses: Sequence[Parse | None], labels: Sequence[str], /) -> ParseB
     for row, (parse, size) in enumerate(zip(parses, sizes, strict=True)):
         if parse is None:
             continue
-        nodes[row, :size] = [number.get(label, len(labels)) for label in parse.labels[:size]]
+        nodes[row, :size] = [index_of.get(label, len(labels)) for label in parse.labels[:size]]
         real[row, :size] = True
         for start, end in parse.edges:
             if start < size and end < size:

@@ -18,7 +18,7 @@ from graph_service.model.ranking import Bool, Float32, Float64
 
 PULL = 0.2
 """How far a mean is foretold towards the relation's own text."""
-LIKENESS = 4
+SIMILARITY_POWER = 4
 """Power of the cosine of two relations' texts; of opposite directions a fifth of it counts."""
 OPPOSITE = 0.2
 SCALE = 100.0
@@ -62,24 +62,26 @@ class Prototypes:
     residuals: Float32
     precision: Float32
 
-    def likeness(self, texts: Float32, reverse: Bool, /) -> Float64:
+    def similarity(self, texts: Float32, reverse: Bool, /) -> Float64:
         """Returns how like relations are to the trained ones, [len(texts), n], 0 to 1."""
         cosines = texts.astype(np.float64) @ self.texts.T.astype(np.float64)
         same = reverse[:, None] == self.reverse[None]
-        likeness: Float64 = np.maximum(cosines, 0.0) ** LIKENESS * np.where(same, 1.0, OPPOSITE)
-        return likeness
+        similarities: Float64 = np.maximum(cosines, 0.0) ** SIMILARITY_POWER * np.where(
+            same, 1.0, OPPOSITE
+        )
+        return similarities
 
-    def foretold(self, texts: Float32, reverse: Bool, /) -> Float64:
+    def predicted(self, texts: Float32, reverse: Bool, /) -> Float64:
         """Returns the mean of questions for relations by their texts, [len(texts), d]."""
         side = self.means.astype(np.float64)[reverse.astype(np.int64)]
         moved = side + PULL * (texts.astype(np.float64) - self.centre)
-        foretold: Float64 = moved + self.likeness(texts, reverse) @ self.residuals.astype(
+        prediction: Float64 = moved + self.similarity(texts, reverse) @ self.residuals.astype(
             np.float64
         )
-        return foretold
+        return prediction
 
     def discriminants(self, texts: Float32, reverse: Bool, /) -> Discriminants:
         """Returns what questions are scored by, for relations by their texts."""
-        means = self.foretold(texts, reverse)
+        means = self.predicted(texts, reverse)
         weighed = means @ self.precision.astype(np.float64)
         return Discriminants(weighed, 0.5 * np.einsum("ij,ij->i", weighed, means))

@@ -26,9 +26,9 @@ from graph_service.rank.parses import Parse, batch_of
 from graph_service.rank.prototypes import Discriminants, Prototypes
 from graph_service.rank.words import Vocabulary
 
-NETWORK_LIKENESS = 8
+NETWORK_SIMILARITY_POWER = 8
 """Power of the cosine by which corrections are taken over, in one direction alone."""
-_MOST_KEPT = 10_000
+_MAX_ROWS = 10_000
 _ROW_BYTES = 600
 """What a row holds beside its numbers: its text, and three arrays' headers."""
 """Relations of which is kept what scores take from them: some 40 MB."""
@@ -55,14 +55,14 @@ class GraphReader:
     labels: tuple[str, ...]
     encoder: GraphEncoder
 
-    def joined(self, asked: Float32, parses: Sequence[Parse | None], /) -> Float64:
+    def joined(self, questions: Float32, parses: Sequence[Parse | None], /) -> Float64:
         """Returns what parses give the hidden layer, [questions, w].
 
         Args:
-            asked: Vectors of the questions, [questions, d].
+            questions: Vectors of the questions, [questions, d].
             parses: One a question, or None.
         """
-        scaled = (asked * length(asked)).astype(np.float64)
+        scaled = (questions * length(questions)).astype(np.float64)
         return self.encoder.joined(scaled, batch_of(parses, self.labels))
 
 
@@ -109,14 +109,14 @@ class RankerWeights:
 
         A parse of each question may be given; a ranker trained without parses leaves them unread.
         """
-        asked = encode_queries(encoder, [question for question, _ in questions])
+        encoded = encode_queries(encoder, [question for question, _ in questions])
         joined = None
         if self.graphs is not None and any(parse is not None for parse in parses):
-            joined = self.graphs.joined(asked, parses)
+            joined = self.graphs.joined(encoded, parses)
         corrections = self.network.corrections(
-            asked, self.vocabulary.numbers(questions), joined=joined
+            encoded, self.vocabulary.numbers(questions), joined=joined
         )
-        scores: Float64 = side.discriminants.score(asked)
+        scores: Float64 = side.discriminants.score(encoded)
         scores += corrections @ side.taken_over.T
         return scores
 
@@ -149,7 +149,7 @@ class RelationSides:
             columns = (discriminants.weights, discriminants.offsets, made.taken_over)
             # Another thread may have made the same: they are equal, so either will do.
             rows = {**rows, **dict(zip(new, zip(*columns, strict=True), strict=True))}
-            self._rows = rows if len(rows) <= _MOST_KEPT else {}
+            self._rows = rows if len(rows) <= _MAX_ROWS else {}
         weights, offsets, taken = zip(*(rows[each.text] for each in relations), strict=True)
         return RelationSide(Discriminants(np.stack(weights), np.stack(offsets)), np.stack(taken))
 
@@ -218,5 +218,5 @@ def taken_over(
     """
     cosines = np.maximum(texts.astype(np.float64) @ prototypes.texts.T.astype(np.float64), 0.0)
     same = reverse[:, None] == prototypes.reverse[None]
-    taken: Float64 = np.where(same, cosines**NETWORK_LIKENESS, 0.0)
+    taken: Float64 = np.where(same, cosines**NETWORK_SIMILARITY_POWER, 0.0)
     return taken

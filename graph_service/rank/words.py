@@ -46,8 +46,8 @@ class Vocabulary:
         terms = Counter(
             term for text, entity in pairs for term in _terms(_masked(text, entity), known)
         )
-        kept = sorted(term for term, count in terms.items() if count >= least)
-        return cls(known, {term: i for i, term in enumerate(kept)})
+        frequent = sorted(term for term, count in terms.items() if count >= least)
+        return cls(known, {term: i for i, term in enumerate(frequent)})
 
     @classmethod
     def read(cls, text: str, /) -> Vocabulary:
@@ -66,7 +66,7 @@ class Vocabulary:
 
     def numbers(self, texts: Sequence[tuple[str, str]], /) -> Int32:
         """Returns the terms of each text, int32 [n, most], filled up with ``len(self.terms)``."""
-        found = [
+        rows = [
             sorted(
                 self.terms[term]
                 for term in _terms(_masked(text, entity), self.words)
@@ -75,39 +75,39 @@ class Vocabulary:
             for text, entity in texts
         ]
         table = np.full(
-            (len(found), max((len(row) for row in found), default=0)),
+            (len(rows), max((len(row) for row in rows), default=0)),
             len(self.terms),
             dtype=np.int32,
         )
-        for i, row in enumerate(found):
+        for i, row in enumerate(rows):
             table[i, : len(row)] = row
         return table
 
 
 def _masked(text: str, entity: str) -> list[str]:
     """The words of a text, with the mark where they are the entity's name."""
-    said = words(text)
+    sequence = words(text)
     name = words(entity)
     if not name:
-        return said
-    found: list[str] = []
+        return sequence
+    masked: list[str] = []
     at = 0
-    while at < len(said):
-        if said[at : at + len(name)] == name:
-            found.append(NAME)
+    while at < len(sequence):
+        if sequence[at : at + len(name)] == name:
+            masked.append(NAME)
             at += len(name)
         else:
-            found.append(said[at])
+            masked.append(sequence[at])
             at += 1
-    return found
+    return masked
 
 
-def _terms(said: Sequence[str], known: frozenset[str]) -> set[str]:
+def _terms(sequence: Sequence[str], known: frozenset[str]) -> set[str]:
     marked: list[str] = [_BEGIN]
-    for word in said:
-        kept = word if word in known else NAME
-        if kept != NAME or marked[-1] != NAME:
-            marked.append(kept)
+    for word in sequence:
+        term = word if word in known else NAME
+        if term != NAME or marked[-1] != NAME:
+            marked.append(term)
     marked.append(_END)
     pairs = {f"{left} {right}" for left, right in zip(marked, marked[1:], strict=False)}
     return pairs | {word for word in marked[1:-1] if word != NAME}

@@ -114,10 +114,10 @@ def draw_entities(
             and (node := graph.find_node(id_)) is not None
             and graph.node_kinds[node] == NodeKind.ENTITY
         }
-        drawn: list[SampledEntity] = []
+        selected: list[SampledEntity] = []
         tried = too_few = too_many = 0
         for id_ in draw_order(nodes, random_seed=spec.random_seed):
-            if spec.per_level is not None and len(drawn) == spec.per_level:
+            if spec.per_level is not None and len(selected) == spec.per_level:
                 break
             tried += 1
             edges = _triples_of(graph, nodes[id_], dropped, spec.non_informative)
@@ -126,9 +126,9 @@ def draw_entities(
             elif len(edges) > spec.max_triples:
                 too_many += 1
             else:
-                drawn.append(SampledEntity(nodes[id_], level, means[id_], tuple(edges)))
-        sample += drawn
-        counts[level] = LevelCounts(len(nodes), tried, too_few, too_many, len(drawn))
+                selected.append(SampledEntity(nodes[id_], level, means[id_], tuple(edges)))
+        sample += selected
+        counts[level] = LevelCounts(len(nodes), tried, too_few, too_many, len(selected))
     return sample, counts
 
 

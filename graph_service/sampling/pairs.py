@@ -44,11 +44,11 @@ def draw_pairs(
     is_pair &= graph.node_kinds[graph.tail] == NodeKind.ENTITY
     edges = np.flatnonzero(is_pair)
     order = edges[np.argsort(_hashes(graph.statement_keys[edges], "pairs", random_seed))]
-    ends = np.stack([graph.head[order], graph.tail[order]], axis=1)
+    endpoints = np.stack([graph.head[order], graph.tail[order]], axis=1)
     # Of one pair read both ways, as with spouses, the first drawn counts.
-    _, first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)
-    kept: Int64 = order[np.sort(first)]
-    return kept[:count], len(kept)
+    _, first = np.unique(np.sort(endpoints, axis=1), axis=0, return_index=True)
+    distinct: Int64 = order[np.sort(first)]
+    return distinct[:count], len(distinct)
 
 
 def draw_known(
@@ -66,8 +66,8 @@ def draw_known(
     kinds = graph.node_kinds[: graph.entity_count]
     nodes = np.flatnonzero((heads >= min_statements) & (kinds == NodeKind.ENTITY))
     order = np.argsort(_hashes(graph.node_keys[nodes], "known", random_seed))
-    drawn: Int64 = nodes[order[:count]]
-    return drawn, len(nodes)
+    sample: Int64 = nodes[order[:count]]
+    return sample, len(nodes)
 
 
 def _hashes(keys: Int64, what: str, random_seed: int) -> np.ndarray:

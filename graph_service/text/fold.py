@@ -32,7 +32,7 @@ _ACCENT = re.compile(r"[\u0300-\u036f]")
 _SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
 
 
-_KEPT_CHARACTERS = 100
+_CACHED_CHARACTERS = 100
 """Only texts up to this length are kept by the caches here: they count their entries, not bytes."""
 
 
@@ -42,7 +42,7 @@ def fold(text: str, /) -> str:
     >>> fold("Zwölf"), fold("Łódź"), fold("ＡＢＣ")
     ('zwolf', 'lodz', 'abc')
     """
-    return _kept_fold(text) if len(text) <= _KEPT_CHARACTERS else _fold(text)
+    return _cached_fold(text) if len(text) <= _CACHED_CHARACTERS else _fold(text)
 
 
 def _fold(text: str) -> str:
@@ -53,7 +53,7 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", plain)
 
 
-_kept_fold = lru_cache(maxsize=65536)(_fold)
+_cached_fold = lru_cache(maxsize=65536)(_fold)
 
 
 def words(text: str, /) -> list[str]:
@@ -66,17 +66,17 @@ def words(text: str, /) -> list[str]:
 
 
 def _folded_words(text: str) -> tuple[str, ...]:
-    return _kept_words(text) if len(text) <= _KEPT_CHARACTERS else _words_of(text)
+    return _cached_words(text) if len(text) <= _CACHED_CHARACTERS else _words_of(text)
 
 
 def _words_of(text: str) -> tuple[str, ...]:
     # A name is indexed under its words and as a whole, and languages share many names.
     if text.isascii():
         return tuple(_ASCII_WORD.findall(text.lower()))
-    return tuple([found.group() for found in _words(fold(text))])
+    return tuple([match.group() for match in _words(fold(text))])
 
 
-_kept_words = lru_cache(maxsize=8192)(_words_of)
+_cached_words = lru_cache(maxsize=8192)(_words_of)
 
 
 def is_unspaced(word: str, /) -> bool:
@@ -86,7 +86,7 @@ def is_unspaced(word: str, /) -> bool:
 
 def word_spans(text: str, /) -> list[tuple[str, int, int]]:
     """Returns ``(folded word, start, end)`` for each word, positions in the original text."""
-    return [(fold(found.group()), found.start(), found.end()) for found in _words(text)]
+    return [(fold(match.group()), match.start(), match.end()) for match in _words(text)]
 
 
 def _words(text: str) -> list[re.Match[str]]:

@@ -38,7 +38,7 @@ EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
 """Those that mean nothing in English: some words of other languages do."""
 
 
-def function_words_in(said: Iterable[str], /) -> frozenset[str]:
+def function_words_in(tokens: Iterable[str], /) -> frozenset[str]:
     """Returns the function words of the language that some folded words are of.
 
     >>> "die" in function_words_in(["where", "did", "x", "die"])
@@ -46,12 +46,12 @@ def function_words_in(said: Iterable[str], /) -> frozenset[str]:
     >>> "die" in function_words_in(["wer", "sind", "die", "eltern", "von", "x"])
     True
     """
-    return EMPTY_IN_ENGLISH if is_english(said) else FUNCTION_WORDS
+    return EMPTY_IN_ENGLISH if is_english(tokens) else FUNCTION_WORDS
 
 
-def is_english(said: Iterable[str], /) -> bool:
+def is_english(tokens: Iterable[str], /) -> bool:
     """Returns whether some folded words have a function word that only English has here."""
-    return not _ONLY_ENGLISH.isdisjoint(said)
+    return not _ONLY_ENGLISH.isdisjoint(tokens)
 
 
 def content_words(text: str, /) -> list[str] | None:
@@ -62,8 +62,8 @@ def content_words(text: str, /) -> list[str] | None:
     >>> content_words("Who is the director of the films that she wrote?")
     ['director', 'films', 'wrote']
     """
-    found = words(text)
-    if any(map(is_unspaced, found)):
+    tokens = words(text)
+    if any(map(is_unspaced, tokens)):
         return None
-    empty = function_words_in(found)
-    return [word for word in found if len(word) > 1 and word not in empty]
+    empty = function_words_in(tokens)
+    return [word for word in tokens if len(word) > 1 and word not in empty]

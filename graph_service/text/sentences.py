@@ -16,7 +16,7 @@ _STRONG = "!?…؟۔።。！？｡।॥။"
 _CLOSING = "\"'”’»›)]」』）】》"
 _BREAKS = "\n\r\u2028\u2029"
 _MARK = re.compile(f"[.{re.escape(_STRONG)}{_BREAKS}]")
-_ENDS_ALONE = "。！？｡।॥။።۔؟"
+_SENTENCE_MARKS = "。！？｡।॥။።۔؟"
 
 
 def _set(listed: str) -> frozenset[str]:
@@ -60,8 +60,8 @@ def sentence_spans(text: str, /, *, names: Iterable[str] = ()) -> list[tuple[int
     spans: list[tuple[int, int]] = []
     start = 0
     position = 0
-    while (found := _MARK.search(text, position)) is not None:
-        position = found.start()
+    while (match := _MARK.search(text, position)) is not None:
+        position = match.start()
         character = text[position]
         if character in _BREAKS:
             _add(spans, text, start, position)
@@ -73,7 +73,7 @@ def sentence_spans(text: str, /, *, names: Iterable[str] = ()) -> list[tuple[int
             closed = end
             while closed < len(text) and text[closed] in _CLOSING:
                 closed += 1
-            if _ends(text, position, end, closed, begun):
+            if _is_boundary(text, position, end, closed, begun):
                 _add(spans, text, start, closed)
                 start = closed
             position = closed
@@ -101,7 +101,7 @@ def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
         spans.append((start, end))
 
 
-def _ends(text: str, mark: int, end: int, closed: int, begun: frozenset[int]) -> bool:
+def _is_boundary(text: str, mark: int, end: int, closed: int, begun: frozenset[int]) -> bool:
     """Whether a sentence ends at a run of marks ``text[mark:end]`` closed by quotes.
 
     Args:
@@ -111,7 +111,7 @@ def _ends(text: str, mark: int, end: int, closed: int, begun: frozenset[int]) ->
         closed: Where the quotes behind them end.
         begun: Positions at which a name begins whose first character is no letter.
     """
-    if text[end - 1] in _ENDS_ALONE:
+    if text[end - 1] in _SENTENCE_MARKS:
         return True
     if closed < len(text) and not text[closed].isspace():
         return False

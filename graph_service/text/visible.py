@@ -25,7 +25,7 @@ _FLAG = "\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f"
 _HIDDEN = re.compile(f"(?P<flag>{_FLAG})|[{_ACTING}{_TAGS}{_MARKS}]")
 _HIDDEN_BUT_MARKS = re.compile(f"(?P<flag>{_FLAG})|[{_ACTING}{_TAGS}]")
 _COMPUTED = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
 def visible(text: str, /) -> str:
@@ -95,5 +95,5 @@ def _json_escape(match: re.Match[str]) -> str:
 def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
-    is_computed = _COMPUTED.match(value) and not _NUMBER.fullmatch(value)
+    is_computed = _COMPUTED.match(value) and not _DECIMAL.fullmatch(value)
     return f"{chr(39) * bool(is_computed)}{visible_line(value)}"

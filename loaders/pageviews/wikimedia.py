@@ -30,7 +30,7 @@ from graph_service.http.faults import (
     is_html,
 )
 from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
-from graph_service.http.retry import seconds_asked
+from graph_service.http.retry import retry_after_seconds
 from graph_service.http.transfer import Reply, get, judge_status
 from graph_service.model.pageviews import months_between
 
@@ -332,7 +332,7 @@ def read_sitelinks(reply: Reply, ids: Sequence[str], site: str, /) -> dict[str, 
                 # An entity that the API does not know spoils the batch it is in.
                 of_query=code in ("no-such-entity", "param-invalid"),
                 retry=code in ("maxlag", "ratelimited", "readonly"),
-                retry_after_s=seconds_asked(reply.headers.get("Retry-After")),
+                retry_after_s=retry_after_seconds(reply.headers.get("Retry-After")),
                 patient=code == "maxlag",
             )
         entities = payload["entities"]

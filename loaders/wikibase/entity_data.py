@@ -20,7 +20,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.http.faults import Fault, RequestFailedError, is_html
 from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
-from graph_service.http.retry import seconds_asked
+from graph_service.http.retry import retry_after_seconds
 from graph_service.http.transfer import Reply, get, judge_status
 from graph_service.model.identity import WIKIDATA_ID
 
@@ -219,7 +219,7 @@ class EntityData:
         fields = error if isinstance(error, Mapping) else {}
         code = str(fields.get("code", "error"))
         reason = f"the API says {code}: {str(fields.get('info', error))[:200]}"
-        after = seconds_asked(reply.headers.get("Retry-After"))
+        after = retry_after_seconds(reply.headers.get("Retry-After"))
         if code == "maxlag":
             return Fault(reason, of_query=False, retry_after_s=after, patient=True)
         if code in _BUSY:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient, clean_url, has_no_credit, tries_in_words
-from graph_service.http.retry import RetryPolicy, is_passing
+from graph_service.http.retry import RetryPolicy, is_transient
 from queries.llm.chat import (
     JsonForm,
     Message,
@@ -294,7 +294,7 @@ class OpenAIChat:
             return LimitError(
                 f"the account at {self._base_url} has no credit left (HTTP {status}: {words})"
             )
-        if is_passing(status):
+        if is_transient(status):
             fault = ReplyFault.RATE_LIMIT if status == 429 else ReplyFault.SERVER
             return Passing(fault, f"HTTP {status}: {words}", headers)
         if "content_filter" in code or "content_filter" in words:

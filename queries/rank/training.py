@@ -162,8 +162,8 @@ def fit_prototypes(
         precision.astype(np.float32),
     )
     # A mean of few questions is known less well: it may be missed by more.
-    kernel = found.likeness(texts, reverse) + np.diag(1.0 / counts)
-    residuals = np.linalg.solve(kernel, own - found.foretold(texts, reverse))
+    kernel = found.similarity(texts, reverse) + np.diag(1.0 / counts)
+    residuals = np.linalg.solve(kernel, own - found.predicted(texts, reverse))
     return Prototypes(
         found.texts,
         found.reverse,

@@ -299,7 +299,7 @@ def test_folder_that_cannot_be_made(hub: Hub, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no flock there")
 def test_one_fetch_at_a_time(hub: Hub, tmp_path: Path) -> None:
-    with weights._only_one(tmp_path), pytest.raises(SetupError, match="another process"):
+    with weights._exclusive(tmp_path), pytest.raises(SetupError, match="another process"):
         fetch(hub, tmp_path)
     assert whole(fetch(hub, tmp_path))
 

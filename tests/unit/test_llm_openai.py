@@ -282,8 +282,8 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 
 def test_waits_double_and_stay_under_the_limit() -> None:
     policy = RetryPolicy(first_wait_s=1.0, max_wait_s=5.0)
-    assert [policy.wait_s(i, asked=None, draw=1.0) for i in (1, 2, 3, 4)] == [1, 2, 4, 5]
-    assert [policy.wait_s(i, asked=None, draw=0.0) for i in (1, 2, 3, 4)] == [0.5, 1, 2, 2.5]
+    assert [policy.wait_s(i, requested_s=None, draw=1.0) for i in (1, 2, 3, 4)] == [1, 2, 4, 5]
+    assert [policy.wait_s(i, requested_s=None, draw=0.0) for i in (1, 2, 3, 4)] == [0.5, 1, 2, 2.5]
 
 
 def test_a_key_or_an_address_is_needed() -> None:

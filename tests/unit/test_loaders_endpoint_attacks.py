@@ -145,10 +145,10 @@ def test_redirects_of_a_public_address_lead_to_none_of_this_machine(
         port = second.rpartition(":")[2].partition("/")[0]
         moved = f"HTTP/1.1 302 Found\r\nLocation: {target.format(port)}\r\n\r\n"
         with scripted(at_once(moved.encode())) as first:
-            place_of = connection.place_of
+            kind_of = connection.network_kind
             places = itertools.chain(["public"] * 2, itertools.repeat(None))
             monkeypatch.setattr(
-                connection, "place_of", lambda address: next(places) or place_of(address)
+                connection, "network_kind", lambda address: next(places) or kind_of(address)
             )
             with (
                 open_client(timeout_s=600, max_bytes=1_000) as client,
@@ -159,12 +159,12 @@ def test_redirects_of_a_public_address_lead_to_none_of_this_machine(
 
 def test_a_name_is_judged_by_where_it_leads() -> None:
     bounds = Bounds(deadline=0, max_bytes=0)
-    bounds.check_place("93.184.216.34")
+    bounds.check_network("93.184.216.34")
     bounds.redirected = True
-    bounds.check_place("8.8.8.8")
+    bounds.check_network("8.8.8.8")
     for address in ("127.0.0.1", "::1", "10.1.2.3", "169.254.1.1", "fe80::1%eth0", "100.64.0.1"):
         with pytest.raises(RedirectRefusedError):
-            bounds.check_place(address)
+            bounds.check_network(address)
 
 
 class Endless:

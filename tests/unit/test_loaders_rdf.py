@@ -363,8 +363,8 @@ def test_parts_of_full_statements_lie_in_a_file(
     for name, number in (
         ("_CACHE_KIB", 40),
         ("_ROWS", 7),
-        ("_KEPT_NODES", 0),
-        ("_KEPT_TRIPLES", 1),
+        ("_CACHED_NODES", 0),
+        ("_MAX_RECENT_TRIPLES", 1),
     ):
         monkeypatch.setattr(node_file, name, number)
     assert read(tmp_path, text, Format.TURTLE).statements == expected

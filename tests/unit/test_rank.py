@@ -19,7 +19,7 @@ from graph_service.rank import trained as trained_module
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
 from graph_service.rank.neural_head import Network
-from graph_service.rank.prototypes import LIKENESS, OPPOSITE, PULL, SCALE
+from graph_service.rank.prototypes import OPPOSITE, PULL, SCALE, SIMILARITY_POWER
 from graph_service.rank.trained import RankerWeights, RelationSides, TrainedRanker
 from graph_service.rank.words import NAME, Vocabulary
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
@@ -106,7 +106,7 @@ def test_prototypes_are_the_formulas_by_hand_l5() -> None:
     kernel = np.array(
         [
             [
-                max(float(texts[i] @ texts[j]), 0) ** LIKENESS
+                max(float(texts[i] @ texts[j]), 0) ** SIMILARITY_POWER
                 * (1 if reverse[i] == reverse[j] else OPPOSITE)
                 for j in range(4)
             ]
@@ -115,7 +115,7 @@ def test_prototypes_are_the_formulas_by_hand_l5() -> None:
     )
     residuals = np.linalg.solve(kernel + np.eye(4) / 10, own - base)
     foretold = base + kernel @ residuals
-    np.testing.assert_allclose(fitted.foretold(texts, reverse), foretold, atol=1e-4)
+    np.testing.assert_allclose(fitted.predicted(texts, reverse), foretold, atol=1e-4)
     scatter = np.mean(
         [np.outer(q - own[r], q - own[r]) for q, r in zip(exact, relation, strict=True)], axis=0
     )
@@ -216,7 +216,7 @@ def test_what_relations_give_is_made_once_and_shared(
         relation.text for relation in relations
     )
     # Past the bound everything is made anew, and is the same.
-    monkeypatch.setattr(trained_module, "_MOST_KEPT", 2)
+    monkeypatch.setattr(trained_module, "_MAX_ROWS", 2)
     assert TrainedRanker(weights, encoder).rank(question, relations) == expected
 
 
