@@ -23,7 +23,7 @@ class PendingBatch:
         self.clear()
 
     def clear(self) -> None:
-        """Begins the next one."""
+        """Empties the batch, to gather the next one."""
         self._entities: list[Entity] = []
         self._statements: list[Sequence[Statement]] = []
         self._count = 0

@@ -42,7 +42,7 @@ class RunFile(SizedFile, Protocol):
 
     @property
     def path(self) -> str:
-        """As it is opened."""
+        """The path that is opened, ``-`` for standard input."""
 
 
 class Run(Generic[T, F]):

@@ -36,7 +36,7 @@ class EntityTerms:
             self.add_alias(language, max(other, text))
 
     def add_alias(self, language: str, text: str, /) -> None:
-        """Adds an alias."""
+        """Adds an alias of an entity in a language."""
         self.aliases.setdefault(language, {})[text] = None
 
     def add_description(self, language: str, text: str, /) -> bool:

@@ -161,7 +161,7 @@ def _plain_text(value: Value) -> str:
 def _plain_decimal(text: str) -> str:
     """Returns decimal text without zeros that say nothing; an exponent stays as it is.
 
-    >>> _plain_number("+012.50"), _plain_number("-0.0"), _plain_number("1E+99")
+    >>> _plain_decimal("+012.50"), _plain_decimal("-0.0"), _plain_decimal("1E+99")
     ('12.5', '0', '1E+99')
     """
     if "e" in text or "E" in text:

@@ -38,7 +38,7 @@ class Prompts:
 
     @property
     def any(self) -> bool:
-        """Whether there is one."""
+        """Whether queries or documents have a prompt."""
         return bool(self.query or self.passage)
 
 
@@ -56,7 +56,7 @@ class PromptedEmbedder:
 
     @property
     def name(self) -> str:
-        """Model and state."""
+        """The model's name and the hash of what decides its vectors."""
         return self._embedder.name
 
     @property
@@ -66,7 +66,7 @@ class PromptedEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """The length of a vector."""
         return self._embedder.dimension
 
     def encode(self, texts: Sequence[str], /) -> Float32:

@@ -91,7 +91,7 @@ class ModelFolder:
 
     @property
     def weights(self) -> Path:
-        """The tensors."""
+        """The file of the tensors."""
         return self.path / WEIGHTS.name
 
     @property

@@ -46,7 +46,7 @@ class LinesWriter:
         out.write(orjson.dumps(head) + b"\n")
 
     def entity(self, entity: Entity, /) -> None:
-        """Writes an entity."""
+        """Writes an entity as a line of JSON."""
         row: dict[str, Any] = {"entity": entity.id}
         if entity.kind is not EntityKind.ITEM:
             row["kind"] = entity.kind.value
@@ -59,7 +59,7 @@ class LinesWriter:
         self._counts["entities"] += 1
 
     def statement(self, statement: Statement, /) -> None:
-        """Writes a statement."""
+        """Writes a statement as a line of JSON."""
         row: dict[str, Any] = {
             "statement": statement.id,
             "head": statement.head,
@@ -78,6 +78,6 @@ class LinesWriter:
         self._counts["statements"] += 1
 
     def finish(self, fingerprints: Fingerprints, /) -> None:
-        """Writes the last line."""
+        """Writes the last line, which says that the file is complete."""
         row = {"end": True, **self._counts, "edges": fingerprints.edges}
         self._out.write(orjson.dumps({**row, "content": fingerprints.content}) + b"\n")

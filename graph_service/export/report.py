@@ -74,7 +74,7 @@ class ExportReport:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the report JSON-ready."""
+        """Returns the report as the command line's ``--json`` prints it."""
         return {
             "graph": self.graph,
             "edition": self.edition,

@@ -120,10 +120,10 @@ class HostClient:
             StoppedError: The load was stopped.
         """
         fault = Fault("", of_query=False)
-        attempt_index = 1
+        attempts = 1
         waited = 0.0
         while True:
-            waited += self._pause(attempt_index, fault)
+            waited += self._pause(attempts, fault)
             self._check_totals()
             self.traffic.requests += 1
             result = attempt()
@@ -135,11 +135,11 @@ class HostClient:
             fault = result
             self._reached = self._reached or not fault.unreachable
             if not (fault.patient and waited < self.manners.max_wait_s):
-                attempt_index += 1
+                attempts += 1
             most = self.manners.max_attempts
             if not self._reached:
                 most = min(most, ATTEMPTS_WHILE_UNREACHED)
-            if not fault.retry or attempt_index > most:
+            if not fault.retry or attempts > most:
                 break
         self._failures += 1
         if fault.of_query and self._failures < FAILURES_IN_A_ROW:

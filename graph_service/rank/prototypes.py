@@ -1,7 +1,7 @@
 """What a question for a relation looks like, told from the relation's text alone.
 
 Of each relation in the training data the mean of its questions' vectors is known. Of any other it
-is foretold: the mean over all relations of its direction, moved a little towards the relation's
+is predicted: the mean over all relations of its direction, moved a little towards the relation's
 own text, plus what the means of relations with similar texts differ from that (kernel ridge
 regression). A question is then scored by linear discriminant analysis: its distance to each mean,
 measured by how questions for one and the same relation scatter, so that the entity's name, which
@@ -17,7 +17,7 @@ import numpy as np
 from graph_service.model.ranking import Bool, Float32, Float64
 
 PULL = 0.2
-"""How far a mean is foretold towards the relation's own text."""
+"""How far a mean is predicted towards the relation's own text."""
 SIMILARITY_POWER = 4
 """Power of the cosine of two relations' texts; of opposite directions a fifth of it counts."""
 OPPOSITE = 0.2
@@ -44,7 +44,7 @@ class Discriminants:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prototypes:
-    """Means of questions by relation, known and foretold.
+    """Means of questions by relation, known and predicted.
 
     Attributes:
         texts: Vectors of the trained relations' texts, float32 [n, d].

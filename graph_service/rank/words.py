@@ -61,7 +61,7 @@ class Vocabulary:
         return cls(frozenset(plain["words"]), {term: i for i, term in enumerate(plain["terms"])})
 
     def to_json(self) -> str:
-        """Returns it as text."""
+        """Returns words and terms as JSON text."""
         return json.dumps({"words": sorted(self.words), "terms": list(self.terms)})
 
     def numbers(self, texts: Sequence[tuple[str, str]], /) -> Int32:

@@ -54,13 +54,13 @@ def read_relations(path: Path | str = DEFAULT_RELATIONS, /) -> NonInformative:
     ids: set[str] = set()
     prefixes: set[str] = set()
     datatypes: set[str] = set()
-    for line_index, line in enumerate(lines, 1):
+    for at_line, line in enumerate(lines, 1):
         word = line.strip()
         if not word or word.startswith("#"):
             continue
         if len(word.split()) > 1:
             raise InputError(
-                f"{path}, line {line_index}: expected one relation, got {word[:80]!r}",
+                f"{path}, line {at_line}: expected one relation, got {word[:80]!r}",
                 argument="drop_relations",
             )
         if word.startswith(_DATATYPE):

@@ -296,7 +296,7 @@ class TitleLinker:
         self._info = info
         self._graph = graph
 
-    def given(self, id_: str, /) -> str | None:
+    def by_id(self, id_: str, /) -> str | None:
         """Returns the entity of an id, redirects followed; None if the graph lacks it."""
         found = self._store.entities(self._info.edition, [id_]).found
         return found[id_].id if id_ in found else None

@@ -58,13 +58,13 @@ def read_titles(path: Path, /) -> Mapping[str, str]:
         data, problem = source.read_all(what="a table of titles", instead="give a shorter one")
     if problem:
         raise InputError(f"{path}: {problem}", argument="titles")
-    for line_index, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for at_line, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
         columns = line.decode("utf-8", "replace").rstrip("\r").split("\t")
         if len(columns) != 2 or not all(column.strip() for column in columns):
             raise InputError(
-                f"{path}, line {line_index}: expected entity and title with a tab between",
+                f"{path}, line {at_line}: expected entity and title with a tab between",
                 argument="titles",
             )
         titles[columns[0].strip()] = columns[1].strip().replace("_", " ")

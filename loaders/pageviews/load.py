@@ -282,7 +282,7 @@ def fetch_page_views(
 
 
 class _Fetch:
-    """One run of ``fetch_page_views``."""
+    """What a fetch counts, and the views that came and are not saved yet."""
 
     def __init__(
         self,

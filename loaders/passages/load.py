@@ -37,7 +37,7 @@ NOT_TEXT = "files that are no text"
 class DocumentLinker(Protocol):
     """Finds the entity that a document is about; ``Passages.linker`` of the service makes one."""
 
-    def given(self, id_: str, /) -> str | None:
+    def by_id(self, id_: str, /) -> str | None:
         """Returns the entity of an id, redirects followed; None if the graph lacks it."""
 
     def titled(self, title: str, context: str, /) -> str | None:
@@ -210,7 +210,7 @@ def _files(source: str | Path) -> list[_File]:
 
 @dataclass(slots=True)
 class PassageTally(Tally):
-    """Counts of a load of passages; see ``PassageReport``."""
+    """Counts of documents, passages, words and linked documents so far."""
 
     documents: int = 0
     passages: int = 0
@@ -330,7 +330,7 @@ class _Load(Run[PassageTally, _File]):
 
     def _entity_of(self, document: Document, context: str) -> str | None:
         if document.entity is not None:
-            entity = self._linker.given(document.entity)
+            entity = self._linker.by_id(document.entity)
             if entity is None:
                 self.tally.skipped[NOT_IN_GRAPH] += 1
             return entity

@@ -171,7 +171,7 @@ def _position(line: _Line, document: Document | None = None) -> dict[str, Any]:
 def _plain_text(
     source: ByteSource, start: Mapping[str, Any], document: Document | None, title: str
 ) -> Iterator[Part]:
-    begins = document is None
+    is_first = document is None
     here = document or Document(title=title, source=source.name)
     last: _Line | None = None
     for line in _lines(source, start):
@@ -179,10 +179,10 @@ def _plain_text(
         heading = _HEADING.fullmatch(line.text)
         text = heading[2] if heading else line.text
         rejects = (line.reject,) if line.reject else ()
-        yield Part(here, text, begins, False, _position(line, here), rejects)
-        begins = False
+        yield Part(here, text, is_first, False, _position(line, here), rejects)
+        is_first = False
     position = dict(start) if last is None else _position(last)
-    yield Part(here, "", begins, True, {**position, "document": None, "state": _ENDED})
+    yield Part(here, "", is_first, True, {**position, "document": None, "state": _ENDED})
 
 
 def _extract(
@@ -228,8 +228,8 @@ def _extract(
         end = dict(start) if last is None else _position(last)
         position = {**end, "document": None, "state": ""}
         reason = "the file ends before </doc>; what came of it is kept"
-        line_index = position["line"] - (not position["problem"])
-        reject = Reject(source.name, line_index, position["offset"], reason, "")
+        at_line = position["line"] - (not position["problem"])
+        reject = Reject(source.name, at_line, position["offset"], reason, "")
         yield Part(document, is_last=True, position=position, rejects=(reject,))
 
 

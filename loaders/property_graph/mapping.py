@@ -275,21 +275,18 @@ class _Reader:
         header = _header(at) if at else None
         inside = header is None
         begin = 1
-        for line_index, line in enumerate(self._lines, 1):
+        for at_line, line in enumerate(self._lines, 1):
             if header is not None and header(line):
-                inside, begin = True, line_index
+                inside, begin = True, at_line
                 if not key:
-                    return line_index
+                    return at_line
             elif key and (
                 _header((*at, key))(line)
                 or (inside and re.match(_key(key) + r"\s*[=.]", line.strip()))
             ):
-                return line_index
+                return at_line
             elif (
-                inside
-                and line_index > begin
-                and line.lstrip().startswith("[")
-                and header is not None
+                inside and at_line > begin and line.lstrip().startswith("[") and header is not None
             ):
                 inside = False
         return begin

@@ -18,7 +18,7 @@ class PropertyGraph(Protocol):
         """Returns a property as values, one for each item of a list; None for one without a form."""
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Closes the connections to the database."""
 
 
 OpenGraph: TypeAlias = Callable[[str], PropertyGraph]

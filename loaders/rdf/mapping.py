@@ -82,7 +82,7 @@ class Mapper:
     """Maps triples into the ``Parsed`` given to ``begin``.
 
     Blank nodes get ids ``_:`` and 32 hexadecimal digits, from the document they stand in and
-    their label, or, where ``number_blank_nodes`` is set because the parser makes labels up,
+    their label, or, where ``index_blank_nodes`` is set because the parser makes labels up,
     their number in order of appearance. So the same document gives the same ids again.
 
     Args:
@@ -152,7 +152,7 @@ class Mapper:
         return ""
 
     def add(self, quad: ox.Quad, /) -> None:
-        """Adds a triple."""
+        """Adds a triple to the piece that was begun."""
         subject_term, object_term = quad.subject, quad.object
         predicate = quad.predicate.value
         if type(subject_term) is ox.NamedNode:

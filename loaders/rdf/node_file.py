@@ -77,7 +77,7 @@ class NodeFile:
         self.triples_of = lru_cache(_CACHED_NODES)(self._read)
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Closes the temporary file, which deletes it."""
         self._connection.close()
 
     def add_owner(self, node: str, head: str, property_: str, /) -> None:
@@ -120,7 +120,7 @@ class NodeFile:
         self._owners, self._triples = [], []
 
     def end(self) -> None:
-        """Ends the adding."""
+        """Writes the last triples, after which nodes can be read."""
         self._flush()
         self._recent.clear()
         self._names = list(self._predicates)

@@ -29,9 +29,9 @@ _TO_LINE_END = (
 _BROKEN = rb"""["'](?!""|'')""" + _TO_LINE_END
 _BROKEN_LONG = rb"""(?:\"{3}|'{3})""" + _TO_LINE_END
 _IRI = rb"<[^<>\n]*+>"
-_DECIMAL = rb"\.(?=\d)"
+_DECIMAL_POINT = rb"\.(?=\d)"
 # A bracket that begins no IRI; at the end of what was read it may begin one.
-_OTHER = rb"\{\||\|\}|[>\\]|<(?=[^<>\n]*[<\n])|" + _DECIMAL
+_OTHER = rb"\{\||\|\}|[>\\]|<(?=[^<>\n]*[<\n])|" + _DECIMAL_POINT
 
 
 def _statement(*strings: bytes) -> re.Pattern[bytes]:
@@ -43,7 +43,7 @@ _STATEMENT = _statement(_LONG, _SHORT, _BROKEN)
 _BROKEN_STATEMENT = _statement(_LONG, _SHORT, _BROKEN, _BROKEN_LONG)
 _TOKEN = re.compile(
     rb"(?P<space>\s++|#[^\n]*+)|(?P<mark>[;,\[\]()])|(?P<end>\.(?!\d))|(?P<term>"
-    + rb"|".join((_LONG, _SHORT, _IRI, _DECIMAL + _WORD, _WORD, _BROKEN, _BROKEN_LONG, rb"."))
+    + rb"|".join((_LONG, _SHORT, _IRI, _DECIMAL_POINT + _WORD, _WORD, _BROKEN, _BROKEN_LONG, rb"."))
     + rb")",
     re.DOTALL,
 )

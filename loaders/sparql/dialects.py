@@ -110,14 +110,14 @@ def read_drops(path: Path, /) -> Drops:
         ) from error
     iris: set[str] = set()
     beginnings: set[str] = set()
-    for line_index, line in enumerate(lines, start=1):
+    for at_line, line in enumerate(lines, start=1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
         iri = _DIRECT + text if re.fullmatch(r"P[1-9]\d*", text) else text
         if not can_write_iri(iri.removesuffix("*")):
             raise InputError(
-                f"{path}, line {line_index}: {text!r} is no IRI", argument="drop_relations"
+                f"{path}, line {at_line}: {text!r} is no IRI", argument="drop_relations"
             )
         if iri.endswith("*"):
             beginnings.add(iri[:-1])

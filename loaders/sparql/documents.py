@@ -70,8 +70,8 @@ class DocumentWalk(Walk):
         self._entities = entities
         # Names that are the same in all languages are kept once, as mul.
         codes = [code.lower() for code in options.languages] or ["en"]
-        code_set = frozenset((*codes, "mul"))
-        languages = Languages(code_set, options.fallback_languages)
+        selected = frozenset((*codes, "mul"))
+        languages = Languages(selected, options.fallback_languages)
         self._reader = DocumentReader(source, languages, None, options.batch_size)
         self._piece_statements = options.batch_size
         self._leading_statements = sum(map(len, state.leading.values()))

@@ -145,7 +145,7 @@ class Walk:
 
     @property
     def address(self) -> str:
-        """The endpoint's."""
+        """The address of the endpoint."""
         return self._endpoint.address
 
     @property

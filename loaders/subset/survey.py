@@ -105,7 +105,7 @@ class Survey:
             self._held.close()
 
     def selection(self) -> Selection:
-        """Returns what is selected."""
+        """Returns which entities and statements the second pass loads."""
         if self._held is not None:
             for parsed in self._held.pieces(None):
                 self.add(parsed, chosen=False)

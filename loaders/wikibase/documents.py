@@ -92,7 +92,7 @@ class EntityDocument:
 
     @property
     def statements(self) -> list[Statement]:
-        """The statements."""
+        """The statements of the document, decoded."""
         return [row.statement() for row in self.rows]
 
 

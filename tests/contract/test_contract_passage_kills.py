@@ -26,7 +26,7 @@ from graph_service.store.sqlite.passages import SqlitePassages, SqlitePassageSes
 from loaders.passages.load import PassageOptions, load_passages
 
 class Linker:
-    def given(self, id_): return id_
+    def by_id(self, id_): return id_
     def titled(self, title, context): return None
 
 def load(graph, source, rejects, step):

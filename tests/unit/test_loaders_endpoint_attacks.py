@@ -24,6 +24,7 @@ from loaders.options import LoadOptions
 from loaders.report import LoadReport
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
+from loaders.sparql.walk import BEYOND_REASON, OUTGOING_REASON
 from loaders.wikibase.entity_data import EntityData
 
 ANSWER = b'{"results": {"bindings": []}}'
@@ -73,7 +74,7 @@ def test_an_answer_ends_at_its_size(
         piece = b" " * 1_000 if beginning else b"HTTP/1.1 100 Continue\r\n\r\n" * 100
         with (
             scripted(slowly(beginning, piece, 0)) as address,
-            pytest.raises(RequestFailedError, match="an answer larger than 3000 bytes"),
+            pytest.raises(RequestFailedError, match="3000 bytes"),
         ):
             request_of(address, max_answer_bytes=3_000)
 
@@ -217,7 +218,7 @@ def test_endless_pages_end_at_the_limit_on_statements(
     monkeypatch.setattr("loaders.sparql.walk._MORE_ROWS", 150)
     report = run(tmp_store, server, tmp_path, max_statements=30)
     assert report.read_statements == 30
-    assert report.skipped["statements beyond the limit on statements"] > 0
+    assert report.skipped[BEYOND_REASON] > 0
     assert len(server.queries("OFFSET")) < 5
 
 
@@ -226,16 +227,16 @@ def test_endless_pages_end_at_the_rows_that_are_held(
 ) -> None:
     report = run(tmp_store, server, tmp_path, max_rows=400)
     assert report.exit_code == 3
-    assert report.incomplete == {"entities whose own statements are not complete": 1}
-    assert "more than 400 rows, the most that are held" in report.rejects[0].reason
+    assert report.incomplete == {OUTGOING_REASON: 1}
+    assert "400 rows" in report.rejects[0].reason
 
 
 def test_endless_pages_end_at_the_bytes_and_the_time_of_a_run(
     tmp_path: Path, tmp_store: Store, server: SparqlServer
 ) -> None:
-    with pytest.raises(EndpointError, match=r"more than 50,000 bytes came in all \(--max-bytes\)"):
+    with pytest.raises(EndpointError, match="--max-bytes"):
         run(tmp_store, server, tmp_path, max_bytes=50_000)
-    with pytest.raises(EndpointError, match=r"more than 1 seconds in all \(--max-seconds\)"):
+    with pytest.raises(EndpointError, match="--max-seconds"):
         run(tmp_store, server, tmp_path, max_seconds=1)
 
 
@@ -248,6 +249,6 @@ def test_the_command_line_ends_at_its_limits(
         "--rejects-path", str(tmp_path / "r"),
     ]  # fmt: skip
     assert main([*command, "--max-bytes", "50000"]) == 4
-    assert "more than 50,000 bytes came in all" in capsys.readouterr().err
+    assert "50,000 bytes" in capsys.readouterr().err
     assert main([*command, "--max-seconds", "1"]) == 4
     assert main([*command, "--max-rows", "400"]) == 3

@@ -286,7 +286,7 @@ def test_answers_beyond_the_size_limit(server: SparqlServer) -> None:
     """A bomb: 60 MB in 60 kB is not unpacked beyond the limit, nor asked for again."""
     server.faults.append(Fault(times=None, body=b" " * 60_000_000))
     endpoint = Endpoint(server.url, options=settings(server, max_answer_bytes=100_000))
-    with pytest.raises(QueryFailedError, match="larger than 100000 bytes"):
+    with pytest.raises(QueryFailedError, match="100000 bytes"):
         endpoint.select("SELECT * WHERE { ?s ?p ?o }")
     assert len(server.requests) == 1
 
@@ -375,7 +375,7 @@ def test_duplicate_and_missing_rows_across_pages(
     if lost.read_statements < 230:
         assert lost.exit_code == 3
         assert lost.incomplete == {INCOMING_REASON: 1}
-        assert f"{lost.read_statements} of 230 rows came, in 3 attempts" in lost.rejects[0].reason
+        assert f"{lost.read_statements} of 230 rows" in lost.rejects[0].reason
     else:
         assert (lost.exit_code, lost.read_statements) == (0, 230)
 
@@ -409,7 +409,7 @@ def test_answers_to_another_query(
     answer = first.serialize(format=ox.QueryResultsFormat.JSON)
     wrong = Fault(times=None, body=answer, when=f"VALUES ?s {{ <{WD}Q100>")
     server.faults.append(wrong)
-    with pytest.raises(EndpointError, match=f"answer to another query, with {WD}Q1 {WDT}P1"):
+    with pytest.raises(EndpointError, match=f"{WD}Q1 {WDT}P1"):
         run(tmp_store, server, cache_dir=cache)
     # A mishap that passes is asked for again.
     wrong.times = 1
@@ -424,9 +424,9 @@ def test_no_network_is_said(tmp_store: Store) -> None:
         load("wikidata:Q1", store=tmp_store, graph="g", options=options)
     message = str(caught.value)
     assert "http://nowhere.invalid/sparql can't be read: no connection" in message
-    assert "its name is not known here, as where there is no network" in message
+    assert "no network" in message
     assert "HTTP_PROXY is " in message
-    assert "a mirror that can be reached (--endpoint URL, --entity-data URL)" in message
+    assert "--endpoint URL, --entity-data URL" in message
     assert caught.value.retryable
     assert tmp_store.unfinished_loads() == []
     endpoint = Endpoint("http://nowhere.invalid/sparql", options=EndpointOptions(interval_s=0))
@@ -439,7 +439,7 @@ def test_what_a_server_says_of_its_error_is_quoted(server: SparqlServer) -> None
     server.faults.append(
         Fault(status=400, body=b"<html><h1>Virtuoso 37000</h1> syntax error\n at '!'</html>")
     )
-    with pytest.raises(EndpointError, match=r"the query \(Virtuoso 37000 syntax error at '!'\)"):
+    with pytest.raises(EndpointError, match="Virtuoso 37000"):
         Endpoint(server.url, options=settings(server)).select("SELECT * WHERE { ?s ?p ?o }")
 
 
@@ -488,14 +488,14 @@ def test_one_request_at_a_time_and_a_pause_between(server: SparqlServer, tmp_sto
 )
 def test_wikimedia_wants_a_contact(host: str) -> None:
     """Wikidata may answer a client that names no contact with nothing. Asked for, never guessed."""
-    with pytest.raises(InputError, match="--contact you@example.org, or set GRAPH_SERVICE_CONTACT"):
+    with pytest.raises(InputError, match="GRAPH_SERVICE_CONTACT"):
         user_agent(host, None)
     assert user_agent(host, "me@example.org").endswith(" (me@example.org)")
     assert user_agent("notwikidata.org", None).count("(") == 0
 
 
 def test_wikidata_without_a_contact_begins_nothing(tmp_store: Store) -> None:
-    with pytest.raises(InputError, match="query.wikidata.org wants to know"):
+    with pytest.raises(InputError, match="query.wikidata.org"):
         load("wikidata:Q42", store=tmp_store, graph="g")
     assert tmp_store.unfinished_loads() == []
 

@@ -170,7 +170,7 @@ def test_maxlag_is_waited_for(server: SparqlServer) -> None:
     assert entity_data(server).fetch(["Q1"]).documents
     assert len(server.requests) == 7
     server.faults.append(replace(lag, times=None))
-    with pytest.raises(EndpointError, match="maxlag: Waiting for db1"):
+    with pytest.raises(EndpointError, match="maxlag"):
         entity_data(server, max_wait_s=0.1).fetch(["Q1"])
 
 
@@ -257,7 +257,7 @@ def test_addresses_that_are_none(address: str) -> None:
 
 
 def test_wikimedia_wants_a_contact() -> None:
-    with pytest.raises(InputError, match=r"www.wikidata.org wants to know"):
+    with pytest.raises(InputError, match=r"www\.wikidata\.org"):
         EntityData("https://www.wikidata.org/w/api.php", manners=MANNERS)
 
 

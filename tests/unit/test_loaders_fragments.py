@@ -298,7 +298,7 @@ def test_leading_newlines_are_not_an_empty_file(tmp_path: Path, tmp_store: Store
     report, found = loaded(tmp_store, path)
     assert (len(found), report.formats) == (1, {"ntriples": 1})
     path.write_text("\n" * 17_000_000)
-    with pytest.raises(InputError, match="bytes of white space"):
+    with pytest.raises(InputError, match="white space"):
         recognise(path)
 
 
@@ -314,7 +314,7 @@ def test_entities_made_of_entities_are_refused(tmp_path: Path, tmp_store: Store,
         f"<?xml version='1.0'?>\n<!DOCTYPE rdf:RDF [\n{levels}]>\n"
         + RDF_XML.replace("text", "&e11;").replace("http://a/s", "&e11;")
     )
-    with pytest.raises(InputError, match="the entity e1 is made of other entities"):
+    with pytest.raises(InputError, match="entity e1"):
         load(path, store=tmp_store, graph="g", options=LoadOptions(rejects_path=tmp_path / "r"))
 
 
@@ -327,7 +327,7 @@ def test_entities_from_elsewhere_are_refused(
 ) -> None:
     path = tmp_path / "a.rdf"
     path.write_text(f"<!DOCTYPE rdf:RDF [{declared}]>\n{RDF_XML}")
-    with pytest.raises(InputError, match="can grow without bounds"):
+    with pytest.raises(InputError, match="without bounds"):
         load(path, store=tmp_store, graph="g", options=LoadOptions(rejects_path=tmp_path / "r"))
 
 

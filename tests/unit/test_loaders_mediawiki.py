@@ -20,6 +20,7 @@ from loaders.load import LoadOptions, load
 from loaders.report import LoadReport
 from loaders.source import SourceLimits
 from loaders.subset.filters import Filters
+from loaders.wikibase.pages import NO_TEXT_REASON, OTHER_PAGE_REASON
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">\n'
@@ -116,7 +117,7 @@ def test_items_and_properties_of_a_dump_are_loaded(
     assert recognise(path) is Format.MEDIAWIKI_XML
     report = run(path)
     assert (report.exit_code, report.read_statements) == (0, 1)
-    assert report.skipped == {"pages of no item or property": 1, "lexemes": 1}
+    assert report.skipped == {OTHER_PAGE_REASON: 1, "lexemes": 1}
     [[statement]] = tmp_store.scan_statements("g@1")
     assert (statement.id[:4], statement.head, statement.relation) == ("Q42$", "Q42", "P31")
     found = tmp_store.entities("g@1", ["Q42", "P31", "Q7"]).found
@@ -176,7 +177,7 @@ def test_a_page_that_cannot_be_read_costs_itself(
     data = path.read_bytes()
     assert data[first.offset :].startswith(b"<text")
     assert "at most 2000" in second.reason
-    assert report.skipped == {"pages of items whose text the dump does not have": 1}
+    assert report.skipped == {NO_TEXT_REASON: 1}
     assert tmp_store.graph("g").counts.statements == 1
 
 

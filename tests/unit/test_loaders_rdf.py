@@ -34,7 +34,8 @@ from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.rdf.values import literal_value, read_date
 from loaders.rdf.wikidata import StatementNodes
 from loaders.source import open_source
-from loaders.truthy import HeldTruthy
+from loaders.terms import LANGUAGE_REASON
+from loaders.truthy import COPY_REASON, HeldTruthy
 
 READERS: dict[Format, Callable[..., Iterator[Parsed]]] = {
     Format.NTRIPLES: rdf.read_ntriples,
@@ -315,7 +316,7 @@ wds:orphan ps:P1 wd:Q1 .
     )
     assert (child.value, child.rank) == (NoValue(), Rank.DEPRECATED)
     assert result.skipped == {
-        "truthy copies of full Wikidata statements": 1,
+        COPY_REASON: 1,
         "statement nodes that no entity names": 1,
     }
 
@@ -417,7 +418,7 @@ two</a:r></a:q>
 def test_labels_of_languages_not_asked_for_are_counted(tmp_path: Path) -> None:
     text = '<http://a/s> <http://www.w3.org/2000/01/rdf-schema#label> "x"@fr .\n'
     result = read(tmp_path, text, Format.NTRIPLES, LoadOptions(languages=("en",)))
-    assert result.skipped == {"terms in languages not asked for": 1}
+    assert result.skipped == {LANGUAGE_REASON: 1}
     # What is said of the entity in its statements stays, whatever the language.
     text = '<http://a/s> <http://a/p> "x"@fr .\n'
     result = read(tmp_path, text, Format.NTRIPLES, LoadOptions(languages=("en",)))
@@ -461,4 +462,4 @@ def test_real_turtle_is_what_its_parser_gives_at_once(tmp_path: Path, data_dir: 
     for text in (data, data.replace(b" .\n", b".\n")):
         result = read(tmp_path, text, Format.TURTLE)
         assert (len(result.statements), result.rejects) == (307, [])
-        assert result.skipped["truthy copies of full Wikidata statements"] == 300
+        assert result.skipped[COPY_REASON] == 300

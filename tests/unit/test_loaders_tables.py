@@ -271,7 +271,7 @@ def test_numbers_stand_for_ids_as_dbp15k_has_them(tmp_path: Path) -> None:
         (3, "no relation has the number '4'"),
     ]
     ids.write_text("0\n")
-    with pytest.raises(InputError, match="expected 2 columns, came 1"):
+    with pytest.raises(InputError, match="2 columns, came 1"):
         read(tmp_path, "0\t3\t7\n", tables.read_tsv, entity_ids=ids)
 
 
@@ -289,7 +289,7 @@ def test_qualifiers_of_a_file_of_their_own(tmp_path: Path, kind: str) -> None:
             columns=("id", "head", "relation", "tail"),
             qualifier_file=qualifiers,
         )
-        with pytest.raises(InputError, match="no column of ids"):
+        with pytest.raises(InputError, match="column of ids"):
             read(tmp_path, "Q1\tP1\tQ2\n", tables.read_tsv, qualifier_file=qualifiers)
     else:
         text = "id\tnode1\tlabel\tnode2\ne1\tQ1\tP26\tQ2\ne3\tQ1\tP26\tQ5\n"

@@ -19,12 +19,13 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.report import LoadReport
 from loaders.subset.filters import Filters
+from loaders.truthy import COPY_REASON, OWN_REASON
 
 WD = "http://www.wikidata.org/entity/"
 PROP = "http://www.wikidata.org/prop/"
 RANK = "<http://wikiba.se/ontology#rank> <http://wikiba.se/ontology#{}Rank>"
-COPY = "truthy copies of full Wikidata statements"
-OWN = "truthy Wikidata statements without a full one, loaded as statements of their own"
+COPY = COPY_REASON
+OWN = OWN_REASON
 # More than is looked at to tell a file's format.
 FAR = "# so that what follows is not at the beginning\n" * 6_000
 
@@ -276,7 +277,7 @@ def test_standard_input_can_not_be_read_again(
         buffer = io.BytesIO((FIVE_TRUTHY + FAR + ONE_FULL).encode())
 
     monkeypatch.setattr(sys, "stdin", Pipe())
-    with pytest.raises(InputError, match="Wikidata's truthy statements come before full ones"):
+    with pytest.raises(InputError, match="before full ones"):
         load("-", store=tmp_store, graph="g", options=LoadOptions(format="ntriples"))
     assert tmp_store.unfinished_loads() == []
 

@@ -22,6 +22,7 @@ from graph_service.model.values import (
     Value,
     value_of_fields,
 )
+from loaders.terms import LANGUAGE_REASON
 from loaders.wikibase.documents import Languages, expand, read_document
 from loaders.wikibase.values import MalformedError, read_snak
 
@@ -215,7 +216,7 @@ def test_languages_not_asked_for_are_counted() -> None:
     terms = {lang: {"language": lang, "value": lang} for lang in ("en", "fr", "mul")}
     result = read_document(document(labels=terms), languages=Languages(frozenset(("en", "mul"))))
     assert result.entities[0].labels == {"en": "en", "mul": "mul"}
-    assert result.skipped == {"terms in languages not asked for": 1}
+    assert result.skipped == {LANGUAGE_REASON: 1}
 
 
 def test_fallback_labels_of_the_api_are_no_labels() -> None:

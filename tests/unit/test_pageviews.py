@@ -329,7 +329,7 @@ def test_a_wrong_project_is_noticed(
     """L1: where no article has a view at all, nothing is kept."""
     server.views = {}
     load_graph(tmp_store, "g", [], [Entity("http://dbpedia.org/resource/X")])
-    with pytest.raises(InputError, match="none of 5 articles has a view"):
+    with pytest.raises(InputError, match="none of 5"):
         fetch()
     assert means(tmp_store) == {}
     report = fetch(entity_ids=["Q42"])
@@ -424,10 +424,10 @@ def test_a_table_without_views_is_refused(tmp_store: Store, tmp_path: Path) -> N
     load_graph(tmp_store, "g", [], ENTITIES)
     path = tmp_path / "views.tsv"
     path.write_text("Nowhere\t2021-01\t5\n")
-    with pytest.raises(InputError, match="no page views of entities"):
+    with pytest.raises(InputError, match="no page views"):
         load(tmp_store, path)
     path.write_text("Q42\t2021-01\t5\nbad\n")
-    with pytest.raises(InputError, match="line 2, byte 14: expected entity or title"):
+    with pytest.raises(InputError, match="line 2, byte 14:"):
         load(tmp_store, path, strict=True)
     assert means(tmp_store) == {}
 

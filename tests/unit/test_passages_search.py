@@ -285,6 +285,7 @@ def cli(
     monkeypatch.setenv("GRAPH_SERVICE_STORE", "sqlite:///g.db")
     monkeypatch.setenv("GRAPH_SERVICE_VECTORS", str(tmp_path / "vectors.db"))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("loaders.rejects.DEFAULT_REJECTS_PATH", Path("rejects.jsonl"))
     with open_store("sqlite:///g.db") as store:
         load_graph(store, "g", [("Q220", "P1", "Q38")], [Entity("Q220", labels={"en": "Rome"})])
 

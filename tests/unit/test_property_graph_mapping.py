@@ -163,7 +163,7 @@ def test_properties_become_typed_values(value: object, expected: Value) -> None:
 
 @pytest.mark.parametrize("name", ["", "a\x00b", "a\\u0060"])
 def test_names_that_could_end_their_quotes_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="can be no name"):
+    with pytest.raises(InputError, match="no name"):
         quoted(name)
 
 
@@ -177,9 +177,9 @@ def test_what_goes_together(
     Path("m.toml").write_text(NODE)
     Path("a.tsv").write_text("a\tb\tc\n")
     assert main(["load", "bolt://localhost:1", "--graph", "g"]) == 2
-    assert "a mapping says which nodes" in capsys.readouterr().err
+    assert "mapping" in capsys.readouterr().err
     assert main(["load", "a.tsv", "--graph", "g", "--mapping", "m.toml"]) == 2
-    assert "a mapping is for a graph in a Neo4j" in capsys.readouterr().err
+    assert "a graph in a Neo4j" in capsys.readouterr().err
     assert main(["load", "bolt://u:secret@localhost:1", "--graph", "g", "--mapping", "no"]) == 2
     assert "secret" not in capsys.readouterr().err
     open_graph = partial(open_property_graph, password="secret")
@@ -187,6 +187,6 @@ def test_what_goes_together(
     assert "secret" not in repr(options) + str(options.to_json())
     with (
         open_store("sqlite:///g.db") as store,
-        pytest.raises(InputError, match="may hold no user and password"),
+        pytest.raises(InputError, match="user and password"),
     ):
         load("bolt://u:p@localhost:1", store=store, graph="g", options=options)
