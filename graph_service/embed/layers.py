@@ -23,9 +23,9 @@ from graph_service.embed.exact import (
     identity,
     normalise,
     relu,
+    spare_bits,
     tanh,
     to_grid,
-    spare_bits,
 )
 from graph_service.embed.protocol import Float32
 from graph_service.errors import ModelFileError
