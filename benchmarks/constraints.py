@@ -355,8 +355,8 @@ def _is_child(people: _People, wording: str) -> Iterator[_Asked]:
 
 _CHILD_KINDS: Mapping[str, tuple[str, Callable[[_People, str], Iterator[_Asked]]]] = {
     "child-job": ("type", _children_by(_JOB, "job", _job)),
-    "child-year": ("value", _children_by(_BORN, "year", lambda p, value: value[:4])),
-    "child-gender": ("type", _children_by(_GENDER, "children", lambda p, v: _SONS.get(v, ""))),
+    "child-year": ("value", _children_by(_BORN, "year", lambda _, value: value[:4])),
+    "child-gender": ("type", _children_by(_GENDER, "children", lambda _, v: _SONS.get(v, ""))),
     "child-both": ("second entity", _together),
     "child-oldest": ("superlative", _oldest),
     "sibling-count": ("count", _siblings),

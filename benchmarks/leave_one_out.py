@@ -117,7 +117,7 @@ def measure_families(
     /,
     *,
     open_graph: OpenGraph,
-    scorer_without: ScorerWithout = lambda family: None,
+    scorer_without: ScorerWithout = lambda _: None,
     preset: str = "default",
     given: bool = False,
     sample: int | None = None,

@@ -73,7 +73,7 @@ def read_made(
 _Made = Iterator[tuple[GraphFile, str, Iterable[FamilyQuestion]]]
 
 
-def _metaqa_three(data: Path, demo: Path) -> _Made:
+def _metaqa_three(data: Path, _demo: Path) -> _Made:
     graph = graph_of("metaqa", data)
     yield graph, "metaqa", three_steps(read_table(graph.path))
 
@@ -100,7 +100,7 @@ def three_steps(table: Table, /) -> Iterator[FamilyQuestion]:
                     break
 
 
-def _worldcup_two(data: Path, demo: Path) -> _Made:
+def _worldcup_two(data: Path, _demo: Path) -> _Made:
     graph = graph_of("worldcup", data)
     yield graph, "worldcup", two_steps(read_table(graph.path))
 

@@ -140,7 +140,7 @@ def _named(progress: Progress, name: str, stage: str, share: float) -> None:
 
 
 def _codex(
-    place: Path, folder: Path, service: Service, load: Load, text: bool, progress: Progress
+    place: Path, _folder: Path, service: Service, load: Load, text: bool, progress: Progress
 ) -> tuple[StoredScorer, list[ScorerFigure]]:
     train, valid, negatives = (place / name for name in CODEX)
     progress("loading", 0.0)

@@ -30,7 +30,7 @@ PACKAGE = HERE / "package"
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Gives the builder the modules; of an unpacked source distribution those that are in it."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
         """Adds the files of the package to what is built."""
         folder = HERE / CLIENT
         if (SOURCE / SERVICE).is_dir():

@@ -331,7 +331,7 @@ class BoltCluster:
             return {"rt": {"ttl": 300, "db": "neo4j", "servers": servers}}
 
 
-class _Lost(OSError):
+class _LostError(OSError):
     """The script ends the connection."""
 
 
@@ -350,7 +350,7 @@ class _Conversation:
 
     def hold(self) -> None:
         if self._read(4) != b"\x60\x60\xb0\x17":
-            raise _Lost("no Bolt")
+            raise _LostError("no Bolt")
         self._read(16)
         self.link.sendall(bytes((0, 0, VERSION[1], VERSION[0])))
         while True:
@@ -374,10 +374,10 @@ class _Conversation:
         fault = self.cluster._fault_at(Seen(self.member, name, query, extra))
         does = None if fault is None else fault.does
         if does is Does.DIE:
-            raise _Lost("by the script")
+            raise _LostError("by the script")
         if does is Does.HANG:
             self.cluster._ended.wait(600)
-            raise _Lost("by the script")
+            raise _LostError("by the script")
         try:
             if fault is not None and does is Does.FAIL:
                 self._fail(fault.code, "by the script")
@@ -391,7 +391,7 @@ class _Conversation:
             self._fail(error.code or "Neo.DatabaseError.General.UnknownError", error.message or "")
             return
         if does is Does.DIE_AFTER:
-            raise _Lost("by the script")
+            raise _LostError("by the script")
         for record in records:
             self._send(RECORD, record)
         self._send(SUCCESS, answer)
@@ -460,6 +460,6 @@ class _Conversation:
         while len(data) < size:
             part = self.link.recv(size - len(data))
             if not part:
-                raise _Lost("the client closed it")
+                raise _LostError("the client closed it")
             data += part
         return bytes(data)

@@ -23,7 +23,7 @@ import pytest
 from folder_of_run import folder_of_run
 from graphs import AnyStatement, load_graph
 from hypothesis import settings
-from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
+from neo4j_server import Neo4jMissingError, Neo4jServer, lease_server
 from processor_time import Processor
 from waiting import PATIENCE_S, be_patient_over_http, be_patient_with_queries
 
@@ -145,7 +145,7 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
     lease = lease_server(folder_of_run(tmp_path_factory))
     try:
         server = lease.__enter__()
-    except Neo4jMissing as reason:
+    except Neo4jMissingError as reason:
         missing(str(reason))
         raise
     try:

@@ -40,7 +40,7 @@ _SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _OPENED = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch", "java.base/java.util.concurrent")  # fmt: skip
 
 
-class Neo4jMissing(Exception):
+class Neo4jMissingError(Exception):
     """No Neo4j can be had here; the message is the reason, in words."""
 
 
@@ -90,7 +90,7 @@ class Neo4jServer:
 
     def _require_owned(self) -> None:
         if self.home is None:
-            raise Neo4jMissing(f"the server of {ENVIRONMENT} is not ours to stop")
+            raise Neo4jMissingError(f"the server of {ENVIRONMENT} is not ours to stop")
 
     def _end(self, number: signal.Signals) -> None:
         if not self.pid or not _alive(self.pid):
@@ -126,7 +126,7 @@ def start_server(
         prepare: Called with the empty home before the server starts on it.
 
     Raises:
-        Neo4jMissing: Java 17, Maven or its downloads are missing.
+        Neo4jMissingError: Java 17, Maven or its downloads are missing.
         RuntimeError: It does not start; holds the end of its log.
     """
     given = os.environ.get(ENVIRONMENT)
@@ -200,15 +200,15 @@ def _read_state(state: Path) -> tuple[int, Neo4jServer | None]:
 
 
 def require_java() -> str:
-    """Returns the java command; raises ``Neo4jMissing`` without a JDK of 17 or later."""
+    """Returns the java command; raises ``Neo4jMissingError`` without a JDK of 17 or later."""
     java = shutil.which("java")
     if java is None:
-        raise Neo4jMissing("Java is missing; the Neo4j tests need a JDK 17 or later")
+        raise Neo4jMissingError("Java is missing; the Neo4j tests need a JDK 17 or later")
     answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     found = re.search(r'version "(\d+)', answer.stderr + answer.stdout)
     if found is None or int(found[1]) < 17:
         version = found[1] if found else "unknown"
-        raise Neo4jMissing(f"Java is {version}; the Neo4j tests need a JDK 17 or later")
+        raise Neo4jMissingError(f"Java is {version}; the Neo4j tests need a JDK 17 or later")
     return java
 
 
@@ -226,7 +226,7 @@ def fetch_jars() -> Path:
         return jars
     maven = shutil.which("mvn")
     if maven is None:
-        raise Neo4jMissing("Maven is missing; it fetches the jars of the Neo4j that is tested")
+        raise Neo4jMissingError("Maven is missing; it fetches the jars of the Neo4j that is tested")
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / "lock"):
         if jars.is_dir():
@@ -237,7 +237,9 @@ def fetch_jars() -> Path:
             command += [f"-DoutputDirectory={partial}", "-DincludeScope=runtime"]
             answer = subprocess.run(command, capture_output=True, text=True, check=False)
             if answer.returncode:
-                raise Neo4jMissing(f"Maven could not fetch Neo4j: {answer.stdout[-400:].strip()}")
+                raise Neo4jMissingError(
+                    f"Maven could not fetch Neo4j: {answer.stdout[-400:].strip()}"
+                )
             # The rename is the sign that the folder is whole.
             partial.rename(jars)
         finally:

@@ -287,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 130
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 

@@ -64,7 +64,7 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
         report = measure_families(
             sets,
             open_graph=partial(open_graph, folder),
-            scorer_without=scorers or (lambda family: None),
+            scorer_without=scorers or (lambda _: None),
             preset=options.preset,
             given=options.given,
             sample=options.sample,

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
     return 1 if verdict.faults else 0
 
 
-def _run(given: argparse.Namespace, plan: Plan) -> None:
+def _run(given: argparse.Namespace, _plan: Plan) -> None:
     prepared = prepare(given.data, given.keep)
     keys = _make_keys(given.keep / "keys.json", given.clients)
     os.environ["GRAPH_SERVICE_CACHE_DIR"] = str(given.keep / "cache")

@@ -89,11 +89,13 @@ class GraphServiceRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
+        del run_manager
         return [_document(found) for found in self.ask(query, k=k).documents]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
+        del run_manager
         return [_document(found) for found in (await self.aask(query, k=k)).documents]
 
 

@@ -65,7 +65,7 @@ def _comes_as_it_is(kind: object) -> bool:
 
 def _attribute(name: str) -> Callable[..., Any]:
     read = attrgetter(name)
-    return lambda source, info: read(source)
+    return lambda source, _info: read(source)
 
 
 def _call(function: Any, takes_info: bool, takes_arguments: bool) -> Callable[..., Any]:
@@ -78,7 +78,7 @@ def _call(function: Any, takes_info: bool, takes_arguments: bool) -> Callable[..
         return with_arguments
     if takes_info:
         return lambda source, info: function(source, info)
-    return lambda source, info: function(source)
+    return lambda source, _info: function(source)
 
 
 _PYTHON_NAMES: dict[str, str] = {}

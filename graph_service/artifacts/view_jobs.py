@@ -24,7 +24,7 @@ AT_ONCE = 2
 _log = logging.getLogger(__name__)
 
 
-class _Cancelled(Exception):
+class _CancelledError(Exception):
     """Ends a job that was cancelled or whose view was deleted."""
 
 
@@ -34,7 +34,7 @@ class _JobDeadline(Deadline):
 
     tick: Callable[[], None] = lambda: None
 
-    def check(self, what: str, /) -> None:
+    def check(self, _what: str, /) -> None:
         """Raises when the job was cancelled."""
         self.tick()
 
@@ -68,14 +68,14 @@ class _Job:
 
     def _tick(self) -> None:
         if self._cancelled.is_set():
-            raise _Cancelled
+            raise _CancelledError
         if time.monotonic() - self._beaten > BEAT_S:
             self._say(self._progress)
 
     def _say(self, progress: float) -> None:
         self._progress, self._beaten = progress, time.monotonic()
         if self._cancelled.is_set() or not self._views.advance(self._view, progress=progress):
-            raise _Cancelled
+            raise _CancelledError
 
     def _run(self) -> None:
         assert self._turns is not None
@@ -91,7 +91,7 @@ class _Job:
                 self._views.create(graph, view.spec, deadline=deadline, progress=self._say)
             finally:
                 self._turns.release()
-        except _Cancelled:
+        except _CancelledError:
             self._views.advance(view, state=ViewState.CANCELLED)
         except GraphServiceError as error:
             # Clients read it: where the store is stays in the log.

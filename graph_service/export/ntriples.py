@@ -181,7 +181,7 @@ class NTriplesWriter:
         omissions.add(LOST_REFERENCES, len(statement.references))
         self._out.write(f"{subject} {predicate} {term}{graph} .\n".encode())
 
-    def finish(self, fingerprints: Fingerprints, /) -> None:
+    def finish(self, _fingerprints: Fingerprints, /) -> None:
         """Counts the entities that nothing in the file names."""
         self._omissions.add(LOST_ENTITY, len(self._unconnected))
 
@@ -248,13 +248,13 @@ def _string(value: StringValue, of_property: bool) -> tuple[str, bool]:
     return _quoted(text), False
 
 
-def _monolingual(value: MonolingualText, of_property: bool) -> tuple[str, bool]:
+def _monolingual(value: MonolingualText, _of_property: bool) -> tuple[str, bool]:
     if _LANGUAGE.fullmatch(value.language):
         return f"{_quoted(value.text)}@{value.language}", True
     return _quoted(value.text), False
 
 
-def _quantity(value: Quantity, of_property: bool) -> tuple[str, bool]:
+def _quantity(value: Quantity, _of_property: bool) -> tuple[str, bool]:
     is_plain = value.unit is None and value.lower is None and value.upper is None
     if _DECIMAL.fullmatch(value.amount):
         return f'"{value.amount}"^^<{XSD}decimal>', is_plain
@@ -291,7 +291,7 @@ def _time(value: Time, of_property: bool) -> tuple[str, bool]:
     )
 
 
-def _coordinates(value: Coordinates, of_property: bool) -> tuple[str, bool]:
+def _coordinates(value: Coordinates, _of_property: bool) -> tuple[str, bool]:
     globe = "" if value.globe == EARTH else f"{iri_of(value.globe)} "
     text = f"{globe}Point({value.longitude!r} {value.latitude!r})"
     is_exact = value.altitude is None and value.precision is None

@@ -193,7 +193,7 @@ def _load_commands(out: str, labels: str | None, tsv: TsvWriter | None) -> tuple
     return (shlex.join(command),)
 
 
-def _import_commands(exported: ExportedGraph, out: str) -> tuple[str, ...]:
+def _import_commands(_exported: ExportedGraph, out: str) -> tuple[str, ...]:
     from graph_service.store.neo4j.bulk_csv import import_arguments
 
     arguments = import_arguments(Path(out).absolute())

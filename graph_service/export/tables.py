@@ -178,7 +178,7 @@ class TsvWriter:
         row = (statement.head, relation, tail, statement.id if guid else "", rank, language, *cells)
         self._out.write(("\t".join(row) + "\n").encode())
 
-    def finish(self, fingerprints: Fingerprints, /) -> None:
+    def finish(self, _fingerprints: Fingerprints, /) -> None:
         """Counts the texts that a loader will take for entities."""
         literal = set(self.literal_relations)
         for relation, uses in self._uses.items():

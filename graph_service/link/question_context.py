@@ -39,7 +39,7 @@ class QuestionContext:
     runs: Mapping[str, Sequence[tuple[int, int]]]
     rules: LinkingRules
 
-    def begins_run(self, left: int, right: int, /) -> bool:
+    def begins_run(self, _left: int, right: int, /) -> bool:
         """Returns whether a capitalised word follows at once: a first name, not the whole name."""
         if right >= len(self.atoms):
             return False

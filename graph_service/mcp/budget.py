@@ -89,7 +89,7 @@ def filled(
     head: str = "",
     budget: int,
     on_cut: Callable[[Answer, int], None] | None = None,
-    end: Callable[[Answer], str] = lambda answer: "",
+    end: Callable[[Answer], str] = lambda _: "",
 ) -> CallToolResult:
     """Returns an answer with as much of its lists as its budget holds, the first list first.
 

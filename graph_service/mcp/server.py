@@ -203,10 +203,10 @@ def http_app(
     """
     limits = sessions or SessionLimits()
 
-    async def live(request: Request) -> Response:
+    async def live(_request: Request) -> Response:
         return JSONResponse({"status": "live"})
 
-    async def ready(request: Request) -> Response:
+    async def ready(_request: Request) -> Response:
         fault = "" if find_fault is None else await find_fault()
         return JSONResponse({"status": fault or "ready"}, 503 if fault else 200)
 

@@ -193,8 +193,8 @@ _FIELDS: dict[type, Callable[[Any], list[Any]]] = {
         value.globe,
     ],
     Iri: lambda value: ["i", value.iri],
-    SomeValue: lambda value: ["some"],
-    NoValue: lambda value: ["none"],
+    SomeValue: lambda _: ["some"],
+    NoValue: lambda _: ["none"],
     UnknownValue: lambda value: ["u", value.datatype, value.json],
 }
 

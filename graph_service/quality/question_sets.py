@@ -111,12 +111,12 @@ def _chain(text: str, path: str) -> ChainQuestion:
     return ChainQuestion(_clean(text), parts[0], steps, tuple(parts[::2]))
 
 
-def _pathquestion(line: str, number: int) -> ChainQuestion | None:
+def _pathquestion(line: str, _number: int) -> ChainQuestion | None:
     text, _, path = line.split("\t")[:3]
     return _chain(text, path)
 
 
-def _worldcup(line: str, number: int) -> ChainQuestion | None:
+def _worldcup(line: str, _number: int) -> ChainQuestion | None:
     text, _, path = line.split("\t")[:3]
     if "*" in path:
         return None  # A conjunction of chains; the set of such questions is another.
@@ -137,7 +137,7 @@ def _metaqa(line: str, number: int) -> ChainQuestion | None:
     )
 
 
-def _chains(line: str, number: int) -> ChainQuestion | None:
+def _chains(line: str, _number: int) -> ChainQuestion | None:
     row: dict[str, Any] = json.loads(line)
     steps = tuple((str(relation), bool(back)) for relation, back in row.get("steps", ()))
     answers = frozenset(map(str, row.get("answers", ())))

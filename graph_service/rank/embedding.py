@@ -30,6 +30,7 @@ class EmbeddingRanker:
         self, question: str, relations: Sequence[SignedRelation], /, *, entity: str = ""
     ) -> tuple[RankedRelation, ...]:
         """Returns all relations by the cosine of their text with the question's."""
+        del entity
         if not relations:
             return ()
         query = encode_queries(self._encoder, [question])[0].astype(np.float64)

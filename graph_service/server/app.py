@@ -503,18 +503,18 @@ class _Endpoint:
         folder = self._experiments
         return None if folder is None else folder.seen_by(caller.graphs)
 
-    async def live(self, request: Request) -> Response:
+    async def live(self, _request: Request) -> Response:
         """Whether the process runs."""
         return _json(200, {"status": "live"})
 
-    async def ready(self, request: Request) -> Response:
+    async def ready(self, _request: Request) -> Response:
         """Whether a worker is free, or comes free soon, and the server is ready for queries."""
         fault = await self._readiness.find_fault()
         if fault:
             return _json(503, {"status": fault})
         return _json(200, {"status": "ready", **self._preparation.status()})
 
-    async def version(self, request: Request) -> Response:
+    async def version(self, _request: Request) -> Response:
         """The version of this package."""
         return _json(200, {"version": graph_service.__version__})
 
@@ -683,7 +683,7 @@ def _refused(request: Request, error: Exception) -> Response:
     return refusal(error.status_code, "BAD_INPUT", message, error.headers)
 
 
-def _failed(request: Request, error: Exception) -> Response:
+def _failed(_request: Request, error: Exception) -> Response:
     request_id = current_record().request_id
     log.error("request %s failed", request_id, exc_info=error)
     message = f"An internal error happened; it is logged under request {request_id}."

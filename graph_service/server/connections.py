@@ -200,7 +200,7 @@ class BoundedProtocol(H11Protocol):
         super().pause_writing()
         self._watch_writing()
 
-    def send_400_response(self, msg: str) -> None:
+    def send_400_response(self, _msg: str) -> None:
         """Answers what is no HTTP in the form of every other error."""
         status = getattr(sys.exc_info()[1], "error_status_hint", 400)
         code = "LIMIT_EXCEEDED" if status == 431 else "BAD_INPUT"

@@ -62,7 +62,8 @@ class HandedServer(Server):
         self._beating: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to take connections."""
+        """Begins to take connections; none of these sockets, which another process has."""
+        del sockets
         await super().startup([])
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._take)
         self._looking = asyncio.ensure_future(self._look_until_ready())
@@ -74,6 +75,7 @@ class HandedServer(Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answers what is under way, as long as there is time."""
+        del sockets
         if self._looking is not None:
             self._looking.cancel()
         self._shared.set_warm(self._number, False)

@@ -39,11 +39,11 @@ class Handed:
     limits: ConnectionLimits
     channel: Channel
 
-    def enter(self, address: str, /) -> str:
+    def enter(self, _address: str, /) -> str:
         """Returns why the connection may not stay, or nothing."""
         return refusal_of(self.limits, self.over)
 
-    def leave(self, address: str, /) -> None:
+    def leave(self, _address: str, /) -> None:
         """Says that it was closed."""
         self.channel.say(self.number)
 

@@ -101,7 +101,7 @@ class Readiness:
             *(
                 self._workers.run(
                     Job("a look at the store", PING_TIMEOUT_S, is_lookup=is_lookup, is_own=True),
-                    lambda deadline: look(),
+                    lambda _: look(),
                     first=True,
                 )
                 for is_lookup in (False, True)
@@ -120,7 +120,7 @@ class Readiness:
                 log.error("graph %s can't be warmed: %s", name, error, exc_info=error)
                 raise
 
-    def _ask(self, name: str, deadline: Deadline) -> None:
+    def _ask(self, name: str, _deadline: Deadline) -> None:
         """Opens a graph, and asks it a question that reads what every question reads."""
         head = self._some_head(self._service.graph(name))
         if head is None:

@@ -46,7 +46,7 @@ class Scorers:
         info = self._graphs.find(graph)
         require_base(info)
         arrays = self._graphs.arrays(info)
-        say = progress or (lambda stage, share: None)
+        say = progress or (lambda *_: None)
         texts = None
         if text:
             texts = entity_texts(

@@ -54,7 +54,7 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
         """Lets this thread's reads in the block go together; see ``Store.at_once``."""
         return nullcontext()
 
-    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
+    def within(self, _deadline: Deadline, /) -> AbstractContextManager[None]:
         """Gives this thread's reads in the block a deadline; see ``Store.within``."""
         return nullcontext()
 

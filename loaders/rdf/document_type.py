@@ -68,10 +68,10 @@ def _read_to_root(data: bytes) -> str | None:
         name: str,
         is_parameter: bool,
         value: str | None,
-        base: str | None,
-        system_id: str | None,
-        public_id: str | None,
-        notation: str | None,
+        _base: str | None,
+        _system_id: str | None,
+        _public_id: str | None,
+        _notation: str | None,
     ) -> None:
         names.add(name)
         problem = ""
@@ -92,7 +92,7 @@ def _read_to_root(data: bytes) -> str | None:
                 declared[1].decode("utf-8", "replace") if declared else None,
             )
 
-    def begin(name: str, attributes: dict[str, str]) -> None:
+    def begin(name: str, _attributes: dict[str, str]) -> None:
         raise _RootReachedError(name)
 
     parser.EntityDeclHandler = declare

@@ -142,7 +142,7 @@ def _read_json(
 
 
 def _take_names(
-    kind: str, id_: str, entry: Any, terms: TermRows, parsed: Parsed, options: LoadOptions
+    kind: str, id_: str, entry: Any, terms: TermRows, parsed: Parsed, _options: LoadOptions
 ) -> None:
     fields = entry if isinstance(entry, dict) else {kind: entry}
     texts = {name: fields[name] for name in ("label", "description") if name in fields}
@@ -153,7 +153,7 @@ def _take_names(
 
 
 def _take_classes(
-    id_: str, entry: Any, terms: TermRows, parsed: Parsed, options: LoadOptions
+    id_: str, entry: Any, _terms: TermRows, parsed: Parsed, options: LoadOptions
 ) -> None:
     classes = entry if isinstance(entry, list) else [entry]
     if not all(isinstance(class_, str) for class_ in classes):

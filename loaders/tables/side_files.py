@@ -82,7 +82,7 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
     """Yields the rows of a table of tabs or commas; the first that is wrong ends the load."""
     rows: list[Row] = []
 
-    def take(row: Row, parsed: Parsed) -> None:
+    def take(row: Row, _parsed: Parsed) -> None:
         if len(row.cells) < width:
             raise RowError(f"expected {width} columns, came {len(row.cells)}")
         rows.append(Row(row.cells[:width], row.line, row.offset))

@@ -79,7 +79,7 @@ class _PageParser:
     def _refuse(self, *_: object) -> None:
         raise _XmlRefusedError("a document type declaration, which a MediaWiki dump does not have")
 
-    def _start(self, name: str, attributes: object) -> None:
+    def _start(self, name: str, _attributes: object) -> None:
         if not self._path and name != "mediawiki":
             raise _XmlRefusedError(f"expected a MediaWiki dump, came XML that begins with <{name}>")
         self._path.append(name)

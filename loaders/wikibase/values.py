@@ -98,7 +98,7 @@ def _entity(id_: str) -> Fields:
     return ("e", normalise_entity_id(id_))
 
 
-def _read_entity_value(value: Any, datatype: str | None) -> Fields:
+def _read_entity_value(value: Any, _datatype: str | None) -> Fields:
     id_ = value.get("id")
     if id_ is None:
         id_ = f"{_PREFIXES[value['entity-type']]}{int(value['numeric-id'])}"
@@ -115,7 +115,7 @@ def _read_string(value: Any, datatype: str | None) -> Fields:
     return ("s", value, datatype)
 
 
-def _read_monolingual(value: Any, datatype: str | None) -> Fields:
+def _read_monolingual(value: Any, _datatype: str | None) -> Fields:
     text, language = value["text"], value["language"]
     if not isinstance(text, str):
         raise TypeError(text)
@@ -137,7 +137,7 @@ def _unit(raw: str) -> str | None:
     return None if raw in ("1", "") else normalise_entity_id(raw)
 
 
-def _read_quantity(value: Any, datatype: str | None) -> Fields:
+def _read_quantity(value: Any, _datatype: str | None) -> Fields:
     lower, upper = value.get("lowerBound"), value.get("upperBound")
     return (
         "q",
@@ -165,7 +165,7 @@ def normalise_time(raw: str, /) -> str:
     return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"
 
 
-def _read_time(value: Any, datatype: str | None) -> Fields:
+def _read_time(value: Any, _datatype: str | None) -> Fields:
     precision = value["precision"]
     calendar = value.get("calendarmodel")
     if type(precision) is not int:
@@ -182,7 +182,7 @@ def _read_time(value: Any, datatype: str | None) -> Fields:
     )
 
 
-def _read_coordinates(value: Any, datatype: str | None) -> Fields:
+def _read_coordinates(value: Any, _datatype: str | None) -> Fields:
     altitude, precision, globe = value.get("altitude"), value.get("precision"), value.get("globe")
     return (
         "c",

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from graph_service.text.labels import label_spans, masked
 from graph_service.text.sentences import sentence_spans
-from queries.builders.stages import NO_REPLY, Refused
+from queries.builders.stages import NO_REPLY, RefusedError
 from queries.generate.asking import ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import PromptFolder
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, Rendered
-from queries.llm.reply import UnreadableReply, is_none
+from queries.llm.reply import UnreadableReplyError, is_none
 
 T = TypeVar("T")
 
@@ -42,31 +42,31 @@ def ask_for(
     Args:
         model: Whom to ask.
         messages: The rendered prompt.
-        read: From the reply to the value; raises ``Refused`` with what was expected.
+        read: From the reply to the value; raises ``RefusedError`` with what was expected.
         generation: Temperature, tokens and random seed.
 
     Raises:
-        Refused: Neither reply was accepted, or none came; the last reason.
+        RefusedError: Neither reply was accepted, or none came; the last reason.
         SetupError, LimitError: As ``ask``.
     """
-    last = Refused(UNREADABLE)
+    last = RefusedError(UNREADABLE)
 
     def reading(text: str) -> T:
         nonlocal last
         try:
             return read(text)
-        except Refused as error:
+        except RefusedError as error:
             last = error
-            raise UnreadableReply(error.detail or error.why) from error
+            raise UnreadableReplyError(error.detail or error.why) from error
 
     asked = ask(model, messages, reading, generation=generation, must_end=True)
     if asked.value is not None:
         return asked.value
     if asked.exchanges[-1].finish_reason is None:
-        raise Refused(NO_REPLY, asked.failure or "")
+        raise RefusedError(NO_REPLY, asked.failure or "")
     if last.detail or last.why != UNREADABLE:
         raise last
-    raise Refused(UNREADABLE, asked.failure or "")
+    raise RefusedError(UNREADABLE, asked.failure or "")
 
 
 def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
@@ -77,17 +77,19 @@ def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
         names: Labels that may hold full stops and brackets.
 
     Raises:
-        Refused: It is empty, several lines or sentences, or holds square brackets.
+        RefusedError: It is empty, several lines or sentences, or holds square brackets.
     """
     said = text.strip()
     if not said or "\n" in said:
-        raise Refused(UNREADABLE, "the reply has to be one sentence on one line")
+        raise RefusedError(UNREADABLE, "the reply has to be one sentence on one line")
     names = tuple(names)
     if _has_brackets(said, names):
-        raise Refused(UNREADABLE, "the sentence must hold no square brackets but those of names")
+        raise RefusedError(
+            UNREADABLE, "the sentence must hold no square brackets but those of names"
+        )
     said = one_line(said)
     if len(sentence_spans(said, names=names)) != 1:
-        raise Refused(UNREADABLE, "the reply has to be one sentence and no more")
+        raise RefusedError(UNREADABLE, "the reply has to be one sentence and no more")
     return said.rstrip(".").rstrip()
 
 
@@ -105,13 +107,17 @@ def read_question(text: str, /, *, names: Iterable[str] = ()) -> str:
         names: Labels that may hold brackets.
 
     Raises:
-        Refused: It is several lines, does not end with a question mark, or holds square brackets.
+        RefusedError: It is several lines, does not end with a question mark, or holds square brackets.
     """
     said = text.strip()
     if not said or "\n" in said or not said.endswith("?"):
-        raise Refused("no question", "the reply has to be one question on one line, ending in ?")
+        raise RefusedError(
+            "no question", "the reply has to be one question on one line, ending in ?"
+        )
     if _has_brackets(said, names):
-        raise Refused("no question", "the question must hold no square brackets but those of names")
+        raise RefusedError(
+            "no question", "the question must hold no square brackets but those of names"
+        )
     return one_line(said)
 
 
@@ -123,7 +129,7 @@ def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
         most: The largest number that was offered.
 
     Raises:
-        Refused: It is anything else, or a number was not offered.
+        RefusedError: It is anything else, or a number was not offered.
 
     >>> read_numbers("1, 3", 3), read_numbers("none", 3)
     ((1, 3), ())
@@ -133,9 +139,11 @@ def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
         return ()
     parts = [part.strip().strip("[]") for part in said.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise Refused(UNREADABLE, "numbers of facts with commas between were expected, or none")
+        raise RefusedError(
+            UNREADABLE, "numbers of facts with commas between were expected, or none"
+        )
     numbers = tuple(dict.fromkeys(int(part) for part in parts))
     wrong = [number for number in numbers if not 1 <= number <= most]
     if wrong:
-        raise Refused("fact not offered", f"fact {wrong[0]} is not offered; there are {most}")
+        raise RefusedError("fact not offered", f"fact {wrong[0]} is not offered; there are {most}")
     return numbers

@@ -39,7 +39,7 @@ Given = TypeVar("Given", bound=Item)
 Made = TypeVar("Made", bound=Item)
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An item can't become what a stage makes.
 
     Args:
@@ -60,7 +60,7 @@ class Stage(Generic[Given, Made]):
     Attributes:
         name: Name of its file, without the ending.
         kind: What it makes.
-        make: Makes it of one item; raises ``Refused``.
+        make: Makes it of one item; raises ``RefusedError``.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Stages:
             item = given[index]
             try:
                 return Line(item.id, hashes[index], stage.make(item))
-            except Refused as error:
+            except RefusedError as error:
                 return Line(item.id, hashes[index], None, error.why, error.detail)
 
         def write(line: Line[Made]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from queries.datasets.scored import read_texts_by_id
 from queries.experiment.plan import JudgeKind, JudgePlan
 from queries.generate.answer import Answer
-from queries.llm import ChatModel, JsonForm, Message, Reply, Usage, estimate_tokens
+from queries.llm import ChatModel, Message, Reply, Usage, estimate_tokens
 from queries.score.case import case_of_answer
 from queries.score.criteria import load_criteria
 from queries.score.entailment import ChatEntailment
@@ -158,12 +158,8 @@ class CountingChat:
         messages: Sequence[Message],
         /,
         *,
-        temperature: float | None = 0.0,
         max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
+        **_: object,
     ) -> Reply:
         """Returns a reply that can be read."""
         with self._lock:

@@ -227,7 +227,7 @@ def run(
     answers, timings = LineFile(folder / ANSWERS_NAME), LineFile(folder / TIMINGS_NAME)
     counter = AnswerCounter(questions, retry_failed=retry_failed)
     answers.resume(counter.is_valid)
-    timings.resume(lambda line, where: True)
+    timings.resume(lambda *_: True)
     left = questions[counter.count :]
     last_of_cell = {cell.id: subject.case.id for cell, subject in left}
     cell_numbers = {cell.id: number for number, cell in enumerate(experiment.cells, 1)}

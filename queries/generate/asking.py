@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from queries.generate.prompt import load_prompt, messages_hash
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
-from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
+from queries.llm.reply import CUT, UnreadableReplyError, cut_note, read_reply
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def ask(
     Args:
         model: Whom to ask.
         messages: The rendered prompt.
-        read: From the reply, without thoughts, to the value; raises ``UnreadableReply``.
+        read: From the reply, without thoughts, to the value; raises ``UnreadableReplyError``.
         generation: Temperature, tokens and random seed.
         labels: Of the data that the model is shown; see ``read_reply``.
         must_end: Whether a reply that was cut at its tokens cannot be read.
@@ -152,9 +152,9 @@ def _ask(
             answered = read_reply(reply.text, labels=labels)
             text, thoughts = answered.text, answered.thoughts
             if is_cut and must_end:
-                raise UnreadableReply("it has to be whole")
+                raise UnreadableReplyError("it has to be whole")
             value = read(text)
-        except UnreadableReply as error:
+        except UnreadableReplyError as error:
             why = f"{UNREADABLE}: {error}"
             if is_cut:
                 why += f" ({cut_note(generation.max_tokens)})"

@@ -258,7 +258,7 @@ class CitationReader:
         inner = shadow[start + 1 : _closing(shadow, start) - 1]
         return read_numbers(inner, len(self._knowledge)) is not None
 
-    def _in_parentheses(self, text: str, shadow: str, start: int) -> _Found | None:
+    def _in_parentheses(self, _text: str, shadow: str, start: int) -> _Found | None:
         """``(Fact 1)``: parentheses cite where they say so and every number was offered."""
         match = _PARENTHESES.match(shadow, start)
         if match is None or not cites_in_words(match[1]):

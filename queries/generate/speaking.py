@@ -26,7 +26,7 @@ from queries.generate.reader import parse_answer
 from queries.generate.setting import RECIPES, Generation, Join, Setting
 from queries.generate.spoken import labels_of
 from queries.llm import ChatModel, Message, Rendered, Usage
-from queries.llm.reply import CUT, UnreadableReply, cut_note
+from queries.llm.reply import CUT, UnreadableReplyError, cut_note
 
 _ANSWER = re.compile(r"^[\s*_#]*ANSWER[*_]*\s*:[*_]*\s*", re.MULTILINE)
 _DONE = re.compile(r"^[\s*_\"']*DONE\b", re.IGNORECASE)
@@ -268,24 +268,24 @@ def _notes(asked: Asked[str], generation: Generation) -> tuple[str, ...]:
 
 def _filled(text: str) -> str:
     if not text.strip():
-        raise UnreadableReply("it has to hold an answer, and is empty")
+        raise UnreadableReplyError("it has to hold an answer, and is empty")
     return text
 
 
 def _after_mark(text: str) -> str:
     found = list(_ANSWER.finditer(text))
     if not found:
-        raise UnreadableReply("the answer has to begin on a line of its own with ANSWER:")
+        raise UnreadableReplyError("the answer has to begin on a line of its own with ANSWER:")
     after = text[found[-1].end() :].strip()
     if not after:
-        raise UnreadableReply("an answer has to follow after ANSWER:")
+        raise UnreadableReplyError("an answer has to follow after ANSWER:")
     return after
 
 
 def _first_sentence(text: str) -> str:
     spans = sentence_spans(text)
     if not spans:
-        raise UnreadableReply("it has to be one sentence, and is empty")
+        raise UnreadableReplyError("it has to be one sentence, and is empty")
     start, end = spans[0]
     return one_line(text[start:end])
 

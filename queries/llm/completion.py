@@ -11,7 +11,7 @@ from queries.llm.chat import ReplyError, ReplyFault, TokenChance, TokenChoice, U
 from queries.llm.reply import CUT, finite_logprob, read_json
 
 
-class Passing(Exception):
+class TransientError(Exception):
     """A fault after which the same request may be asked again."""
 
     def __init__(
@@ -94,21 +94,21 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
     """Returns what the body of a reply says.
 
     Raises:
-        Passing: It is no completion, or an empty one; the same request may be asked again.
+        TransientError: It is no completion, or an empty one; the same request may be asked again.
         ReportedError: It is an error that came with a status of success.
         ReplyError: The model refuses to answer, or was cut before its answer began.
     """
     body = read_body(status, headers, content)
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list):
-        raise Passing(ReplyFault.MALFORMED, "expected a list of choices, got none", headers)
+        raise TransientError(ReplyFault.MALFORMED, "expected a list of choices, got none", headers)
     if not choices:
-        raise Passing(ReplyFault.EMPTY, "the reply has no choice", headers)
+        raise TransientError(ReplyFault.EMPTY, "the reply has no choice", headers)
     first = choices[0]
     _raise_reported(first)
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):
-        raise Passing(ReplyFault.MALFORMED, "the choice holds no message", headers)
+        raise TransientError(ReplyFault.MALFORMED, "the choice holds no message", headers)
     finish = str(first.get("finish_reason") or "stop")
     if finish.lower() in _CUTS:
         finish = CUT
@@ -128,7 +128,9 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
                 "the reply was cut at its limit of tokens before the answer began",
                 fault=ReplyFault.EMPTY,
             )
-        raise Passing(ReplyFault.EMPTY, f"the reply holds no text (finish: {finish})", headers)
+        raise TransientError(
+            ReplyFault.EMPTY, f"the reply holds no text (finish: {finish})", headers
+        )
     counted = body.get("usage")
     usage = None
     if isinstance(counted, dict):
@@ -149,14 +151,14 @@ def read_body(status: int, headers: Mapping[str, str], content: bytes, /) -> Any
     """Returns the JSON of a reply.
 
     Raises:
-        Passing: It is no JSON.
+        TransientError: It is no JSON.
         ReportedError: It is an error that came with a status of success.
     """
     try:
         body = read_json(content)
     except ValueError as error:
         shown = content[:80].decode("utf-8", "replace")
-        raise Passing(
+        raise TransientError(
             ReplyFault.MALFORMED,
             f"expected JSON, got {shown!r} (HTTP {status}; {error})",
             headers,
@@ -199,6 +201,6 @@ def _logprobs(data: Any, headers: Mapping[str, str]) -> tuple[TokenChoice, ...]:
             for item in listed
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Passing(
+        raise TransientError(
             ReplyFault.MALFORMED, f"the log-probabilities can't be read ({error!r})", headers
         ) from error

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from queries.llm.chat import ReplyFault, TokenChoice, Usage
-from queries.llm.completion import Completion, Passing, read_body
+from queries.llm.completion import Completion, TransientError, read_body
 from queries.llm.endpoint import OpenAIChat
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_echo(status: int, headers: Mapping[str, str], content: bytes, /) -> Com
     """Returns what the body of an echoed prompt says.
 
     Raises:
-        Passing: It is no completion, or has no log-probabilities that are numbers.
+        TransientError: It is no completion, or has no log-probabilities that are numbers.
         ReportedError: It is an error that came with a status of success.
     """
     body = read_body(status, headers, content)
@@ -70,7 +70,7 @@ def read_echo(status: int, headers: Mapping[str, str], content: bytes, /) -> Com
             chances,
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise Passing(
+        raise TransientError(
             ReplyFault.MALFORMED,
             "a completion with the log-probabilities of its prompt was expected (echo and "
             f"logprobs); {error!r} came (HTTP {status})",

@@ -19,7 +19,7 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
 )
-from queries.llm.completion import Completion, Passing, ReportedError, read_completion, said
+from queries.llm.completion import Completion, ReportedError, TransientError, read_completion, said
 from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class OpenAIChat:
                         usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
                     slot.charge(usage.total)
                     self.meter.add(usage)
-            except Passing as fault:
+            except TransientError as fault:
                 self._client.sleep(self._wait_s(fault, tries, started))
                 continue
             if read.finish == "content_filter":
@@ -189,7 +189,7 @@ class OpenAIChat:
                 read.logprobs,
             )
 
-    def _wait_s(self, fault: Passing, tries: int, started: float) -> float:
+    def _wait_s(self, fault: TransientError, tries: int, started: float) -> float:
         """Returns how long to wait before the next try; raises where there is none."""
         wait, asked = self._client.waits(fault.headers, tries)
         last = self._client.is_last(tries)
@@ -243,7 +243,7 @@ class OpenAIChat:
         try:
             response = self._create(calls, body, limit_s)
         except openai.APITimeoutError as error:
-            raise Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s") from error
+            raise TransientError(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s") from error
         except openai.APIStatusError as error:
             self._reached = True
             raise self._status_error(error) from error
@@ -262,10 +262,10 @@ class OpenAIChat:
     def _read(self, status: int, headers: Mapping[str, str], content: bytes) -> Completion:
         return read_completion(status, headers, content)
 
-    def _unreachable(self, cause: BaseException) -> Passing:
+    def _unreachable(self, cause: BaseException) -> TransientError:
         import httpx
 
-        return Passing(
+        return TransientError(
             ReplyFault.UNREACHABLE,
             self._client.unreachable(cause),
             nobody_listens=isinstance(cause, httpx.ConnectError),
@@ -296,7 +296,7 @@ class OpenAIChat:
             )
         if is_transient(status):
             fault = ReplyFault.RATE_LIMIT if status == 429 else ReplyFault.SERVER
-            return Passing(fault, f"HTTP {status}: {words}", headers)
+            return TransientError(fault, f"HTTP {status}: {words}", headers)
         if "content_filter" in code or "content_filter" in words:
             return ReplyError(
                 f"the endpoint's content filter refused the prompt (HTTP {status}: {words})",

@@ -28,7 +28,7 @@ def cut_note(max_tokens: int, /) -> str:
     return f"the reply was cut at {max_tokens} tokens"
 
 
-class UnreadableReply(Exception):
+class UnreadableReplyError(Exception):
     """A reply is not in the form that was asked for; the message says what was expected."""
 
 
@@ -85,7 +85,7 @@ def read_reply(text: str, /, *, labels: Iterable[str] = ()) -> Said:
         labels: Of the data that the model was shown: a tag within one of them is no thought.
 
     Raises:
-        UnreadableReply: It ends within its thoughts: it holds no answer.
+        UnreadableReplyError: It ends within its thoughts: it holds no answer.
 
     >>> read_reply("<think>Rome?</think>\nIt is Pisa.").text
     'It is Pisa.'
@@ -122,13 +122,13 @@ def _of_channels(text: str, shadow: str) -> Said | None:
             start = message.end()
             found.append(text[start : ends.start() if ends else len(text)])
         if not found:
-            raise UnreadableReply(CUT_WITHIN_THOUGHTS)
+            raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
         return Said("".join(found).strip(), True, start)
     for begins, answers in ((_PLAIN_ANALYSIS, _PLAIN_FINAL), (_GRANITE, _GRANITE_ANSWER)):
         if begins.match(shadow):
             ends_of = list(answers.finditer(shadow))
             if not ends_of:
-                raise UnreadableReply(CUT_WITHIN_THOUGHTS)
+                raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
             start = ends_of[-1].end()
             return Said(text[start:].strip(), True, start)
     return None
@@ -156,7 +156,7 @@ def _of_tags(text: str, shadow: str, known: frozenset[str]) -> Said:
         start = end = tag.end()
     if opened is not None:
         if opened[0].casefold() not in known:
-            raise UnreadableReply(CUT_WITHIN_THOUGHTS)
+            raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
         end = opened.start()
     parts.append(text[end:])
     said = "".join(parts)
@@ -209,7 +209,7 @@ def read_json_text(text: str, /) -> Any:
     r"""Returns the JSON that a reply is, or that its one block of code holds; see ``read_json``.
 
     Raises:
-        UnreadableReply: It is none; says what is wrong with it.
+        UnreadableReplyError: It is none; says what is wrong with it.
 
     >>> read_json_text("Here it is:\n```json\n{\"a\": 1}\n```")
     {'a': 1}
@@ -218,7 +218,7 @@ def read_json_text(text: str, /) -> Any:
     try:
         return read_json(blocks[0] if len(blocks) == 1 else text.strip())
     except ValueError as error:
-        raise UnreadableReply(f"one JSON object was expected; {error}") from error
+        raise UnreadableReplyError(f"one JSON object was expected; {error}") from error
 
 
 def finite_logprob(value: Any, /) -> float:
@@ -277,10 +277,10 @@ def read_line(text: str, /) -> str:
     """Returns a reply of one line, without marks of a list, stress or quotes.
 
     Raises:
-        UnreadableReply: It has no line, or several.
+        UnreadableReplyError: It has no line, or several.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
-        raise UnreadableReply(f"it has to be one line, and has {len(lines)}")
+        raise UnreadableReplyError(f"it has to be one line, and has {len(lines)}")
     item = re.fullmatch(r"\s*[-*•]\s+(.*)", lines[0])
     return plain_line(item[1] if item else lines[0]).strip('"')

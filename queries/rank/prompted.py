@@ -11,7 +11,7 @@ from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError, ReplyFault
-from queries.llm.reply import UnreadableReply
+from queries.llm.reply import UnreadableReplyError
 
 NAMED = 5
 """How many relations the model is asked for."""
@@ -81,7 +81,7 @@ def read_numbers(reply: str, most: int, /) -> tuple[int, ...]:
     r"""Returns the numbers that begin a reply's lines, each once, in order.
 
     Raises:
-        UnreadableReply: No line begins with one of 1 to ``most``.
+        UnreadableReplyError: No line begins with one of 1 to ``most``.
 
     >>> read_numbers("3. spouse\n[1]\n\n3", 4)
     (3, 1)
@@ -90,7 +90,7 @@ def read_numbers(reply: str, most: int, /) -> tuple[int, ...]:
     found = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
     within = tuple(dict.fromkeys(number for number in found if 1 <= number <= most))
     if not within:
-        raise UnreadableReply(f"numbers from 1 to {most} were expected, one a line")
+        raise UnreadableReplyError(f"numbers from 1 to {most} were expected, one a line")
     return within
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from graph_service.text.sentences import split_sentences
 from queries.generate.citations import one_line
 from queries.llm import Usage
-from queries.llm.reply import UnreadableReply, is_none, list_items, read_line
+from queries.llm.reply import UnreadableReplyError, is_none, list_items, read_line
 from queries.score.case import TextCase
 from queries.score.entailment import Entailment, Pair
 from queries.score.evidence import Evidence, evidence_of
@@ -73,7 +73,7 @@ def read_facts(text: str, /) -> tuple[str, ...]:
     r"""Returns the facts of a reply, a list with bullets or numbers; none where it says ``none``.
 
     Raises:
-        UnreadableReply: It is neither a list nor that word.
+        UnreadableReplyError: It is neither a list nor that word.
 
     >>> read_facts("- Ada sang.\n- Ada was born in London.")
     ('Ada sang.', 'Ada was born in London.')
@@ -81,7 +81,7 @@ def read_facts(text: str, /) -> tuple[str, ...]:
     found = list_items(text)
     if found or any(map(is_none, text.splitlines())):
         return found
-    raise UnreadableReply('every fact has to be on a line of its own that begins with "- "')
+    raise UnreadableReplyError('every fact has to be on a line of its own that begins with "- "')
 
 
 def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:

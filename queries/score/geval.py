@@ -17,7 +17,7 @@ from enum import StrEnum
 from graph_service.errors import InputError
 from queries.generate.citations import one_line
 from queries.llm import Message, ReplyError, TokenChoice, Usage, set_aside
-from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
+from queries.llm.reply import CUT, UnreadableReplyError, cut_note, read_reply
 from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
 from queries.score.judge import Judge, ask
@@ -164,7 +164,7 @@ def read_rating(text: str, low: int, high: int, /) -> int:
     """Returns the whole number that a reply is.
 
     Raises:
-        UnreadableReply: It is anything else, or outside the scale.
+        UnreadableReplyError: It is anything else, or outside the scale.
 
     >>> read_rating(" 4. ", 1, 5)
     4
@@ -173,10 +173,12 @@ def read_rating(text: str, low: int, high: int, /) -> int:
         r"[^\w+-]*(?:(?:score|rating)[^\w+-]*)?([+-]?\d+)(?:\s*/\s*(\d+))?\W*", text.strip(), re.I
     )
     if found is None or found.group(2) not in (None, str(high)):
-        raise UnreadableReply(f"it has to be one whole number from {low} to {high} and no more")
+        raise UnreadableReplyError(
+            f"it has to be one whole number from {low} to {high} and no more"
+        )
     value = int(found.group(1))
     if not low <= value <= high:
-        raise UnreadableReply(f"{value} is outside the scale from {low} to {high}")
+        raise UnreadableReplyError(f"{value} is outside the scale from {low} to {high}")
     return value
 
 
@@ -193,7 +195,7 @@ def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: 
         high: Greatest number of the scale.
 
     Raises:
-        UnreadableReply: There are no log-probabilities, or the rating is no token of its own.
+        UnreadableReplyError: There are no log-probabilities, or the rating is no token of its own.
 
     >>> from queries.llm import TokenChance
     >>> top = (TokenChance("4", math.log(0.6)), TokenChance("5", math.log(0.2)))
@@ -201,7 +203,7 @@ def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: 
     4.25
     """
     if not tokens:
-        raise UnreadableReply("the endpoint gives no log-probabilities (weigh by sampling)")
+        raise UnreadableReplyError("the endpoint gives no log-probabilities (weigh by sampling)")
     for choice in tokens:
         if choice.token.strip() != str(rating):
             continue
@@ -213,7 +215,7 @@ def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: 
         total = sum(shares.values())
         if total > 0:
             return sum(value * share for value, share in shares.items()) / total
-    raise UnreadableReply(f"the rating {rating} is no token of its own (weigh by sampling)")
+    raise UnreadableReplyError(f"the rating {rating} is no token of its own (weigh by sampling)")
 
 
 def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
@@ -368,11 +370,11 @@ class _Rater:
         try:
             said = read_reply(reply.text)
             if reply.finish_reason == CUT:
-                raise UnreadableReply(cut_note(self.by.judge.max_tokens))
+                raise UnreadableReplyError(cut_note(self.by.judge.max_tokens))
             rating = read_rating(said.text, preset.low, preset.high)
             tokens = _tokens_from(reply.logprobs, said.start)
             return weighted_rating(tokens, rating, preset.low, preset.high), None
-        except UnreadableReply as error:
+        except UnreadableReplyError as error:
             set_aside(self.by.judge.model, [reply])
             return None, f"unreadable: {error}"
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
 from queries.llm.chat import label_of
-from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
+from queries.llm.reply import CUT, UnreadableReplyError, cut_note, read_reply
 from queries.score.prompts import load_score_prompt
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ def ask(
     Args:
         judge: Whom to ask.
         messages: The rendered prompt.
-        read: From the reply to the value; raises ``UnreadableReply``.
+        read: From the reply to the value; raises ``UnreadableReplyError``.
         temperature: Instead of the judge's own.
         random_seed: Instead of the judge's own.
         ends_with_verdict: Whether a reply is complete where it ends with one verdict in double
@@ -112,9 +112,9 @@ def ask(
             text = read_reply(reply.text).text
             value = read(text)
             if is_cut and not (ends_with_verdict and text.rstrip().endswith("]]")):
-                raise UnreadableReply("it has to be whole, with its verdict at the end")
+                raise UnreadableReplyError("it has to be whole, with its verdict at the end")
             return Verdict(value, text, usage)
-        except UnreadableReply as error:
+        except UnreadableReplyError as error:
             reason = str(error)
             if is_cut:
                 reason += f" ({cut_note(judge.max_tokens)})"
@@ -136,7 +136,7 @@ def read_choice(text: str, choices: Sequence[str], /) -> str:
     """Returns the choice that a reply ends on: its last one in double square brackets.
 
     Raises:
-        UnreadableReply: There is none.
+        UnreadableReplyError: There is none.
 
     >>> read_choice("It is not [[B]], so: [[A]]", ["A", "B"])
     'A'
@@ -146,4 +146,4 @@ def read_choice(text: str, choices: Sequence[str], /) -> str:
             if found.casefold() == choice.casefold():
                 return choice
     listed = " or ".join(f"[[{choice}]]" for choice in choices)
-    raise UnreadableReply(f"it has to end with {listed}, and has neither")
+    raise UnreadableReplyError(f"it has to end with {listed}, and has neither")

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from queries.generate.citations import one_line
 from queries.llm import Message, Rendered, Usage
-from queries.llm.reply import UnreadableReply
+from queries.llm.reply import UnreadableReplyError
 from queries.score.case import TextCase
 from queries.score.criteria import Criteria, Label, Shot
 from queries.score.judge import Judge, Verdict, ask, read_choice
@@ -217,19 +217,21 @@ def read_labels(text: str, names: Sequence[str], /) -> tuple[str, ...]:
     """Returns the labels that a reply's last line of verdicts names; none for ``[[none]]``.
 
     Raises:
-        UnreadableReply: There is no verdict, an unknown name, or ``none`` beside a name.
+        UnreadableReplyError: There is no verdict, an unknown name, or ``none`` beside a name.
 
     >>> read_labels("Verdict: [[stiff]] [[long]]", ["long", "stiff", "wrong"])
     ('long', 'stiff')
     """
     lines = [found for line in text.splitlines() if (found := _BRACKETS.findall(line))]
     if not lines:
-        raise UnreadableReply("it has to end with names in double square brackets, or [[none]]")
+        raise UnreadableReplyError(
+            "it has to end with names in double square brackets, or [[none]]"
+        )
     said = {name.casefold() for name in lines[-1]}
     unknown = sorted(said - {*names, NONE})
     if unknown or (NONE in said and len(said) > 1):
         listed = ", ".join(f"[[{name}]]" for name in (*names, NONE))
-        raise UnreadableReply(f"its last line may name {listed}, and none beside no other")
+        raise UnreadableReplyError(f"its last line may name {listed}, and none beside no other")
     return tuple(name for name in names if name in said)
 
 

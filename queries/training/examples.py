@@ -119,7 +119,7 @@ class ExampleRecorder:
             )
         )
 
-    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+    def rank(self, reader: QuestionReader, _most: int, /) -> tuple[Finalists, Float64]:
         """Writes an example down, and goes on with one candidate."""
         question = self._question
         assert question is not None, "questions are asked by ask"

@@ -137,7 +137,7 @@ def train_on_graph(
     folder: Path,
     options: GraphTrainingOptions | None = None,
     paraphrased: Paraphrase | None = None,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = lambda *_: None,
 ) -> GraphTraining:
     """Returns a scorer trained on a graph, and whether it is to be used.
 

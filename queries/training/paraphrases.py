@@ -12,7 +12,7 @@ from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError
-from queries.llm.reply import CUT, UnreadableReply, plain_line
+from queries.llm.reply import CUT, UnreadableReplyError, plain_line
 from queries.training.examples import AnsweredQuestion
 
 PROMPT = "paraphrase"
@@ -42,7 +42,7 @@ def paraphrase(
     *,
     count: int,
     prompt: Prompt | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Paraphrases:
     """Returns questions in other words, in order.
 
@@ -88,7 +88,7 @@ def read_lines(reply: str, /) -> tuple[str, ...]:
     r"""Returns the questions of a reply, one a line.
 
     Raises:
-        UnreadableReply: There is none.
+        UnreadableReplyError: There is none.
 
     >>> read_lines("1. who wed Ann?\n- whom did Ann marry?\n\n")
     ('who wed Ann?', 'whom did Ann marry?')
@@ -99,5 +99,5 @@ def read_lines(reply: str, /) -> tuple[str, ...]:
         if (line := plain_line(_NUMBERED.sub("", each)).strip('"'))
     )
     if not lines:
-        raise UnreadableReply("questions were expected, one a line")
+        raise UnreadableReplyError("questions were expected, one a line")
     return lines

@@ -121,7 +121,7 @@ def record(
     folder: Path,
     /,
     *,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Recorded:
     """Returns the examples of questions, those that are kept in a folder without asking them.
 

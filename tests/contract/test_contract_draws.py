@@ -18,7 +18,7 @@ from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from queries.builders.kalma.pairs import NamedPair, disambiguate, name_pairs
 from queries.builders.material import GraphMaterial
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 
 NAMES = {"Q1": "Ann Lee", "Q2": "Bo Lee", "Q3": "Ann Lee", "Q4": "Cy Day", "Q5": "Bo Lee"}
 RELATIONS = {"P26": "spouse", "P19": "place of birth", "P1": "id of it"}
@@ -82,6 +82,6 @@ def test_names_are_told_apart_by_the_relation_on_both_stores_k9(
         ("Nobody", "P26", "Ann Lee", "unknown name"),
         ("Bo Lee", "P19", "Rome", "ambiguous names"),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             disambiguate(NamedPair("3", head, relation, value), material)
         assert caught.value.why == why

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from export_round_trip import SUFFIXES, check_round_trip, load_back
 from graphs import load_graph, sample_entities, sample_statements
-from neo4j_server import Neo4jMissing, Neo4jServer, run_import, start_server
+from neo4j_server import Neo4jMissingError, Neo4jServer, run_import, start_server
 
 from graph_service import open_service
 from graph_service.doctor.verification import verify_store
@@ -131,7 +131,7 @@ def imported(
 
         try:
             server = start_server(own=True, prepare=prepare)
-        except Neo4jMissing as reason:
+        except Neo4jMissingError as reason:
             if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
                 raise
             pytest.skip(str(reason))

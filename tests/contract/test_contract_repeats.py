@@ -21,7 +21,7 @@ LINE = "<http://a/s{}> <http://a/p> <http://a/o> .\n"
 WD, PROP = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/"
 
 
-class Dies(Exception):
+class DiesError(Exception):
     """Stands for a process that is gone."""
 
 
@@ -38,25 +38,27 @@ class Watched:
 
     def begin_load(self, graph: str, /, **options: Any) -> LoadSession:
         session = self._store.begin_load(graph, **options)
-        write = session.write
+        write, watched = session.write, self
 
         class Session:
-            def __getattr__(_, name: str) -> Any:
+            def __getattr__(self, name: str) -> Any:
                 return getattr(session, name)
 
-            def write(_, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None) -> None:
-                if self._left is not None:
-                    if not self._left:
-                        raise Dies
-                    self._left -= 1
-                self.written += len(batch.statements)
+            def write(
+                self, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None
+            ) -> None:
+                if watched._left is not None:
+                    if not watched._left:
+                        raise DiesError
+                    watched._left -= 1
+                watched.written += len(batch.statements)
                 write(batch, checkpoint=checkpoint)
 
-            def __enter__(_) -> Any:
+            def __enter__(self) -> Any:
                 session.__enter__()
-                return _
+                return self
 
-            def __exit__(_, *error: Any) -> None:
+            def __exit__(self, *error: Any) -> None:
                 session.__exit__(*error)
 
         return Session()
@@ -114,7 +116,7 @@ def test_a_killed_load_of_both_forms_goes_on(
     options = LoadOptions(batch_size=100, rejects_path=tmp_path / "r")
     watched: Any = Watched(store, batches)
     if batches < 5:
-        with pytest.raises(Dies):
+        with pytest.raises(DiesError):
             load(path, store=watched, graph=graph_name, options=options)
     report = load(path, store=store, graph=graph_name, options=options)
     assert report.resumed is (batches == 2)

@@ -71,7 +71,7 @@ def _drawn(draw: random.Random, line: int) -> Batch:
     )
 
 
-class Away(Exception):
+class AwayError(Exception):
     """Ends a session in the middle of a load."""
 
 
@@ -84,8 +84,8 @@ def loaded(store: SqliteStore, graph: str, batches: list[Batch], *, sessions: in
                 assert load.sequence == begin
                 for batch in batches[begin : begin + each]:
                     load.write(batch)
-                raise Away
-        except Away:
+                raise AwayError
+        except AwayError:
             pass
     with store.begin_load(graph, owner="o", source="s") as load:
         counts = load.finish()

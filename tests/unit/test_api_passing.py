@@ -35,7 +35,7 @@ VIEW = ViewRef(name="v")
 OF_ITEM = {"graph": "demo", "languages": ("en",)}
 
 
-class Seen(Exception):
+class SeenError(Exception):
     """Ends a call once it is seen."""
 
 
@@ -133,7 +133,7 @@ def test_a_field_asks_the_service_for_what_it_is_asked_for(
 
     def see(*positional: Any, **options: Any) -> Any:
         calls.append((positional, options))
-        raise Seen
+        raise SeenError
 
     part, _, name = method.rpartition(".")
     monkeypatch.setattr(getattr(demo_service, part) if part else demo_service, name, see)

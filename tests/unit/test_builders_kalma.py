@@ -35,7 +35,7 @@ from queries.builders.kalma.selection import (
     selection_scores,
 )
 from queries.builders.material import GraphMaterial
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.setting import Generation
 from queries.llm import EchoedPrompt
 
@@ -155,7 +155,7 @@ def test_an_endpoint_without_echo_is_refused_with_the_reason(body: object, why: 
         EchoedPrompt(
             "e", base_url=server.url, api_key="k", retry=patient, sleep=lambda _: None
         ) as model,
-        pytest.raises(Refused) as caught,
+        pytest.raises(RefusedError) as caught,
     ):
         EchoedPerplexity(model).of(["a"])
     assert caught.value.why == why
@@ -197,7 +197,7 @@ def test_names_become_entities_that_the_relation_joins_k9(
         (replace(ARNOLD, value="Nobody Atall"), "unknown name"),
         (replace(ARNOLD, relation="P25"), "not related"),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             disambiguate(pair, material)
         assert caught.value.why == why
 
@@ -265,7 +265,7 @@ def test_a_persons_sentence_is_annotated_with_the_facts_it_states_k9(
         ("999", "fact not offered"),
         ("all of them", "unreadable reply"),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusedError) as caught:
             evolver(says(numbers=reply), material).open(pool)
         assert caught.value.why == why
 
@@ -287,7 +287,7 @@ def test_half_good_replies_are_refused_with_the_reason_k9(
 ) -> None:
     model = says(**{prompt: reply})
     made = evolver(model, material)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         made.ask_specific(made.ask_general(made.extend(made.open(some_pool))))
     assert caught.value.why == why
     assert model.asked[-1].messages[-1].content.startswith("That reply could not be read")
@@ -308,7 +308,7 @@ def test_a_reply_that_is_good_the_second_time_counts_k9(
 def test_a_pool_that_is_used_up_is_refused_k9(material: GraphMaterial, some_pool: Pool) -> None:
     made = evolver(says(), material)
     small = replace(some_pool, triples=(some_pool.pair,))
-    with pytest.raises(Refused, match="no fact left"):
+    with pytest.raises(RefusedError, match="no fact left"):
         made.extend(made.open(small))
 
 

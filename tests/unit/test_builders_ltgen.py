@@ -28,7 +28,7 @@ from queries.builders.ltgen.offers import (
     read_sample,
 )
 from queries.builders.ltgen.writing import Writer
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.datasets.cases import read_question_file
 from queries.generate.setting import Generation
 
@@ -128,7 +128,7 @@ def test_a_question_names_its_entity_and_its_gold_facts_l3() -> None:
     ],
 )
 def test_half_good_questions_are_refused_with_the_reason_l3(reply: str, why: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         writer(reply).question(TEACHER)
     assert caught.value.why == why
 
@@ -166,7 +166,7 @@ def test_a_conversation_keeps_the_facts_of_each_turn_l3() -> None:
     ],
 )
 def test_half_good_conversations_are_refused_with_the_reason_l3(reply: str, why: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         writer(reply).conversation(TALK)
     assert caught.value.why == why
 

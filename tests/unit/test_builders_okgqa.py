@@ -30,7 +30,7 @@ from queries.builders.okgqa.rounds import (
 )
 from queries.builders.okgqa.templates import TYPES, SubType, read_templates
 from queries.builders.okgqa.writing import QUALITIES, Offered, Seed, Writer
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.setting import Generation
 
 ARNOLD = EntityRef("Q2685", "Arnold Schwarzenegger")
@@ -141,7 +141,7 @@ def test_a_question_is_linked_by_the_names_of_its_placeholders_o1(
 def test_half_good_replies_are_refused_with_the_reason_o1(
     material: GraphMaterial, offered: Offered, text: str, why: str
 ) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         writer(HandChat(script(text)), material).write(offered)
     assert caught.value.why == why
 
@@ -158,7 +158,7 @@ def test_entities_that_do_not_exist_are_refused_and_counted_o1(
     made = writer(HandChat(script(reply(question=question, placeholders=placed))), material)
     linked = made.link(made.write(offered))
     assert linked.connected is None
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         made.keep(linked)
     assert caught.value.why == why
 
@@ -170,7 +170,7 @@ def test_ratings_are_whole_numbers_of_the_scale_o2(
     linked = made.link(made.write(offered))
     rater = writer(HandChat(script("7", "8", "eleven", "9", "10", "1")), material)
     assert rater.rate(linked).ratings == dict(zip(QUALITIES, (7, 8, 9, 10, 1), strict=True))
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         writer(HandChat(script("11")), material).rate(linked)
 
 
@@ -228,7 +228,7 @@ def test_mistakes_of_raters_are_named_by_file_and_line_o2(
 def test_a_proposal_is_another_instruction_o2(tmp_path: Path) -> None:
     said = propose(HandChat(script("Be good", "Be  better.")), "be good", ["x"], Generation())
     assert said == "Be better."
-    with pytest.raises(Refused, match="nothing new"):
+    with pytest.raises(RefusedError, match="nothing new"):
         propose(HandChat(script("Be good")), "be good", ["x"], Generation())
     (tmp_path / "i.txt").write_text("\n")
     with pytest.raises(InputError, match="is empty"):

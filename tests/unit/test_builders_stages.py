@@ -13,7 +13,7 @@ from hand_chat import HandChat, refuses, script
 
 from graph_service.errors import InputError, LimitError
 from queries.builders.asking import ask_for, read_numbers, read_question, read_sentence
-from queries.builders.stages import NO_REPLY, Refused, Stage, StageCounts, Stages
+from queries.builders.stages import NO_REPLY, RefusedError, Stage, StageCounts, Stages
 from queries.generate.setting import Generation
 from queries.llm import Message, Rendered
 from queries.run import Progress
@@ -30,7 +30,7 @@ WORDS = tuple(Word(str(i), f"w{i}") for i in range(12))
 
 def shout(word: Word) -> Word:
     if int(word.id) % 5 == 3:
-        raise Refused("not loud", f"{word.text} is quiet")
+        raise RefusedError("not loud", f"{word.text} is quiet")
     return Word(word.id, word.text.upper())
 
 
@@ -103,7 +103,7 @@ def test_an_item_that_changed_is_made_again_with_all_after_it(tmp_path: Path) ->
 def test_only_what_got_no_reply_is_made_again(tmp_path: Path) -> None:
     def fails(word: Word) -> Word:
         if word.id == "6":
-            raise Refused(NO_REPLY, "timeout")
+            raise RefusedError(NO_REPLY, "timeout")
         return shout(word)
 
     assert run(tmp_path, make=fails)[0].counts[0].refused == {"not loud": 2, NO_REPLY: 1}
@@ -160,18 +160,18 @@ def test_a_reply_that_is_not_accepted_is_asked_for_once_more_with_the_reason() -
     assert asked("Rome is a city.") == ("Rome is a city", 1)
     assert asked("One. Two.", "Rome is a city.") == ("Rome is a city", 2)
     model = HandChat(script("a\nb"))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         ask_for(model, MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == "unreadable reply"
     assert "one sentence on one line" in model.asked[1].last
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         ask_for(HandChat(refuses), MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == NO_REPLY
 
 
 @pytest.mark.parametrize("text", ["", "One. Two.", "It is [1].", "two\nlines"])
 def test_a_sentence_is_one_and_plain(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         read_sentence(text)
     assert (
         read_sentence("He met Dr. No. in U.S.A.", names=("Dr. No.",)) == "He met Dr. No. in U.S.A"
@@ -180,19 +180,19 @@ def test_a_sentence_is_one_and_plain(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "Tell me.", "Who [1]?", "Who?\nWhat?"])
 def test_a_question_is_one_and_ends_as_one(text: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         read_question(text)
     assert caught.value.why == "no question"
     assert read_question(" Who was  she? ") == "Who was she?"
     # A name may hold brackets; beside it they would cite.
     assert read_question("Who painted Foo [1]?", names=["Foo [1]"]) == "Who painted Foo [1]?"
     assert read_sentence("She painted Foo [1].", names=["Foo [1]"]) == "She painted Foo [1]"
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         read_sentence("She painted Foo [1] [2].", names=["Foo [1]"])
 
 
 def test_numbers_are_those_that_were_offered() -> None:
     assert read_numbers("2, [1], 2.", 2) == (2, 1)
     for text, why in (("3", "fact not offered"), ("0", "fact not offered"), ("a", "unreadable")):
-        with pytest.raises(Refused, match=why):
+        with pytest.raises(RefusedError, match=why):
             read_numbers(text, 2)

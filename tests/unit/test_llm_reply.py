@@ -18,7 +18,7 @@ import queries.llm.endpoint as endpoint
 from graph_service.errors import LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient
 from queries.builders.asking import ask_for, read_sentence
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.answer import Answer, Generation, Setting, answer
 from queries.llm import (
     Message,
@@ -33,7 +33,7 @@ from queries.llm import (
 from queries.llm.completion import read_completion
 from queries.llm.reply import (
     CUT_WITHIN_THOUGHTS,
-    UnreadableReply,
+    UnreadableReplyError,
     list_items,
     read_json,
     read_json_text,
@@ -154,7 +154,7 @@ def test_a_tag_within_a_label_is_data(label: str) -> None:
 def test_any_reply_is_read_or_refused(text: str) -> None:
     try:
         said = read_reply(text)
-    except UnreadableReply:
+    except UnreadableReplyError:
         return
     assert said.thoughts or said.text == text
 
@@ -204,7 +204,7 @@ def test_what_is_no_json_says_what_is_wrong_with_it() -> None:
         read_json(b'{"a":')
     with pytest.raises(ValueError, match="empty"):
         read_json(b"  ")
-    with pytest.raises(UnreadableReply, match="one JSON object was expected; Expecting"):
+    with pytest.raises(UnreadableReplyError, match="one JSON object was expected; Expecting"):
         read_json_text("no JSON at all")
     assert read_json_text('```json\n{"a": "\\ud83d"}\n```') == {"a": "�"}
     assert read_json_text('Here:\n```\n{"a": 1}\n```\nDone.') == {"a": 1}
@@ -373,7 +373,7 @@ def test_facts_are_the_items_of_any_list(text: str) -> None:
 
 def test_what_is_no_list_is_unreadable() -> None:
     for text in ("Ada sang.", "", "* * *", "None of it can be checked."):
-        with pytest.raises(UnreadableReply):
+        with pytest.raises(UnreadableReplyError):
             read_facts(text)
     assert list_items("- 1984 was written by Orwell.") == ("1984 was written by Orwell.",)
 
@@ -402,7 +402,7 @@ def test_a_cut_answer_is_told_and_a_cut_verdict_failed() -> None:
 
 def test_a_builder_takes_no_cut_reply() -> None:
     messages = Rendered(ASK, label="x@1")
-    with pytest.raises(Refused, match="cut at 9 tokens"):
+    with pytest.raises(RefusedError, match="cut at 9 tokens"):
         ask_for(
             HandChat(script("Ada sang in"), finish="length"),
             messages,

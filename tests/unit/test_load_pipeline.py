@@ -266,7 +266,7 @@ def test_another_stream_is_not_taken_for_the_interrupted_one(
     options = LoadOptions(batch_size=3)
     pipe(lines(*(item(number) for number in range(1, 2000))))
     dying: Any = DyingStore(tmp_store, 1)
-    with pytest.raises(Dies):
+    with pytest.raises(DiesError):
         load("-", store=dying, graph="demo", options=options)
     pipe(lines(*(item(number) for number in range(3000, 3100))))
     with pytest.raises(InputError, match="was interrupted"):
@@ -276,7 +276,7 @@ def test_another_stream_is_not_taken_for_the_interrupted_one(
     assert load("-", store=tmp_store, graph="demo", options=options).read_entities == 100
 
 
-class Dies(Exception):
+class DiesError(Exception):
     """Stands for a process that is gone."""
 
 
@@ -302,7 +302,7 @@ class DyingStore:
                 self, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None
             ) -> None:
                 if not left[0]:
-                    raise Dies
+                    raise DiesError
                 left[0] -= 1
                 write(batch, checkpoint=checkpoint)
 
@@ -361,7 +361,7 @@ def test_an_interrupted_load_goes_on_and_ends_as_an_unbroken_one(
     rejects = (tmp_path / "rejects.jsonl").read_text() if whole.rejected else ""
     with open_store(f"sqlite:///{tmp_path / 'broken.db'}") as store:
         dying: Any = DyingStore(store, batches)
-        with pytest.raises(Dies):
+        with pytest.raises(DiesError):
             load(path, store=dying, graph="demo", options=options)
         assert store.graphs() == []
         report = load(path, store=store, graph="demo", options=options)
@@ -384,7 +384,7 @@ def test_a_changed_file_is_not_resumed(tmp_path: Path, tmp_store: Store) -> None
     path.write_text(lines(*(item(number) for number in range(1, 100))))
     options = LoadOptions(batch_size=10)
     dying: Any = DyingStore(tmp_store, 1)
-    with pytest.raises(Dies):
+    with pytest.raises(DiesError):
         load(path, store=dying, graph="demo", options=options)
     path.write_text(lines(item(1)))
     report = load(path, store=tmp_store, graph="demo", options=options)

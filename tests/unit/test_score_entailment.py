@@ -19,7 +19,7 @@ from queries.datasets.wice import read_wice
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.llm import OpenAIChat
-from queries.llm.reply import UnreadableReply
+from queries.llm.reply import UnreadableReplyError
 from queries.score.calibration import calibrate_overlap
 from queries.score.cross_encoder import CrossEncoder, label_columns
 from queries.score.entailment import (
@@ -91,7 +91,7 @@ def test_the_real_client_carries_a_judge() -> None:
 
 def test_the_last_choice_in_brackets_counts() -> None:
     assert read_choice("[[A]] or [[B]]? [[ b ]] it is [[C]]", ["A", "B"]) == "B"
-    with pytest.raises(UnreadableReply, match=r"\[\[A\]\] or \[\[B\]\]"):
+    with pytest.raises(UnreadableReplyError, match=r"\[\[A\]\] or \[\[B\]\]"):
         read_choice("A", ["A", "B"])
 
 

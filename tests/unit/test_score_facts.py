@@ -20,7 +20,7 @@ from queries.datasets.factbench import COLUMNS, factbench_cases, read_factbench
 from queries.datasets.factscore import read_factscore
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
-from queries.llm.reply import UnreadableReply, read_line
+from queries.llm.reply import UnreadableReplyError, read_line
 from queries.score.case import TextCase, case_of_answer
 from queries.score.entailment import WordOverlap
 from queries.score.entailment_score import entailment_report, judge_pairs
@@ -285,7 +285,7 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
     silent = check_facts(bare, by=FactChecker(Judge(HandChat(script("None.")))))
     assert (silent.missing, silent.responded) == (None, False)
     assert facts_report([silent], k=1).score("F1@1").value == 0.0
-    with pytest.raises(UnreadableReply, match="has 2"):
+    with pytest.raises(UnreadableReplyError, match="has 2"):
         read_line("one\ntwo")
     assert read_facts("* a\n* b\n* a") == ("a", "b")
 

@@ -15,7 +15,7 @@ from openai_stand_in import StandIn, stand_in
 
 from graph_service.errors import InputError
 from queries.llm import OpenAIChat, TokenChance, TokenChoice
-from queries.llm.reply import UnreadableReply
+from queries.llm.reply import UnreadableReplyError
 from queries.score.case import TextCase
 from queries.score.geval import (
     PRESETS,
@@ -88,7 +88,7 @@ def test_numbers_out_of_range_are_no_ratings(number: int) -> None:
     if 1 <= number <= 5:
         assert read_rating(f"Rating: {number}.", 1, 5) == number
     else:
-        with pytest.raises(UnreadableReply, match="outside the scale from 1 to 5"):
+        with pytest.raises(UnreadableReplyError, match="outside the scale from 1 to 5"):
             read_rating(str(number), 1, 5)
 
 
@@ -96,7 +96,7 @@ def test_numbers_out_of_range_are_no_ratings(number: int) -> None:
     "text", ["", "good", "4 or 5", "4.5", "3 because it is fine", "IV", "4/10"]
 )
 def test_what_is_no_whole_number_is_no_rating(text: str) -> None:
-    with pytest.raises(UnreadableReply, match="one whole number from 1 to 5"):
+    with pytest.raises(UnreadableReplyError, match="one whole number from 1 to 5"):
         read_rating(text, 1, 5)
     assert read_rating("4/5", 1, 5) == 4
     assert read_rating("**4**", 1, 5) == 4
@@ -178,7 +178,7 @@ def test_a_rating_is_weighted_by_log_probabilities_o9() -> None:
     assert "logprobs" in by.label
     mute = GEval(Judge(HandChat(script("4"))), replace(ONE, weighting=Weighting.LOGPROBS))
     assert "gives no log-probabilities" in str(rate_text(CASE, by=mute).failure)
-    with pytest.raises(UnreadableReply, match="no token of its own"):
+    with pytest.raises(UnreadableReplyError, match="no token of its own"):
         weighted_rating([TokenChoice("1", 0.0), TokenChoice("0", 0.0)], 10, 1, 10)
 
 

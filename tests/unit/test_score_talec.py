@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from graph_service.errors import InputError
-from queries.llm.reply import UnreadableReply
+from queries.llm.reply import UnreadableReplyError
 from queries.score.case import TextCase
 from queries.score.criteria import load_criteria, parse_criteria
 from queries.score.judge import Judge
@@ -194,7 +194,7 @@ def test_undivided_the_model_names_all_faults_at_once_t2() -> None:
     assert row.score == 1
     assert read_labels("[[wrong]] perhaps\n[[none]]", ["wrong"]) == ()
     for text in ("none", "[[none]] [[wrong]]", "[[rude]]"):
-        with pytest.raises(UnreadableReply):
+        with pytest.raises(UnreadableReplyError):
             read_labels(text, ["wrong"])
     zero = whole_messages(CRITERIA, CASE, division=Division.LABELS, shots=False)
     assert "Example:" not in zero[0].content

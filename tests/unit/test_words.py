@@ -31,7 +31,7 @@ WORDS = frozenset(
 IN_LOOPS = frozenset({"one", "number"})
 """They say nothing of an item that a loop goes over: edge, field, index."""
 FILES_AT_MOST = 427
-NAMES_AT_MOST = 2_690
+NAMES_AT_MOST = 2_689
 """What is left. Whoever takes some out writes the new figures; they never grow."""
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

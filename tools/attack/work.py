@@ -112,7 +112,7 @@ def stuck_workers(target: Target) -> str:
     return f"ready says 503, {target.judge('it ended after', took_s, 50, allowed_s=SHUTDOWN_S)}"
 
 
-def _unpaid(target: Target) -> list[tuple[str, dict[str, Any]]]:
+def _unpaid(_target: Target) -> list[tuple[str, dict[str, Any]]]:
     """Returns requests whose work is large beside what they seem to be."""
     search = 'query($t: String!) { searchItems(query: $t, graph: "demo") { edges { cursor } } }'
     methods = (

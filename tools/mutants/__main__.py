@@ -70,7 +70,7 @@ def main() -> int:
         with ThreadPoolExecutor(options.workers) as pool:
             list(pool.map(lambda area: _hunt(area, hunts[area], copies[area], kept, environment),
                           sorted(hunts, key=lambda area: -len(hunts[area]))))  # fmt: skip
-    _report(sources, drawn, _read(kept), cache / f"seed-{options.seed}-survivors.diff")
+    _report(drawn, _read(kept), cache / f"seed-{options.seed}-survivors.diff")
     return 0
 
 
@@ -236,9 +236,7 @@ def _equivalent() -> dict[str, str]:
     return {row["key"]: row["reason"] for row in rows}
 
 
-def _report(
-    sources: Mapping[str, SourceFile], drawn: Sequence[Mutant], results: Results, diffs: Path
-) -> None:
+def _report(drawn: Sequence[Mutant], results: Results, diffs: Path) -> None:
     equivalent = _equivalent()
     counts = {area: Counter[str]() for area in AREAS}
     survivors = []

@@ -11,7 +11,7 @@ from coverage import Coverage
 _EVERY_S = 0.25
 
 
-def coverage_init(registry: object, options: dict[str, Any]) -> None:
+def coverage_init(_registry: object, _options: dict[str, Any]) -> None:
     """Begins saving, in a thread that ends with the process."""
     threading.Thread(target=_save, daemon=True).start()
 

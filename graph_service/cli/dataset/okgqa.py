@@ -44,7 +44,7 @@ from queries.builders.okgqa.rounds import (
 )
 from queries.builders.okgqa.templates import TEMPLATES, read_templates
 from queries.builders.okgqa.writing import PROMPTS, QUALITIES, Writer, rubric_of
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.llm import ChatModel, TokenMeter
 from queries.lock import write_whole
 
@@ -125,7 +125,7 @@ def _propose(
         return
     try:
         said = propose(model, writer.instruction, lines, writer.generation)
-    except Refused as error:
+    except RefusedError as error:
         output.note(f"no instruction is proposed: {error}")
         return
     write_whole(folder / PROPOSED_NAME, f"{said}\n".encode())

@@ -35,7 +35,7 @@ class Neo4jSourceOptions:
 class PrintDropped(argparse.Action):
     """Prints the list of relations that loads from DBpedia leave out, as it can be given back."""
 
-    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+    def __init__(self, option_strings: Sequence[str], **_: Any) -> None:
         super().__init__(
             option_strings,
             dest=argparse.SUPPRESS,

@@ -103,7 +103,7 @@ def geval(options: GEvalOptions, output: Output, /) -> Report:
     return geval_report(rows, preset, rated_by=by.label)
 
 
-def side_by_side(options: SideBySideOptions, output: Output, /) -> Report:
+def side_by_side(options: SideBySideOptions, _output: Output, /) -> Report:
     """Puts the scores of each kind of question beside one another (K10)."""
     reports = [read_report_groups(path, options.by) for path in options.reports]
     groups = list(dict.fromkeys(chain(*reports)))
@@ -175,7 +175,7 @@ def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[Tex
     return kept
 
 
-def compare(options: CompareRunsOptions, output: Output, /) -> Report:
+def compare(options: CompareRunsOptions, _output: Output, /) -> Report:
     """Puts two runs of talec side by side (T6)."""
     for path in (options.first, options.second):
         if not Path(path).is_file():
@@ -185,7 +185,7 @@ def compare(options: CompareRunsOptions, output: Output, /) -> Report:
     )
 
 
-def lint(options: LintOptions, output: Output, /) -> Report:
+def lint(options: LintOptions, _output: Output, /) -> Report:
     """Checks a file of criteria and its shots (T1, T4)."""
     criteria = load_criteria(options.criteria)
     warnings = lint_criteria(criteria)
@@ -203,7 +203,7 @@ def lint(options: LintOptions, output: Output, /) -> Report:
     )
 
 
-def export(options: ExportTuningOptions, output: Output, /) -> Report:
+def export(options: ExportTuningOptions, _output: Output, /) -> Report:
     """Writes labelled texts as fine-tuning records (T8)."""
     criteria = load_criteria(options.criteria)
     cases = _of_splits(read_text_cases(file_of(options.file)), options.splits)

@@ -257,7 +257,7 @@ def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapp
     return found
 
 
-def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> Report:
+def knowledge(options: KnowledgeScoreOptions, _output: Output, /) -> Report:
     """Scores which answer entities are named and which relations were found (L8, L9)."""
     ks = tuple(sorted(set(options.k)))
     if ks[0] < 1:
@@ -268,7 +268,7 @@ def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> Report:
     return report
 
 
-def answer_sets(options: AnswerSetOptions, output: Output, /) -> Report:
+def answer_sets(options: AnswerSetOptions, _output: Output, /) -> Report:
     """Scores sets of answers, refusals, attacks and errors told (B3)."""
     cases: Sequence[AnswerSetCase] = read_cases(file_of(options.file), answer_set_case)
     named = _gold_answers(options)
@@ -476,7 +476,7 @@ def _check_files(
         ]
 
 
-def agreement(options: AgreementOptions, output: Output, /) -> Report:
+def agreement(options: AgreementOptions, _output: Output, /) -> Report:
     """Scores the agreement of raters (K8, O14)."""
     for path in options.files:
         if not Path(path).is_file():

@@ -21,11 +21,11 @@ PART_BYTES = 4 * 2**20
 """Larger records are stored in parts, so that no transaction holds all of one."""
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Rolls a transaction back: the record is of another version, or its name is another's."""
 
 
-class _Overtaken(Exception):
+class _OvertakenError(Exception):
     """Rolls a transaction back: another writer of the record has swept this one's parts away."""
 
 
@@ -64,9 +64,9 @@ class Neo4jRecords:
         for _ in range(5):
             try:
                 self._write(fields, parts, None if always else record.version)
-            except _Refused:
+            except _RefusedError:
                 return False
-            except _Overtaken:
+            except _OvertakenError:
                 continue
             return True
         raise StoreError(
@@ -99,9 +99,9 @@ class Neo4jRecords:
                 # This is the second try: the first was committed, and its reply was lost.
                 return
             if replaced is not None and version_of(encoded) != replaced:
-                raise _Refused
+                raise _RefusedError
             if "name_id" in fields and _has_name(tx, fields):
-                raise _Refused
+                raise _RefusedError
             found = rows_of(
                 tx,
                 """MATCH (p:GraphRecordPart {record: $id, version: $version})
@@ -109,7 +109,7 @@ class Neo4jRecords:
                 {"id": fields["id"], "version": version},
             )[0][0]
             if found != (len(parts) if apart else 0):
-                raise _Overtaken
+                raise _OvertakenError
             data = None if apart or not parts else parts[0]
             try:
                 rows_of(
@@ -119,7 +119,7 @@ class Neo4jRecords:
                 )
             except ConstraintError:
                 # Another record has taken the name since it was looked for.
-                raise _Refused from None
+                raise _RefusedError from None
             rows_of(
                 tx,
                 """MATCH (p:GraphRecordPart {record: $id}) WHERE p.version <> $version
@@ -129,7 +129,7 @@ class Neo4jRecords:
 
         try:
             self._connection.transaction(flip, what="saving a record")
-        except _Refused:
+        except _RefusedError:
             self._connection.write(
                 "MATCH (p:GraphRecordPart {record: $id, version: $version}) DELETE p",
                 id=fields["id"],

@@ -112,7 +112,7 @@ class _Neighbours:
                 count += out + back
         return count
 
-    def ids(self, nodes: Iterable[str]) -> Mapping[str, str]:
+    def ids(self, _nodes: Iterable[str]) -> Mapping[str, str]:
         return self._names
 
     def rows(self, edges: Mapping[int, ReachedEdge[str, list[Any]]]) -> tuple[EdgeRow, ...]:

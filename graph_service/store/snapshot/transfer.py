@@ -91,7 +91,7 @@ class Transfer:
 
 
 def push_snapshot(
-    path: Path, info: GraphInfo, depot: Depot, /, *, progress: Progress = lambda done, total: None
+    path: Path, info: GraphInfo, depot: Depot, /, *, progress: Progress = lambda *_: None
 ) -> Transfer:
     """Sends the file of a graph's arrays to a depot: the parts that it lacks, then the manifest.
 
@@ -144,7 +144,7 @@ def pull_snapshot(
     depot: Depot,
     /,
     *,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda *_: None,
 ) -> Transfer:
     """Fetches a graph's arrays into the cache, and goes on where an earlier pull ended.
 

@@ -113,6 +113,7 @@ class FrozenDatabase(Database):
 
     def writing(self, *, durable: bool = True) -> NoReturn:
         """Raises ``StoreError``."""
+        del durable
         raise StoreError(
             f"{self.path} can only be read: this user may not write it, or not its folder",
             hint="Allow it, or copy the file to where it may be written.",

@@ -290,7 +290,7 @@ class _Queries:
     tails: Int64
 
     @classmethod
-    def of(cls, head: Int32, rel: Int32, tail: Int32, nodes: int, relations: int) -> _Queries:
+    def of(cls, head: Int32, rel: Int32, tail: Int32, _nodes: int, relations: int) -> _Queries:
         heads = np.concatenate([head, tail]).astype(np.int64)
         rels = np.concatenate([rel, rel + np.int32(relations)]).astype(np.int64)
         tails = np.concatenate([tail, head]).astype(np.int64)

@@ -21,7 +21,7 @@ from queries.builders.kalma.selection import (
     selection_scores,
 )
 from queries.builders.material import GraphMaterial, fact_line, names_any, numbered_facts
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.reader import CitationReader, parse_answer, render_citations
 from queries.generate.setting import Generation
 from queries.generate.verbalise import value_words
@@ -102,7 +102,7 @@ class Evolver:
         def read(text: str) -> str:
             said = read_sentence(text, names=labels)
             if not all(names_any(said, [label]) for label in labels):
-                raise Refused(
+                raise RefusedError(
                     "fact not stated",
                     f"the sentence has to name {labels[0]} and {labels[1]} as the fact does",
                 )
@@ -118,7 +118,9 @@ class Evolver:
         def read(text: str) -> tuple[int, ...]:
             numbers = read_numbers(text, len(pool.triples))
             if own not in numbers:
-                raise Refused("pair not stated", f"fact {own}, for which it was chosen, is missing")
+                raise RefusedError(
+                    "pair not stated", f"fact {own}, for which it was chosen, is missing"
+                )
             return numbers
 
         messages = load_builder_prompt("kalma-annotate").render(
@@ -137,12 +139,12 @@ class Evolver:
         def read(text: str) -> str:
             said = read_sentence(text, names=(fact.head.label, fact.value_label))
             if not names_any(said, [fact.value_label, value_words(fact)]):
-                raise Refused(
+                raise RefusedError(
                     "fact not stated",
                     f"the sentence has to name {value_words(fact)} as the fact does",
                 )
             if any(said.casefold() == part.text.casefold() for part in draft.sentences):
-                raise Refused("sentence repeated", "the paragraph has this sentence already")
+                raise RefusedError("sentence repeated", "the paragraph has this sentence already")
             return said
 
         messages = load_builder_prompt("kalma-extend").render(
@@ -160,7 +162,7 @@ class Evolver:
         cited = set(draft.minimum)
         left = [one for one in draft.pool.triples if one.statement_id not in cited]
         if not left:
-            raise Refused("no fact left", f"the pool has {len(draft.pool.triples)} facts")
+            raise RefusedError("no fact left", f"the pool has {len(draft.pool.triples)} facts")
         sentences = [fact_sentence(triple) for triple in left]
         perplexities = self.perplexity.of([f"{draft.text} {said}" for said in sentences])
         uses = [max(self.material.uses.get(triple.relation.id, 1), 1) for triple in left]
@@ -191,11 +193,11 @@ class Evolver:
         def read(text: str) -> str:
             said = read_question(text, names=labels)
             if not names_any(said, labels):
-                raise Refused(
+                raise RefusedError(
                     "nobody named", f"the question has to name {labels[0]} or {labels[1]}"
                 )
             if other and said.casefold() == other.casefold():
-                raise Refused("question repeated", "the specific question is the general one")
+                raise RefusedError("question repeated", "the specific question is the general one")
             return said
 
         messages = load_builder_prompt(prompt).render(paragraph=draft.text)
@@ -206,7 +208,7 @@ def cite(questioned: Questioned, /) -> Questioned:
     """Returns the paragraph with its citations printed, which are read back as they were meant.
 
     Raises:
-        Refused: A name of a statement, or a bracket of its own, makes a citation read otherwise.
+        RefusedError: A name of a statement, or a bracket of its own, makes a citation read otherwise.
     """
     draft = questioned.draft
     knowledge = draft.pool.triples
@@ -221,7 +223,7 @@ def cite(questioned: Questioned, /) -> Questioned:
     read = parse_answer(text, knowledge)
     cited = {one.statement_id for sentence in read for one in sentence.citations if one.matched}
     if cited != set(draft.minimum) or any(sentence.not_available for sentence in read):
-        raise Refused("citation unreadable", text)
+        raise RefusedError("citation unreadable", text)
     return replace(questioned, text=text)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from graph_service.model.result import EntityRef, Triple
 from graph_service.model.values import EntityValue
 from queries.builders.material import GraphMaterial
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.datasets.records import Record, read_cases
 from queries.generate.citations import one_line
 
@@ -89,13 +89,13 @@ def disambiguate(pair: NamedPair, material: GraphMaterial, /) -> Pool:
     """Returns the entities of a pair: those of its names that the relation joins (appendix A.2).
 
     Raises:
-        Refused: A name is unknown, no two of its entities are joined, or more than two are.
+        RefusedError: A name is unknown, no two of its entities are joined, or more than two are.
     """
     heads = material.namesakes(pair.head)
     values = {found.id: found for found in material.namesakes(pair.value)}
     for name, found in ((pair.head, heads), (pair.value, tuple(values.values()))):
         if not found:
-            raise Refused("unknown name", f"the graph names nothing {name!r}")
+            raise RefusedError("unknown name", f"the graph names nothing {name!r}")
     joined: dict[tuple[str, str], Triple] = {}
     for head in heads:
         for triple in material.statements_of(head.id, relation_id=pair.relation):
@@ -103,10 +103,12 @@ def disambiguate(pair: NamedPair, material: GraphMaterial, /) -> Pool:
             if isinstance(value, EntityValue) and value.id in values and value.id != head.id:
                 joined.setdefault((head.id, value.id), triple)
     if not joined:
-        raise Refused("not related", f"no {pair.head!r} has {pair.relation} to any {pair.value!r}")
+        raise RefusedError(
+            "not related", f"no {pair.head!r} has {pair.relation} to any {pair.value!r}"
+        )
     if len(joined) > 1:
         shown = ", ".join(f"{head} and {value}" for head, value in sorted(joined)[:3])
-        raise Refused("ambiguous names", f"{pair.relation} joins {len(joined)} pairs: {shown}")
+        raise RefusedError("ambiguous names", f"{pair.relation} joins {len(joined)} pairs: {shown}")
     ((head_id, value_id), stated), *_ = joined.items()
     by_id = {found.id: found for found in heads}
     return make_pool(pair, by_id[head_id], values[value_id], stated, material)

@@ -15,7 +15,7 @@ from typing import Protocol
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.text.fold import words
-from queries.builders.stages import NO_REPLY, Refused
+from queries.builders.stages import NO_REPLY, RefusedError
 from queries.datasets.records import open_plain
 from queries.llm import ChatModel, Message, Rendered, ReplyError
 
@@ -34,7 +34,7 @@ class Perplexity(Protocol):
         """Returns the perplexity of each text, more than 0.
 
         Raises:
-            Refused: One of them has none.
+            RefusedError: One of them has none.
         """
 
 
@@ -150,10 +150,10 @@ class EchoedPerplexity:
                 Rendered((Message("user", text),), label="echo"), max_tokens=0, top_logprobs=0
             )
         except ReplyError as error:
-            raise Refused(NO_REPLY, f"{error.fault.value}: {error.message}") from error
+            raise RefusedError(NO_REPLY, f"{error.fault.value}: {error.message}") from error
         logs = [choice.logprob for choice in reply.logprobs]
         if not logs or not all(math.isfinite(one) for one in logs):
-            raise Refused(
+            raise RefusedError(
                 "no perplexity", "log-probabilities of the prompt were expected, for two tokens up"
             )
         return math.exp(-math.fsum(logs) / len(logs))

@@ -14,7 +14,7 @@ from queries.builders.asking import (
 )
 from queries.builders.ltgen.offers import Offer, other_end
 from queries.builders.material import names_any, numbered_facts
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
 from queries.llm import ChatModel
@@ -71,15 +71,19 @@ class Writer:
         def read(text: str) -> tuple[str, tuple[int, ...]]:
             parts = _lines_of(text, ("question", "facts"))
             if len(parts) != 2:
-                raise Refused(UNREADABLE, "a line Question: and a line Facts: were expected")
+                raise RefusedError(UNREADABLE, "a line Question: and a line Facts: were expected")
             question = read_question(parts[0][1], names=[offer.entity.label])
             numbers = _gold(parts[1][1], offer)
             if not numbers:
-                raise Refused("no gold fact", "a question needs at least one fact that answers it")
+                raise RefusedError(
+                    "no gold fact", "a question needs at least one fact that answers it"
+                )
             if not names_any(question, [offer.entity.label]):
-                raise Refused("entity not named", f"the question has to name {offer.entity.label}")
+                raise RefusedError(
+                    "entity not named", f"the question has to name {offer.entity.label}"
+                )
             if names_any(question, [answers[number - 1] for number in numbers]):
-                raise Refused("answer given away", "the question must not name its answer")
+                raise RefusedError("answer given away", "the question must not name its answer")
             return question, numbers
 
         messages = load_builder_prompt("ltgen-question").render(
@@ -96,9 +100,9 @@ class Writer:
         def read(text: str) -> tuple[Turn, ...]:
             turns = _turns_of(_lines_of(text, ("user", "agent", "facts")), offer)
             if not any(turn.facts for turn in turns):
-                raise Refused("no gold fact", "no turn names a fact that it uses")
+                raise RefusedError("no gold fact", "no turn names a fact that it uses")
             if not names_any(turns[0].user, [offer.entity.label]):
-                raise Refused(
+                raise RefusedError(
                     "entity not named", f"the first turn has to name {offer.entity.label}"
                 )
             return turns
@@ -113,7 +117,7 @@ class Writer:
 
 
 def _gold(text: str, offer: Offer) -> tuple[int, ...]:
-    """The facts of a line; raises ``Refused`` where one is not among those offered."""
+    """The facts of a line; raises ``RefusedError`` where one is not among those offered."""
     return read_numbers(text, len(offer.triples))
 
 
@@ -130,7 +134,7 @@ def _lines_of(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
             name, said = found[-1]
             found[-1] = (name, f"{said} {line.strip()}")
         else:
-            raise Refused(
+            raise RefusedError(
                 UNREADABLE, f"a line {names[0].title()}: was expected; {line[:60]!r} came"
             )
     return found
@@ -138,14 +142,14 @@ def _lines_of(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _turns_of(lines: list[tuple[str, str]], offer: Offer) -> tuple[Turn, ...]:
     if not lines or len(lines) % 3:
-        raise Refused(UNREADABLE, "turns of User:, Agent: and Facts: were expected")
+        raise RefusedError(UNREADABLE, "turns of User:, Agent: and Facts: were expected")
     turns = []
     for place in range(0, len(lines), 3):
         three = lines[place : place + 3]
         if [name for name, _ in three] != ["user", "agent", "facts"]:
-            raise Refused(UNREADABLE, f"turn {place // 3 + 1} is not User:, Agent: and Facts:")
+            raise RefusedError(UNREADABLE, f"turn {place // 3 + 1} is not User:, Agent: and Facts:")
         (_, user), (_, agent), (_, facts) = three
         if not user or not agent:
-            raise Refused(UNREADABLE, f"turn {place // 3 + 1} says nothing")
+            raise RefusedError(UNREADABLE, f"turn {place // 3 + 1} says nothing")
         turns.append(Turn(one_line(user), one_line(agent), _gold(facts, offer)))
     return tuple(turns)

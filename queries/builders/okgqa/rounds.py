@@ -18,7 +18,7 @@ import orjson
 from graph_service.errors import InputError
 from queries.builders.asking import ask_for, load_builder_prompt
 from queries.builders.okgqa.writing import HIGH, LOW, QUALITIES
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.datasets.records import Record, read_records
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
@@ -195,13 +195,13 @@ def propose(
     """Returns the instruction that a model proposes from ratings that differ.
 
     Raises:
-        Refused: No usable reply came.
+        RefusedError: No usable reply came.
     """
 
     def read(text: str) -> str:
         said = one_line(text)
         if not said or said.casefold() == instruction.casefold():
-            raise Refused("nothing new", "another instruction than the one shown was expected")
+            raise RefusedError("nothing new", "another instruction than the one shown was expected")
         return said
 
     messages = load_builder_prompt("okgqa-tune").render(

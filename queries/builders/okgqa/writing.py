@@ -14,12 +14,12 @@ from queries.builders.asking import UNREADABLE, ask_for, load_builder_prompt, re
 from queries.builders.draws import in_draw_order
 from queries.builders.material import GraphMaterial, numbered_facts
 from queries.builders.okgqa.templates import SubType
-from queries.builders.stages import Refused
+from queries.builders.stages import RefusedError
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
 from queries.generate.spoken import labels_of
 from queries.llm import ChatModel
-from queries.llm.reply import UnreadableReply, read_json_text
+from queries.llm.reply import UnreadableReplyError, read_json_text
 from queries.score.geval import read_rating
 from queries.score.rubric import Rubric, parse_rubric
 
@@ -126,7 +126,7 @@ class Writer:
         kept = tuple(facts[id_] for id_ in order[: self.most_facts])
         others = {t.value.id for t in kept if isinstance(t.value, EntityValue)}
         if len(others - {seed.entity.id}) < len(seed.sub_type.linked) - 1 or not kept:
-            raise Refused("too few facts", f"{seed.entity.id} has {len(kept)} that inform")
+            raise RefusedError("too few facts", f"{seed.entity.id} has {len(kept)} that inform")
         return Offered(seed.id, seed, kept)
 
     def write(self, offered: Offered) -> WrittenQuestion:
@@ -182,11 +182,11 @@ class Writer:
         missing = [name for name, id_ in linked.entities.items() if not id_]
         if missing:
             said = linked.written.placeholders[missing[0]]
-            raise Refused(
+            raise RefusedError(
                 "entity not in the graph", f"{missing[0]}: it has none, or several, {said!r}"
             )
         if len(set(linked.entities.values())) < len(linked.entities):
-            raise Refused("one entity twice", ", ".join(linked.entities.values()))
+            raise RefusedError("one entity twice", ", ".join(linked.entities.values()))
         return linked
 
     def rate(self, linked: LinkedQuestion) -> RatedQuestion:
@@ -196,8 +196,8 @@ class Writer:
         def read(text: str) -> int:
             try:
                 return read_rating(text, LOW, HIGH)
-            except UnreadableReply as error:
-                raise Refused(UNREADABLE, str(error)) from error
+            except UnreadableReplyError as error:
+                raise RefusedError(UNREADABLE, str(error)) from error
 
         ratings = {}
         for quality in QUALITIES:
@@ -219,13 +219,13 @@ class Writer:
 def _read_written(text: str, offered: Offered) -> WrittenQuestion:
     said = text.strip()
     if said.strip('."').lower() == "unsuitable":
-        raise Refused("facts unsuitable", "the model says that no entity of the facts fits")
+        raise RefusedError("facts unsuitable", "the model says that no entity of the facts fits")
     try:
         plain = read_json_text(said)
-    except UnreadableReply as error:
-        raise Refused(UNREADABLE, str(error)) from error
+    except UnreadableReplyError as error:
+        raise RefusedError(UNREADABLE, str(error)) from error
     if not isinstance(plain, dict):
-        raise Refused(UNREADABLE, "one JSON object was expected")
+        raise RefusedError(UNREADABLE, "one JSON object was expected")
     kind = offered.seed.sub_type
     placed = _placed(plain.get("placeholders"), kind)
     question = read_question(
@@ -233,12 +233,12 @@ def _read_written(text: str, offered: Offered) -> WrittenQuestion:
     )
     for name, words in placed.items():
         if words.casefold() not in question.casefold():
-            raise Refused(
+            raise RefusedError(
                 "placeholder not in the question", f"{name}: {words!r} stands nowhere in it"
             )
     for name, choices in (("naturalness", NATURALNESS), ("difficulty", DIFFICULTY)):
         if plain.get(name) not in choices:
-            raise Refused(UNREADABLE, f"{name} has to be one of {', '.join(choices)}")
+            raise RefusedError(UNREADABLE, f"{name} has to be one of {', '.join(choices)}")
     return WrittenQuestion(
         offered.id, offered, question, placed, plain["naturalness"], plain["difficulty"]
     )
@@ -247,7 +247,7 @@ def _read_written(text: str, offered: Offered) -> WrittenQuestion:
 def _placed(plain: Any, kind: SubType) -> dict[str, str]:
     wanted = ", ".join(kind.placeholders)
     if not isinstance(plain, dict) or sorted(plain) != sorted(kind.placeholders):
-        raise Refused(UNREADABLE, f"placeholders has to be an object of {wanted}")
+        raise RefusedError(UNREADABLE, f"placeholders has to be an object of {wanted}")
     if not all(isinstance(words, str) and words.strip() for words in plain.values()):
-        raise Refused(UNREADABLE, f"a filled text was expected for each of {wanted}")
+        raise RefusedError(UNREADABLE, f"a filled text was expected for each of {wanted}")
     return {name: one_line(plain[name]) for name in kind.placeholders}
