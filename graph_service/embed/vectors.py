@@ -52,14 +52,14 @@ _WAIT_S = 0.05
 _MEMORY_BYTES = 96 * 2**20
 _ROW_BYTES = 200
 """What a vector in memory holds beside its numbers and its text."""
-PASSING_KEPT = 20_000
+MAX_TRANSIENT = 20_000
 """Vectors in the part of the file for texts that pass."""
 
 
 class VectorFile:
     """One SQLite file of frozen vectors, shared by threads and processes.
 
-    Rows are only ever added, but for those of passing texts, of which the last are kept, and those
+    Rows are only ever added, but for those of transient texts, of which the last are kept, and those
     that are damaged. A file or folder that cannot be written is read; ``read_only`` then says why,
     and new vectors live in memory alone.
 
@@ -88,7 +88,7 @@ class VectorFile:
         self._pid = os.getpid()
         self._closed = False
         self.damaged = 0
-        self._has_checksums = self._has_passing = False
+        self._has_checksums = self._has_transient = False
         if self.read_only is None:
             self._prepare()
         self._check()
@@ -103,7 +103,7 @@ class VectorFile:
             return vectors
         with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
             self._read_part(connection, "vector", keys, vectors)
-            if self._has_passing:
+            if self._has_transient:
                 absent = [key for key in keys if key not in vectors]
                 self._read_part(connection, "passing", absent, vectors)
         return vectors
@@ -130,7 +130,9 @@ class VectorFile:
                 for row in connection.execute(f"SELECT key, vector, checksum FROM {table}")  # noqa: S608
             )
 
-    def add(self, keys: Sequence[bytes], vectors: Float32, /, *, passing: bool = False) -> Float32:
+    def add(
+        self, keys: Sequence[bytes], vectors: Float32, /, *, transient: bool = False
+    ) -> Float32:
         """Keeps vectors, and returns those that hold now.
 
         A key that is there already keeps its vector, and that one is returned.
@@ -138,7 +140,7 @@ class VectorFile:
         Args:
             keys: 16 bytes each, distinct.
             vectors: One a key, float32 [len(keys), d].
-            passing: Whether they are kept among the last ``PASSING_KEPT`` alone.
+            transient: Whether they are kept among the last ``MAX_TRANSIENT`` alone.
         """
         if self.read_only or not len(keys):
             return vectors
@@ -146,9 +148,9 @@ class VectorFile:
         rows = [(key, blob, _checksum(key, blob)) for key, blob in zip(keys, blobs, strict=True)]
         try:
             with self._connection() as connection, transaction(connection):
-                written = connection.executemany(_INSERT[passing], rows).rowcount
-                if passing:
-                    connection.execute(_FORGET, (PASSING_KEPT,))
+                written = connection.executemany(_INSERT[transient], rows).rowcount
+                if transient:
+                    connection.execute(_FORGET, (MAX_TRANSIENT,))
         except sqlite3.OperationalError as error:
             if not _cannot_write(error):
                 raise VECTOR_FILE.error(error, self.path) from error
@@ -164,9 +166,9 @@ class VectorFile:
         """Returns how many vectors the file has for good."""
         return self._count("SELECT count(*) FROM vector")
 
-    def count_passing(self) -> int:
-        """Returns how many vectors of passing texts the file has."""
-        return self._count("SELECT count(*) FROM passing") if self._has_passing else 0
+    def count_transient(self) -> int:
+        """Returns how many vectors of transient texts the file has."""
+        return self._count("SELECT count(*) FROM passing") if self._has_transient else 0
 
     def _count(self, query: str) -> int:
         if self.read_only and not self.path.exists():
@@ -234,7 +236,7 @@ class VectorFile:
                         hint="Name another file, or remove it.",
                     )
                 self._has_checksums = _schema(connection) >= _WITH_CHECKSUMS
-                self._has_passing = _has_table(connection, "passing")
+                self._has_transient = _has_table(connection, "passing")
         except GraphServiceError:
             self.close()
             raise
@@ -351,10 +353,10 @@ def _make(connection: sqlite3.Connection) -> None:
         "CREATE TABLE vector "
         "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER)"
     )
-    _make_passing(connection)
+    _make_transient_table(connection)
 
 
-def _make_passing(connection: sqlite3.Connection) -> None:
+def _make_transient_table(connection: sqlite3.Connection) -> None:
     connection.execute(
         "CREATE TABLE passing (number INTEGER PRIMARY KEY AUTOINCREMENT, "
         "key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL, checksum INTEGER)"
@@ -369,7 +371,7 @@ def _upgrade(connection: sqlite3.Connection) -> None:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
             connection.execute(f"UPDATE {table} SET checksum = checksum_of(key, vector)")  # noqa: S608
     if not _has_table(connection, "passing"):
-        _make_passing(connection)
+        _make_transient_table(connection)
 
 
 def _schema(connection: sqlite3.Connection) -> int:
@@ -460,21 +462,21 @@ class Vectors:
         /,
         *,
         deadline: Deadline | None = None,
-        passing: Container[str] = (),
+        transient: Container[str] = (),
     ) -> Float32:
         """Returns one unit vector a text, float32 [len(texts), dimension].
 
         Args:
             texts: Any number.
             deadline: When to stop.
-            passing: Texts that pass, such as questions: the file keeps the last of them alone.
+            transient: Texts that pass, such as questions: the file keeps the last of them alone.
 
         Raises:
             DeadlineError: The time ran out; what was computed is kept, so that asking again gets
                 further.
             InputError: A text holds a lone surrogate.
         """
-        part = self.encode_some(texts, deadline=deadline, passing=passing)
+        part = self.encode_some(texts, deadline=deadline, transient=transient)
         if part.cut is not None and deadline is not None:
             if deadline.stop is not None and deadline.stop.asked:
                 deadline.check("embedding texts")
@@ -492,7 +494,7 @@ class Vectors:
         *,
         max_new: int | None = None,
         deadline: Deadline | None = None,
-        passing: Container[str] = (),
+        transient: Container[str] = (),
     ) -> PartVectors:
         """Returns the vectors of as many texts as the limits allow, the first ones first.
 
@@ -500,7 +502,7 @@ class Vectors:
             texts: Most important first: they are computed in this order.
             max_new: How many distinct texts may be computed.
             deadline: When to stop; at least one step of 128 texts is computed unless it is past.
-            passing: Texts that the file keeps among the last alone.
+            transient: Texts that the file keeps among the last alone.
         """
         distinct = list(dict.fromkeys(texts))
         vectors, missing = self._look_up(distinct)
@@ -508,7 +510,7 @@ class Vectors:
         done = 0
         while done < len(batch) and not (deadline is not None and deadline.passed()):
             step = batch[done : done + _TEXTS_A_STEP]
-            computed = self._compute_once([distinct[i] for i in step], passing, deadline)
+            computed = self._compute_once([distinct[i] for i in step], transient, deadline)
             if computed is None:
                 break
             vectors[step] = computed
@@ -589,7 +591,7 @@ class Vectors:
         return vectors, absent
 
     def _compute_once(
-        self, texts: list[str], passing: Container[str], deadline: Deadline | None
+        self, texts: list[str], transient: Container[str], deadline: Deadline | None
     ) -> Float32 | None:
         """Returns the vectors of distinct texts, of which no other thread computes any meanwhile.
 
@@ -607,7 +609,7 @@ class Vectors:
                 for text, row in zip(own, self._memory.get_all(own), strict=True)
                 if row is None
             ]
-            vectors = self._compute(missing, passing) if missing else None
+            vectors = self._compute(missing, transient) if missing else None
         finally:
             with self._computing_lock:
                 for text in own:
@@ -622,21 +624,21 @@ class Vectors:
         table, absent = self._look_up(texts)
         if absent:
             # The other thread failed, or memory has let go of them.
-            again = self._compute_once([texts[i] for i in absent], passing, deadline)
+            again = self._compute_once([texts[i] for i in absent], transient, deadline)
             if again is None:
                 return None
             table[absent] = again
         return table
 
-    def _compute(self, texts: list[str], passing: Container[str]) -> Float32:
+    def _compute(self, texts: list[str], transient: Container[str]) -> Float32:
         vectors = self.embedder.encode(texts)
         if self.file is not None:
-            pass_by = [text in passing for text in texts]
+            pass_by = [text in transient for text in texts]
             for part in (True, False):
                 indexes = [index for index, passes in enumerate(pass_by) if passes is part]
                 if indexes:
                     keys = [self._key(texts[index]) for index in indexes]
-                    vectors[indexes] = self.file.add(keys, vectors[indexes], passing=part)
+                    vectors[indexes] = self.file.add(keys, vectors[indexes], transient=part)
         return self._hold(texts, vectors)
 
     def _hold(self, texts: list[str], vectors: Float32) -> Float32:

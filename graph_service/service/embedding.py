@@ -45,13 +45,13 @@ class TimedEncoder:
         """
         name = vectors.embedder.name
         self._asked.update((name, text) for text in texts)
-        part = vectors.encode_some(texts, deadline=self._early, passing=self._passing)
+        part = vectors.encode_some(texts, deadline=self._early, transient=self._passing)
         if part.cut is None:
             return part.vectors
         missing = {text for text, known in zip(texts, part.known, strict=True) if not known}
         stopped = self._deadline.stop is not None and self._deadline.stop.asked
         if stopped or len(missing) <= FEW:
-            return vectors.encode(texts, deadline=self._deadline, passing=self._passing)
+            return vectors.encode(texts, deadline=self._deadline, transient=self._passing)
         self._missing.update((name, text) for text in missing)
         return part.vectors
 

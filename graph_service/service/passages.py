@@ -194,7 +194,7 @@ class PassageSearch:
     ) -> dict[PassagePlace, float]:
         """Returns the cosines of the best passages and of those that are wanted anyway."""
         vectors = self._vectors().queries
-        vector = vectors.encode([query], deadline=deadline, passing=(query,))[0]
+        vector = vectors.encode([query], deadline=deadline, transient=(query,))[0]
         found: dict[PassagePlace, float] = {}
         known = total = 0
         for one in sets:

@@ -379,9 +379,9 @@ class Retriever:
         # What there is no time for here is asked for again, and told, by each question.
         early = earlier(deadline)
         if asked:
-            vectors.queries.encode_some(list(asked), deadline=early, passing=asked)
+            vectors.queries.encode_some(list(asked), deadline=early, transient=asked)
         if texts:
-            vectors.encode_some(list(texts), deadline=early, passing=texts)
+            vectors.encode_some(list(texts), deadline=early, transient=texts)
 
     def preset(self, request: RetrieveRequest, info: GraphInfo, /) -> AnyPreset:
         """Returns all parameters of a request to a graph; raises ``InputError`` past the settings' limits."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
+from graph_service.model.serialise import to_plain
 
 OTHERS = "*"
 
@@ -90,11 +91,11 @@ class GraphMapping:
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
-        payload = asdict(self)
-        del payload["path"]
-        for row in (*payload["nodes"], *payload["relationships"]):
+        plain: dict[str, Any] = to_plain(self)
+        del plain["path"]
+        for row in (*plain["nodes"], *plain["relationships"]):
             del row["line"]
-        return payload
+        return plain
 
     def error(self, line: int, text: str, /, *, hint: str | None = None) -> InputError:
         """Returns an error about a line of the file."""

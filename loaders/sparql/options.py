@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_service.errors import InputError
+from graph_service.model.serialise import to_plain
 from graph_service.options import check_bounds, option
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ FULL, TRUTHY = "full", "truthy"
 STATEMENTS = (FULL, TRUTHY)
 WALK = "around an entity, from an endpoint or with --around-entity"
 _ENDPOINT = "from an endpoint"
+_DECISIVE = (
+    *("endpoint", "hops", "direction", "max_incoming", "max_statements", "drop_relations"),
+    *("keep_relations", "statements", "entity_data"),
+)
 
 
 def is_endpoint_source(source: str, /) -> bool:
@@ -176,14 +181,5 @@ class EndpointOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result; how politely it is fetched does not."""
-        return {
-            "endpoint": self.endpoint,
-            "hops": self.hops,
-            "direction": self.direction,
-            "max_incoming": self.max_incoming,
-            "max_statements": self.max_statements,
-            "drop_relations": str(self.drop_relations) if self.drop_relations else None,
-            "keep_relations": list(self.keep_relations),
-            "statements": self.statements,
-            "entity_data": self.entity_data,
-        }
+        plain: dict[str, Any] = to_plain(self)
+        return {name: plain[name] for name in _DECISIVE}

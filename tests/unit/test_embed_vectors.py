@@ -350,21 +350,21 @@ def test_texts_that_pass_are_kept_among_the_last_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of questions would grow for ever; what a graph's texts are stays."""
-    monkeypatch.setattr(vectors_module, "PASSING_KEPT", 3)
+    monkeypatch.setattr(vectors_module, "MAX_TRANSIENT", 3)
     path = tmp_path / "v.db"
     with open_vectors(Counting(), path) as vectors:
-        first = vectors.encode(["graph text", "question 0"], passing=["question 0"])
+        first = vectors.encode(["graph text", "question 0"], transient=["question 0"])
         assert vectors.file is not None
-        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 1)
+        assert (vectors.file.count(), vectors.file.count_transient()) == (1, 1)
         for i in range(1, 9):
-            vectors.encode([f"question {i}", "graph text"], passing={f"question {i}"})
-        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 3)
+            vectors.encode([f"question {i}", "graph text"], transient={f"question {i}"})
+        assert (vectors.file.count(), vectors.file.count_transient()) == (1, 3)
     later = Counting(seed=5)
     with open_vectors(later, path) as vectors:
         assert vectors.encode(["graph text"]).tolist() == first[:1].tolist()
         vectors.encode(["question 8", "question 6"])
         assert later.computed == []
-        vectors.encode(["question 0"], passing=["question 0"])
+        vectors.encode(["question 0"], transient=["question 0"])
         assert later.computed == ["question 0"]
 
 
@@ -381,14 +381,14 @@ def test_a_file_of_an_earlier_version_is_read_and_given_checksums(tmp_path: Path
     with VectorFile(path, read_only=True) as file:
         read = Vectors(Counting(seed=3), file)
         assert read.known(["a"]).all()
-        read.encode(["question"], passing=["question"])
-        assert file.count_passing() == 0
+        read.encode(["question"], transient=["question"])
+        assert file.count_transient() == 0
         assert file.count_damaged() is None
     with open_vectors(Counting(seed=3), path) as vectors:
         assert vectors.known(["a"]).all()
-        vectors.encode(["question"], passing=["question"])
+        vectors.encode(["question"], transient=["question"])
         assert vectors.file is not None
-        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 1)
+        assert (vectors.file.count(), vectors.file.count_transient()) == (1, 1)
         assert vectors.file.count_damaged() == 0
     with VectorFile(path) as file:
         assert file.count_damaged() == 0
@@ -417,7 +417,7 @@ TEXTS = [f"text {i}" for i in range(60)]
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "v.db"
     with open_vectors(Hashing(), path) as vectors:
-        vectors.encode(TEXTS, passing=TEXTS[40:])
+        vectors.encode(TEXTS, transient=TEXTS[40:])
     return path.read_bytes()
 
 
@@ -426,7 +426,7 @@ def open_damaged(path: Path, data: bytes) -> bool:
     path.write_bytes(data)
     try:
         with open_vectors(Hashing(), path) as vectors:
-            got = vectors.encode(TEXTS, passing=TEXTS[40:])
+            got = vectors.encode(TEXTS, transient=TEXTS[40:])
             again = vectors.encode(TEXTS)
     except GraphServiceError:
         return False
@@ -467,7 +467,7 @@ def test_a_damaged_row_is_computed_again_and_counted(
         assert (vectors.encode(TEXTS) == Hashing().encode(TEXTS)).all()
         assert file.damaged == 1
         assert file.count_damaged() == int(read_only)
-        assert file.count() + file.count_passing() == len(TEXTS)
+        assert file.count() + file.count_transient() == len(TEXTS)
 
 
 def test_the_row_of_another_text_is_no_vector(tmp_path: Path, whole: bytes) -> None:

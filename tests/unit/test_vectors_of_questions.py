@@ -116,7 +116,7 @@ def test_a_question_leaves_what_is_its_own_in_the_part_that_is_bounded(
     own = [text for text in embedded if any(word in text for word in ODD.split())]
     assert len(own) >= 4
     assert kept_for_good(fresh, own) == 0
-    assert file_of(fresh).count_passing() >= len(own)
+    assert file_of(fresh).count_transient() >= len(own)
     # What is embedded of the graph is kept.
     assert kept_for_good(fresh, embedded) > 0
 
@@ -124,7 +124,7 @@ def test_a_question_leaves_what_is_its_own_in_the_part_that_is_bounded(
 def test_a_search_of_passages_leaves_its_query_there(fresh: Service) -> None:
     before = file_of(fresh).count()
     fresh.passages.search(ODD, by=PassageRanking.VECTORS)
-    assert (file_of(fresh).count(), file_of(fresh).count_passing()) == (before, 1)
+    assert (file_of(fresh).count(), file_of(fresh).count_transient()) == (before, 1)
 
 
 def test_a_view_of_one_request_leaves_its_texts_there(fresh: Service) -> None:
