@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from graph_service.client import types
 from graph_service.client.types import ItemStatement
@@ -35,11 +39,13 @@ from graph_service.model.result import (
     Status,
     Triple,
 )
+from graph_service.model.shapes import parts_of
 from graph_service.model.statement import Snak
 from graph_service.model.stored_view import StoredView
 from graph_service.model.values import EntityValue, display_value
 from graph_service.model.view_spec import ChangeKind
 
+M = TypeVar("M", bound=BaseModel)
 ADVICE: Mapping[Status, str | None] = {
     Status.OK: None,
     Status.NO_ENTITY_LINKED: "No item of the graph is named in the question. Find one with "
@@ -78,10 +84,26 @@ def cuts_of(result: RetrievalResult, /) -> list[Cut]:
             )
         )
     ]
-    return [
-        Cut(what=cut.what, reason=cut.reason.value, limit=cut.limit, kept=cut.kept, total=cut.total)
-        for cut in wanted
-    ]
+    return [shown(Cut, cut) for cut in wanted]
+
+
+def shown(output: type[M], source: Any, /, **others: Any) -> M:
+    """Returns what a tool answers of an object: those fields of the contract that it has.
+
+    Args:
+        output: What the tool answers.
+        source: The object.
+        others: Fields that the contract has not, or has in another form.
+    """
+    values = {
+        part.name: part.value_of(source)
+        for part in parts_of(type(source))
+        if part.name in output.model_fields and part.name not in others
+    }
+    plain = {
+        name: value.value if isinstance(value, Enum) else value for name, value in values.items()
+    }
+    return output(**plain, **others)
 
 
 def value_id(triple: Triple, /) -> str | None:
@@ -121,38 +143,24 @@ def retrieved_line(item: RetrievedItem, /) -> str:
 
 def linked(entity: LinkedEntity, /) -> NamedEntity:
     """Returns an item that a question names."""
-    return NamedEntity(
-        id=entity.entity.id,
-        label=entity.entity.label,
-        mention=entity.mention,
-        score=entity.score,
-    )
+    return shown(NamedEntity, entity, id=entity.entity.id, label=entity.entity.label)
 
 
 def computed(answer: Answer | None, /) -> ComputedAnswer | None:
     """Returns what the statements say in answer."""
     if answer is None:
         return None
-    return ComputedAnswer(
-        kind=answer.kind.value,
-        text=answer.text,
-        value=answer.value,
+    return shown(
+        ComputedAnswer,
+        answer,
         item_ids=[entity.id for entity in answer.entities],
         statement_ids=[basis.triple.statement_id for basis in answer.basis],
-        truncated=answer.truncated,
     )
 
 
 def source_of(result: RetrievalResult, /) -> Source:
     """Returns where a result came from."""
-    told = result.provenance
-    return Source(
-        graph=told.graph,
-        edition=told.edition,
-        view_id=told.view_id,
-        strategy=told.strategy.value,
-        preset=told.preset,
-    )
+    return shown(Source, result.provenance)
 
 
 def statement(found: ItemStatement, label_of: Callable[[str], str] | None, /) -> StatementData:
@@ -257,12 +265,13 @@ def relation_line(found: RelationData, /) -> str:
 def passage_data(found: ScoredPassage, /) -> PassageData:
     """Returns a passage; it is cited by its item, or by its own id."""
     passage = found.passage
-    return PassageData(
+    cited = f"[{passage.entity or passage.id}, passage: {passage.title or passage.source}]"
+    return shown(
+        PassageData,
+        passage,
         id=passage.id,
-        title=passage.title,
-        text=passage.text,
         entity_id=passage.entity,
-        citation=f"[{passage.entity or passage.id}, passage: {passage.title or passage.source}]",
+        citation=cited,
         score=found.score,
     )
 
@@ -279,15 +288,7 @@ def _one_line(text: str) -> str:
 
 def graph_data(graph: GraphInfo, /) -> GraphData:
     """Returns a graph."""
-    return GraphData(
-        name=graph.name,
-        edition=graph.edition,
-        items=graph.counts.entities,
-        statements=graph.counts.statements,
-        properties=graph.counts.relations,
-        source=graph.source,
-        published_at=graph.published_at,
-    )
+    return shown(GraphData, graph)
 
 
 def graph_line(graph: GraphData, /) -> str:
@@ -300,16 +301,7 @@ def graph_line(graph: GraphData, /) -> str:
 
 def view_data(view: StoredView, /) -> ViewData:
     """Returns a stored view."""
-    return ViewData(
-        view_id=view.id,
-        name=view.name,
-        graph=view.graph,
-        method=view.spec.method.value,
-        level=view.spec.level,
-        state=view.state.value,
-        stale=view.stale,
-        note=view.note,
-    )
+    return shown(ViewData, view, level=view.spec.level)
 
 
 def view_line(view: ViewData, /) -> str:

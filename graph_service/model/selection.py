@@ -35,6 +35,12 @@ def selection(model: Any, /) -> str:
     return " ".join(_selected(model, part) for part in parts_of(model) if part.is_read)
 
 
+def fragment(model: Any, /) -> str:
+    """Returns the fields that a dataclass is read from, as a fragment named as its type."""
+    name = SHAPES[model].name
+    return f"fragment {name} on {name} {{ {selection(model)} }}\n"
+
+
 def value_fragment() -> str:
     """Returns the fragment ``Value``."""
     members = "".join(

@@ -725,8 +725,12 @@ SHAPES: Mapping[Any, Shape] = {
 """By the dataclass that is shown."""
 
 
-@cache
 def parts_of(model: Any, /) -> tuple[Part, ...]:
     """Returns the fields that show an attribute of a dataclass, those of its bases first, in order."""
+    return _parts_of(model)
+
+
+@cache
+def _parts_of(model: Any) -> tuple[Part, ...]:
     bases = (base for base in reversed(model.__mro__) if base in SHAPES)
     return tuple(part for base in bases for part in resolved(model, SHAPES[base]))

@@ -15,12 +15,35 @@ from pathlib import Path
 from graphql import parse, print_ast
 from graphql.utilities import separate_operations
 
+from graph_service.model.answer import ReadConstraint
+from graph_service.model.experiment import Condition, Difference, GraphOfExperiment, Mean
+from graph_service.model.graph_info import UnfinishedLoad
+from graph_service.model.limits import Cut
+from graph_service.model.result import StageTiming
+from graph_service.model.selection import fragment
+
 SOURCE = Path(__file__).parent / "documents.graphql"
+MODELS = (
+    Condition,
+    Cut,
+    Difference,
+    GraphOfExperiment,
+    Mean,
+    ReadConstraint,
+    StageTiming,
+    UnfinishedLoad,
+)
+"""What the explorer shows whole: each has a fragment of the name of its type in GraphQL."""
 
 
 def trusted_documents(source: str, /) -> dict[str, str]:
-    """Returns each operation of a document, with its fragments, by the SHA-256 of its text."""
-    texts = sorted(print_ast(one) for one in separate_operations(parse(source)).values())
+    """Returns each operation of a document, with its fragments, by the SHA-256 of its text.
+
+    A document may use the fragments of ``MODELS``, which the contract has.
+    """
+    derived = "\n".join(map(fragment, MODELS))
+    operations = separate_operations(parse(source + derived)).values()
+    texts = sorted(print_ast(operation) for operation in operations)
     return {hashlib.sha256(text.encode()).hexdigest(): text for text in texts}
 
 
