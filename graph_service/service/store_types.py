@@ -6,18 +6,20 @@ its statements do not count as the region's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from graph_service.errors import LimitError
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
-from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
 from graph_service.retrieve.region.cut import LOOKED_AT
 from graph_service.store.protocol import EdgeRow, Neighbourhood, Store
+from graph_service.walk import NewRows, RowRegion, closure, walk
 
 _AT_ONCE = 500
 _EDGES_AT_ONCE = 20_000
@@ -54,57 +56,67 @@ def typed_neighbourhood(
         exclude_relation_ids: Relations that are not.
         deadline: Raises ``DeadlineError`` when past.
     """
-    reader = _ClassReader(store, info, ranks, deadline)
-    classes = reader.with_subclasses(types)
-    kept: dict[str, EdgeRow] = {}
-    distance: dict[str, int] = {}
-    degrees: dict[str, int] = {}
-    hubs: list[str] = []
-    cuts: list[Cut] = []
-    frontier = list(ids)
-    for hop in range(1, hops + 1):
-        if hub_degree is not None and hop > 1:
-            hubs += [id_ for id_ in frontier if degrees[id_] > hub_degree]
-            frontier = [id_ for id_ in frontier if degrees[id_] <= hub_degree]
-        if not frontier:
-            break
-        near = store.neighbourhood(
-            info.edition,
-            frontier,
-            hops=1,
-            max_edges=LOOKED_AT * max_edges,
-            ranks=ranks,
-            relation_ids=relation_ids,
-            exclude_relation_ids=exclude_relation_ids,
-            deadline=deadline,
-        )
-        cuts.extend(near.truncated)
-        if hop == 1:
-            distance = {id_: 0 for id_, steps in near.hops.items() if not steps}
-        known = {*distance, *reader.instances([*near.hops.keys() - distance.keys()], classes)}
-        degrees.update({id_: near.degrees[id_] for id_ in near.degrees if id_ in known})
-        new = [
-            edge
-            for edge in near.edges
-            if edge.statement_id not in kept and known.issuperset(ends_of(edge))
-        ]
-        if len(kept) + len(new) > max_edges:
-            cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, len(kept) + len(new)))
-            new = new[: max_edges - len(kept)]
-        kept.update((edge.statement_id, edge) for edge in new)
-        frontier = sorted({end for edge in new for end in ends_of(edge)} - distance.keys())
-        distance.update(dict.fromkeys(frontier, hop))
-        if len(kept) >= max_edges:
-            break
-    if hubs and hub_degree is not None:
-        cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
-    return Neighbourhood(
-        edges=tuple(sorted(kept.values(), key=lambda edge: key64(edge.statement_id))),
-        hops=distance,
-        degrees={id_: degrees[id_] for id_ in distance},
-        unexpanded=tuple(hubs),
-        truncated=tuple(cuts),
+    near = partial(
+        store.neighbourhood,
+        info.edition,
+        ranks=ranks,
+        relation_ids=relation_ids,
+        exclude_relation_ids=exclude_relation_ids,
+        deadline=deadline,
     )
+    reader = _ClassReader(store, info, ranks, deadline)
+    region = _TypedRegion(near, reader, types)
+    # Degrees come with the first statements, so that none are read for the start.
+    region.hops = dict.fromkeys(ids, 0)
+    cuts = walk(region, list(region.hops), hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return Neighbourhood(
+        edges=tuple(region.rows[key] for key in sorted(region.rows)),
+        hops={id_: hop for id_, hop in region.hops.items() if id_ in region.degrees},
+        degrees={id_: region.degrees[id_] for id_ in region.hops if id_ in region.degrees},
+        unexpanded=tuple(region.hubs),
+        truncated=cuts,
+    )
+
+
+class _TypedRegion(RowRegion[str, EdgeRow]):
+    """A region that grows over the instances of some types.
+
+    Args:
+        near: Reads the statements around some entities.
+        reader: Reads classes.
+        types: Ids of classes.
+    """
+
+    def __init__(
+        self,
+        near: Callable[..., Neighbourhood],
+        reader: _ClassReader,
+        types: Sequence[str],
+        /,
+    ) -> None:
+        super().__init__()
+        self._near = near
+        self._reader = reader
+        self._classes = reader.with_subclasses(types)
+
+    def read_degrees(self, nodes: Sequence[str]) -> Mapping[str, int]:
+        return self._near(nodes, hops=0, max_edges=0).degrees
+
+    def ends(self, row: EdgeRow) -> tuple[str, ...]:
+        return ends_of(row)
+
+    def new_rows(self, nodes: Sequence[str], room: int) -> NewRows[EdgeRow]:
+        near = self._near(nodes, hops=1, max_edges=LOOKED_AT * (room + len(self.rows)))
+        others = [*near.hops.keys() - self.hops.keys()]
+        known = {*self.hops, *self._reader.instances(others, self._classes)}
+        self.degrees.update((id_, near.degrees[id_]) for id_ in near.degrees if id_ in known)
+        rows = {
+            key: edge
+            for edge in near.edges
+            if (key := key64(edge.statement_id)) not in self.rows
+            and known.issuperset(ends_of(edge))
+        }
+        return NewRows(rows, len(self.rows) + len(rows), near.truncated)
 
 
 def ends_of(edge: EdgeRow, /) -> tuple[str, ...]:
@@ -126,12 +138,7 @@ class _ClassReader:
 
     def with_subclasses(self, types: Sequence[str], /) -> set[str]:
         """Returns some classes and all below them; a circle of subclasses ends."""
-        classes = set(types)
-        frontier = sorted(classes)
-        while frontier:
-            frontier = sorted(self.subclasses(frontier) - classes)
-            classes |= set(frontier)
-        return classes
+        return closure(types, lambda classes: self.subclasses(sorted(classes)))
 
     def instances(self, ids: Sequence[str], classes: Collection[str], /) -> set[str]:
         """Returns those of some entities that are instances of a class."""

@@ -18,7 +18,7 @@ from graph_service.errors import InputError, LimitError
 from graph_service.model.graph import RANKS, Int64, KnowledgeGraph, Numbers, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
-from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
 from graph_service.model.values import encode_value
@@ -33,6 +33,7 @@ from graph_service.views.alone import BEYOND, cheaper_ends, is_drawn_alone, look
 from graph_service.views.overlay import lay
 from graph_service.views.part import Part
 from graph_service.views.scope import scope_edges
+from graph_service.walk import NewRows, RowRegion, walk
 
 _RAISE = "Raise GRAPH_SERVICE_SNAPSHOT_EDGES"
 _PRUNED = "METHOD:LEVEL:SEED:pruned is drawn on a part of the question's region alone"
@@ -280,7 +281,9 @@ class StoreViews:
             request: What is asked.
             preset: Its limits.
         """
-        found = _Walk(self._store, self._info, drawn, request, preset, self._deadline).run(ids)
+        found = _ViewRegion(self._store, self._info, drawn, request, preset, self._deadline).run(
+            ids
+        )
         every = {**drawn.rows, **_by_id(found.edges)}
         part = region_graph_of(self._store, self._info, replace(found, edges=tuple(every.values())))
         laid = drawn.view
@@ -303,8 +306,8 @@ class _Extra(NamedTuple):
     rank: Rank
 
 
-class _Walk:
-    """The walk of ``extract_region`` on a view, over what a store gives of the base."""
+class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
+    """A region that grows on a view, over what a store gives of the base."""
 
     def __init__(
         self,
@@ -315,6 +318,7 @@ class _Walk:
         preset: Preset,
         deadline: Deadline,
     ) -> None:
+        super().__init__()
         self._store = store
         self._info = info
         self._preset = preset
@@ -331,7 +335,6 @@ class _Walk:
             for id_ in graph.statement_ids.take(changed)
             if self._passes((row := drawn.rows[id_]).relation, row.rank)
         }
-        self._degrees: dict[str, int] = {}
         self._extra_at: dict[str, list[_Extra]] = {}
         for one in _extras(drawn):
             if self._passes(one.relation, one.rank):
@@ -347,79 +350,52 @@ class _Walk:
 
     def run(self, ids: Sequence[str], /) -> Neighbourhood:
         """Returns the statements of the base that the walk keeps, and what it reaches on the view."""
-        most, hub_degree = self._preset.max_edges, self._preset.hub_degree
-        kept: dict[int, EdgeRow | _Extra] = {}
-        distance: dict[str, int] = {}
-        degrees = self._degrees
-        hubs: list[str] = []
-        cuts: list[Cut] = []
-        frontier = list(ids)
-        for hop in range(1, self._preset.hops + 1):
-            self._read_degrees(frontier)
-            if hop == 1:
-                distance = {id_: 0 for id_ in frontier if id_ in degrees}
-            elif hub_degree is not None:
-                hubs += [id_ for id_ in frontier if degrees[id_] > hub_degree]
-                frontier = [id_ for id_ in frontier if degrees[id_] <= hub_degree]
-            if not frontier:
-                break
-            new, total = self._new_at(frontier, kept)
-            if len(kept) + len(new) > most:
-                cuts.append(Cut("edges", CutReason.LIMIT, most, most, total))
-            for key in sorted(new)[: most - len(kept)]:
-                kept[key] = new[key]
-            frontier = sorted(
-                {end for one in kept.values() for end in _ends(one)} - distance.keys()
-            )
-            distance.update(dict.fromkeys(frontier, hop))
-            if len(kept) >= most:
-                break
-        self._read_degrees(frontier)
-        if hubs and hub_degree is not None:
-            cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
+        preset = self._preset
+        cuts = walk(
+            self,
+            self.start_from(ids),
+            hops=preset.hops,
+            max_edges=preset.max_edges,
+            hub_degree=preset.hub_degree,
+        )
+        self.know_degrees(self.hops)
         return Neighbourhood(
-            edges=tuple(one for one in kept.values() if isinstance(one, EdgeRow)),
-            hops=distance,
-            degrees={id_: degrees[id_] for id_ in distance},
-            unexpanded=tuple(hubs),
-            truncated=tuple(cuts),
+            edges=tuple(row for row in self.rows.values() if isinstance(row, EdgeRow)),
+            hops=self.hops,
+            degrees={id_: self.degrees[id_] for id_ in self.hops},
+            unexpanded=tuple(self.hubs),
+            truncated=cuts,
         )
 
-    def _new_at(
-        self, frontier: Sequence[str], kept: Mapping[int, EdgeRow | _Extra]
-    ) -> tuple[dict[int, EdgeRow | _Extra], int | None]:
-        """Returns statements at some entities that were not kept before, by key.
+    def read_degrees(self, nodes: Sequence[str]) -> Mapping[str, int]:
+        return self._near(nodes, hops=0, max_edges=0).degrees
 
-        Those of the smallest keys at least, as many as may be kept, and how many are kept with all
-        there are; None where those were not counted.
-        """
-        near = self._near(frontier, hops=1, max_edges=self._preset.max_edges + len(self._gone))
-        new: dict[int, EdgeRow | _Extra] = {
+    def ends(self, row: EdgeRow | _Extra) -> tuple[str, ...]:
+        return row.ends if isinstance(row, _Extra) else ends_of(row)
+
+    def new_rows(self, nodes: Sequence[str], room: int) -> NewRows[EdgeRow | _Extra]:
+        near = self._near(nodes, hops=1, max_edges=room + len(self.rows) + len(self._gone))
+        rows: dict[int, EdgeRow | _Extra] = {
             key: edge
             for edge in near.edges
-            if edge.statement_id not in self._gone and (key := key64(edge.statement_id)) not in kept
+            if edge.statement_id not in self._gone
+            and (key := key64(edge.statement_id)) not in self.rows
         }
         extra = {
-            one.key: one
-            for id_ in frontier
-            for one in self._extra_at.get(id_, ())
-            if one.key not in kept
+            edge.key: edge
+            for id_ in nodes
+            for edge in self._extra_at.get(id_, ())
+            if edge.key not in self.rows
         }
         if not near.truncated:
-            return new | extra, len(kept) + len(new) + len(extra)
+            return NewRows(rows | extra, len(self.rows) + len(rows) + len(extra))
         (cut,) = near.truncated
         if cut.total is None:
-            return new | extra, None
-        at = set(frontier)
-        before = [*self._gone.values(), *(one for one in kept.values() if isinstance(one, EdgeRow))]
-        seen = sum(not at.isdisjoint(_ends(row)) for row in before)
-        return new | extra, len(kept) + cut.total - seen + len(extra)
-
-    def _read_degrees(self, ids: Sequence[str]) -> None:
-        """Reads the degrees of those that nothing which was read leads to."""
-        unknown = [id_ for id_ in ids if id_ not in self._degrees]
-        if unknown:
-            self._near(unknown, hops=0, max_edges=0)
+            return NewRows(rows | extra)
+        at = set(nodes)
+        of_base = (row for row in self.rows.values() if isinstance(row, EdgeRow))
+        before = sum(not at.isdisjoint(ends_of(row)) for row in (*self._gone.values(), *of_base))
+        return NewRows(rows | extra, len(self.rows) + cut.total - before + len(extra))
 
     def _near(self, ids: Sequence[str], *, hops: int, max_edges: int) -> Neighbourhood:
         near = self._store.neighbourhood(
@@ -432,7 +408,7 @@ class _Walk:
             exclude_relation_ids=self._excluded,
             deadline=self._deadline,
         )
-        self._degrees |= near.degrees
+        self.degrees |= near.degrees
         return near
 
 
@@ -452,11 +428,6 @@ def _extras(drawn: DrawnView) -> Iterable[_Extra]:
     ):
         ends = tuple(names[node] for node in (head, tail) if node in names)
         yield _Extra(key, ends, relations[rel], RANKS[rank])
-
-
-def _ends(edge: EdgeRow | _Extra) -> tuple[str, ...]:
-    """Returns the entities at the ends of a statement."""
-    return edge.ends if isinstance(edge, _Extra) else ends_of(edge)
 
 
 def _by_id(edges: Iterable[EdgeRow]) -> dict[str, EdgeRow]:

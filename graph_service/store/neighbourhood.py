@@ -1,4 +1,4 @@
-"""The walk of a neighbourhood, hop by hop, over what an engine reads."""
+"""Neighbourhoods of entities, walked over what an engine reads."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from graph_service.errors import InputError
-from graph_service.model.limits import Cut, CutReason
 from graph_service.store.protocol import MAX_COUNTED, EdgeRow, Neighbourhood
+from graph_service.walk import NewRows, RowRegion, walk
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _DEVIATIONS = 3.0
@@ -54,7 +54,7 @@ class Neighbours(Protocol[NodeKey, Row]):
         """Returns statements in order of their keys."""
 
 
-def walk(
+def read_region(
     neighbours: Neighbours[NodeKey, Row],
     ids: Sequence[str],
     /,
@@ -68,50 +68,46 @@ def walk(
         raise InputError(f"hops must be at least 0, got {hops}", argument="hops")
     if max_edges < 0:
         raise InputError(f"max_edges must be at least 0, got {max_edges}", argument="max_edges")
-    frontier = sorted(neighbours.starts(ids))
-    distance = dict.fromkeys(frontier, 0)
-    degrees: dict[NodeKey, int] = {}
-    kept: dict[int, ReachedEdge[NodeKey, Row]] = {}
-    hubs: set[NodeKey] = set()
-    truncated: list[Cut] = []
-    for hop in range(1, hops + 1):
-        degrees.update(neighbours.degrees([key for key in frontier if key not in degrees]))
-        if hub_degree is not None and hop > 1:
-            hubs.update(key for key in frontier if degrees[key] > hub_degree)
-        walked = [key for key in frontier if key not in hubs]
-        room = max_edges - len(kept)
-        found = _first_edges(neighbours, walked, kept, room, sum(degrees[key] for key in walked))
-        chosen = sorted(found)
-        if len(chosen) > room:
-            chosen = chosen[:room]
-            total = None
-            if sum(degrees[key] for key in walked) <= MAX_COUNTED:
-                nodes = set(walked)
-                before = sum(edge.head in nodes or edge.tail in nodes for edge in kept.values())
-                total = len(kept) + neighbours.count(walked) - before
-            truncated.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, total))
-        frontier = []
-        for key in chosen:
-            edge = kept[key] = found[key]
-            for end in (edge.head, edge.tail):
-                if end is not None and end not in distance:
-                    distance[end] = hop
-                    frontier.append(end)
-        if len(kept) >= max_edges or not frontier:
-            break
-        frontier.sort()
-    degrees.update(neighbours.degrees([key for key in distance if key not in degrees]))
-    if hubs and hub_degree is not None:
-        truncated.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
-    names = neighbours.ids(distance)
-    order = sorted(distance, key=lambda key: names[key].encode())
+    region = _EngineRegion(neighbours)
+    start = region.start_from(sorted(neighbours.starts(ids)))
+    cuts = walk(region, start, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    region.know_degrees(region.hops)
+    names = neighbours.ids(region.hops)
+    order = sorted(region.hops, key=lambda key: names[key].encode())
     return Neighbourhood(
-        edges=neighbours.rows(kept),
-        hops={names[key]: distance[key] for key in order},
-        degrees={names[key]: degrees[key] for key in order},
-        unexpanded=tuple(sorted((names[key] for key in hubs), key=str.encode)),
-        truncated=tuple(truncated),
+        edges=neighbours.rows(region.rows),
+        hops={names[key]: region.hops[key] for key in order},
+        degrees={names[key]: region.degrees[key] for key in order},
+        unexpanded=tuple(sorted((names[key] for key in region.hubs), key=str.encode)),
+        truncated=cuts,
     )
+
+
+class _EngineRegion(RowRegion[NodeKey, ReachedEdge[NodeKey, Row]]):
+    """A region that grows over an edition.
+
+    Args:
+        neighbours: What is read of the edition.
+    """
+
+    def __init__(self, neighbours: Neighbours[NodeKey, Row], /) -> None:
+        super().__init__()
+        self._neighbours: Neighbours[NodeKey, Row] = neighbours
+
+    def read_degrees(self, nodes: Sequence[NodeKey]) -> Mapping[NodeKey, int]:
+        return self._neighbours.degrees(nodes)
+
+    def ends(self, row: ReachedEdge[NodeKey, Row]) -> Iterable[NodeKey]:
+        return (row.head,) if row.tail is None else (row.head, row.tail)
+
+    def new_rows(self, nodes: Sequence[NodeKey], room: int) -> NewRows[ReachedEdge[NodeKey, Row]]:
+        degrees = sum(self.degrees[node] for node in nodes)
+        rows = _first_edges(self._neighbours, nodes, self.rows, room, degrees)
+        if len(rows) <= room or degrees > MAX_COUNTED:
+            return NewRows(rows)
+        at = set(nodes)
+        before = sum(edge.head in at or edge.tail in at for edge in self.rows.values())
+        return NewRows(rows, len(self.rows) + self._neighbours.count(nodes) - before)
 
 
 def _first_edges(

@@ -16,6 +16,7 @@ from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.retrieve.region.cut import IsInstance
+from graph_service.walk import closure
 
 
 def instances_of(
@@ -84,13 +85,13 @@ def _with_subclasses(
         extra = _is_of(overlay.rel, relations) & _is_of(overlay.rank, ranks)
         lower = np.concatenate((lower, overlay.head[extra]))
         upper = np.concatenate((upper, overlay.tail[extra]))
-    classes = np.unique(np.array(types, dtype=np.int64))
-    frontier = classes
-    while len(frontier):
+
+    def subclasses(classes: set[int]) -> list[int]:
         deadline.check("looking for subclasses")
-        frontier = np.setdiff1d(lower[np.isin(upper, frontier)], classes)
-        classes = np.union1d(classes, frontier)
-    return classes
+        of_these: list[int] = lower[np.isin(upper, list(classes))].tolist()
+        return of_these
+
+    return np.array(sorted(closure(types, subclasses)), dtype=np.int64)
 
 
 def _relations(

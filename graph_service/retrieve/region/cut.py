@@ -27,6 +27,7 @@ from graph_service.model.region import Region
 from graph_service.model.topology import edge_type
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.sorting import TABLE, are_among, distinct
+from graph_service.walk import Step, walk
 
 IsInstance = Callable[[Int64], Bool]
 """Which of some entities, global numbers, are of the types asked for."""
@@ -93,51 +94,89 @@ def extract_region(
     Raises:
         InputError: There are no start entities, or one is no entity of the graph or view.
     """
-    deadline = deadline or Deadline.none()
     include, exclude = relation_filter or (None, None)
-    edges = _EdgeFilter(tuple(ranks), best_only, include, exclude)
     total_nodes = graph.node_count + (len(overlay.new_nodes) if overlay else 0)
     start = np.asarray(start_entities, dtype=np.int64)
     if not len(start):
         raise InputError("a region needs at least one entity", argument="entity_ids")
     if start.min() < 0 or start.max() >= total_nodes or _is_literal(graph, overlay, start).any():
         raise InputError("a start entity is no entity of the graph", argument="entity_ids")
-    # calloc: pages of nodes that are never reached are never touched.
-    seen = np.zeros(total_nodes, dtype=bool)
-    reached = [np.unique(start)]
-    seen[reached[0]] = True
-    frontier = reached[0]
-    found = [_columns(graph, overlay, np.zeros(0, dtype=np.int64))]
-    kept, hubs = 0, 0
-    cuts: list[Cut] = []
-    for hop in range(hops):
-        deadline.check("walking the graph")
-        if hop:
-            frontier = frontier[~_is_literal(graph, overlay, frontier)]
-            if hub_degree is not None:
-                hub = _degrees(graph, degrees, frontier) > hub_degree
-                hubs += int(hub.sum())
-                frontier = frontier[~hub]
-        new = _incident(graph, overlay, frontier, edges)
-        new = _without(new, [part.numbers for part in found])
-        if is_instance is not None:
-            new, cut = _of_types(graph, overlay, new, seen, is_instance, LOOKED_AT * max_edges)
-            cuts.extend(cut)
-        if kept + len(new) > max_edges:
-            cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
-            new = _of_smallest_keys(graph, overlay, new, max_edges - kept)
-        kept += len(new)
-        edges_found = _columns(graph, overlay, new)
-        found.append(edges_found)
-        ends = distinct(np.concatenate((edges_found.head, edges_found.tail)))
-        frontier = ends[~seen[ends]]
-        seen[frontier] = True
-        reached.append(frontier)
-        if not len(frontier) or kept >= max_edges:
-            break
-    if hubs and hub_degree is not None:
-        cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
-    return _assemble(graph, overlay, degrees, start, reached, found, tuple(cuts))
+    region = _ArrayRegion(
+        graph,
+        overlay,
+        np.unique(start),
+        total_nodes=total_nodes,
+        edge_filter=_EdgeFilter(tuple(ranks), best_only, include, exclude),
+        is_instance=is_instance,
+        most_examined=LOOKED_AT * max_edges,
+        degrees=degrees,
+        deadline=deadline or Deadline.none(),
+    )
+    cuts = walk(region, region.reached[0], hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return _assemble(graph, overlay, degrees, start, region.reached, region.parts, cuts)
+
+
+class _ArrayRegion:
+    """A region that grows over the arrays of a graph, or of a view of it.
+
+    Attributes:
+        reached: The nodes that each hop has reached, ascending; the start entities first.
+        parts: The edges that each hop has added; none first.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        overlay: Overlay | None,
+        start: Int64,
+        /,
+        *,
+        total_nodes: int,
+        edge_filter: _EdgeFilter,
+        is_instance: IsInstance | None,
+        most_examined: int,
+        degrees: Int64 | None,
+        deadline: Deadline,
+    ) -> None:
+        self._graph = graph
+        self._overlay = overlay
+        self._filter = edge_filter
+        self._is_instance = is_instance
+        self._most_examined = most_examined
+        self._degrees = degrees
+        self._deadline = deadline
+        # calloc: pages of nodes that are never reached are never touched.
+        self._seen = np.zeros(total_nodes, dtype=bool)
+        self._seen[start] = True
+        self.reached = [start]
+        self.parts = [_columns(graph, overlay, np.zeros(0, dtype=np.int64))]
+
+    def walkable(self, nodes: Int64, hub_degree: int | None) -> tuple[Int64, int]:
+        nodes = nodes[~_is_literal(self._graph, self._overlay, nodes)]
+        if hub_degree is None:
+            return nodes, 0
+        is_hub = _degrees(self._graph, self._degrees, nodes) > hub_degree
+        return nodes[~is_hub], int(is_hub.sum())
+
+    def step(self, nodes: Int64, room: int) -> Step[Int64]:
+        self._deadline.check("walking the graph")
+        graph, overlay, seen = self._graph, self._overlay, self._seen
+        new = _incident(graph, overlay, nodes, self._filter)
+        new = _without(new, [part.numbers for part in self.parts])
+        cuts: tuple[Cut, ...] = ()
+        if self._is_instance is not None:
+            new, cuts = _of_types(graph, overlay, new, seen, self._is_instance, self._most_examined)
+        total = sum(len(part.numbers) for part in self.parts) + len(new)
+        is_cut = len(new) > room
+        if is_cut:
+            new = _of_smallest_keys(graph, overlay, new, room)
+        part = _columns(graph, overlay, new)
+        self.parts.append(part)
+        ends = distinct(np.concatenate((part.head, part.tail)))
+        reached = ends[~seen[ends]]
+        seen[reached] = True
+        self.reached.append(reached)
+        return Step(len(new), reached, is_cut, total, cuts)
 
 
 def _of_types(

@@ -11,7 +11,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.store.decoding import decodes
-from graph_service.store.neighbourhood import ReachedEdge, walk
+from graph_service.store.neighbourhood import ReachedEdge, read_region
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.rows import EDGE_COLUMNS, edge_of_row
 from graph_service.store.neo4j.schema import hex_key
@@ -57,7 +57,7 @@ def read_neighbourhood(
         "excluded": list(exclude_relation_ids),
     }
     neighbours = _Neighbours(tx, edition, filters, deadline)
-    return walk(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return read_region(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
 
 
 class _Neighbours:

@@ -13,7 +13,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.store.decoding import decoding
-from graph_service.store.neighbourhood import ReachedEdge, walk
+from graph_service.store.neighbourhood import ReachedEdge, read_region
 from graph_service.store.protocol import EdgeRow, Neighbourhood
 from graph_service.store.sqlite.schema import HAS_HUBS, of_edition
 from graph_service.store.texts import encode_entity_value
@@ -64,7 +64,7 @@ def read_neighbourhood(
         "excluded": _relations(connection, number, exclude_relation_ids),
     }
     neighbours = _Neighbours(connection, number, filters, deadline)
-    return walk(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return read_region(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
 
 
 class _Neighbours:
