@@ -166,6 +166,14 @@ class Retrieved(Answer):
         description="Words of the question that limit what is asked for and that no item meets."
     )
     answer: ComputedAnswer | None = None
+    read_as: str | None = Field(
+        default=None, description="The query that the question was read as, in words."
+    )
+    unread: list[str] = Field(
+        default_factory=list,
+        description="Words of the question that this query does not account for: where there are "
+        "any, the items may answer another question.",
+    )
     items: list[RetrievedItem]
     provenance: Source
 

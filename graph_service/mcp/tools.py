@@ -250,6 +250,11 @@ class Tools:
             head.append(f"Not met: {', '.join(unmet)}")
         if answer is not None:
             head.append(f"Answer ({answer.kind}): {answer.text}")
+        read = result.interpretation
+        if read is not None:
+            head.append(f"Read as: {read.text}")
+            if read.unread:
+                head.append(f"Words not read: {', '.join(read.unread)}")
         return answered(
             Retrieved(
                 result_id=result.id,
@@ -258,6 +263,8 @@ class Tools:
                 linked=linked,
                 unmet=unmet,
                 answer=answer,
+                read_as=read.text if read is not None else None,
+                unread=list(read.unread) if read is not None else [],
                 items=[],
                 provenance=shapes.source_of(result),
                 truncated=shapes.cuts_of(result),

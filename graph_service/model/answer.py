@@ -35,3 +35,20 @@ class ReadConstraint:
     text: str
     kind: ConstraintKind
     met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """How a question was read: the query whose answers come first, in words and in code.
+
+    Attributes:
+        text: One line of English, with labels of the graph.
+        cypher: On the graph in Neo4j, as docs/how-to/cypher.md lays it out.
+        sparql: None where an id of the query is neither Wikidata's nor an IRI.
+        unread: Content words of the question that nothing in the query accounts for, in order.
+    """
+
+    text: str
+    cypher: str
+    sparql: str | None
+    unread: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
 
-from graph_service.model.answer import AnswerKind, ReadConstraint
+from graph_service.model.answer import AnswerKind, Interpretation, ReadConstraint
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut
 from graph_service.model.statement import Entity, Rank, Reference, Snak
@@ -386,6 +386,8 @@ class Retrieval:
             it come first.
         answer: What the statements say in answer, where the question asks for more than entities
             and it is sure; else None.
+        interpretation: How the question was read; None where no path was found, or the preset does
+            not say. It follows from the rest, and is no part of the id.
     """
 
     id: str
@@ -400,6 +402,7 @@ class Retrieval:
     relevance: float | None = None
     constraints: tuple[ReadConstraint, ...] = ()
     answer: Answer | None = None
+    interpretation: Interpretation | None = None
 
     @property
     def status_text(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from graph_service.model.answer import ReadConstraint
+from graph_service.model.answer import Interpretation, ReadConstraint
 from graph_service.model.contract import (
     BigInt,
     Conversion,
@@ -282,6 +282,14 @@ SHAPES: Mapping[Any, Shape] = {
         statements="How many those are in all.",
         truncated="Whether limits left out statements that may count.",
     ),
+    Interpretation: shape(
+        "Interpretation",
+        "How a question was read: the query whose answers come first.",
+        text="In English, with labels of the graph.",
+        cypher="On the graph in Neo4j, with the layout that our stores have.",
+        sparql="Over direct triples; null where an id is neither Wikidata's nor an IRI.",
+        unread="Words of the question that nothing in the query accounts for, in order.",
+    ),
     ScoredTriple: shape(
         "ScoredStatement",
         "A statement with its score and its parts.",
@@ -384,6 +392,7 @@ SHAPES: Mapping[Any, Shape] = {
             "What the statements say in answer, where the question asks for more than items and "
             "it is sure."
         ),
+        interpretation="How the question was read; null where no path was found.",
         timings=at("How long each stage took.", path="timings_ms", kind=TIMINGS),
     ),
     TripletsResult: shape(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from graph_service.model.days import Days
@@ -133,17 +133,24 @@ class _English:
             return self._whether(query)
         several = query.fold is Fold.COUNT or order is not None or bool(query.filters)
         phrase = self._answers(query, several=several)
-        if order is not None:
+        if order is not None and isinstance(query.start, Entities) and not query.path:
+            phrase = self._of_named(query.start.ids, order)
+        elif order is not None:
             phrase = self._ordered(phrase, order)
         return f"the number of {_bare(phrase)}" if query.fold is Fold.COUNT else phrase
 
     def _whether(self, query: Query) -> str:
         """Returns a question for yes or no: "whether the spouse of X is Y" where one is named."""
-        rest = list(query.filters)
-        for filter in query.filters:
-            if isinstance(filter, Condition) and not filter.path and len(rest) == 1:
-                phrase = self._path(query, several=False)
-                return f"whether {phrase} {self._test(filter.test)}"
+        filter = query.filters[0] if len(query.filters) == 1 else None
+        if isinstance(filter, Condition) and not filter.path:
+            last = query.path[-1].relation if query.path else None
+            if last is not None and last.backward and isinstance(filter.test, Among):
+                # Said the way the statement is.
+                of = replace(query, path=query.path[:-1], filters=())
+                named = _or([self._names.entity(id_) for id_ in filter.test.ids])
+                phrase = self._step(replace(last, backward=False), named, several=False)
+                return f"whether {phrase} is {self._path(of, several=False)}"
+            return f"whether {self._path(query, several=False)} {self._test(filter.test)}"
         phrase = self._answers(query, several=True)
         if query.order is not None:
             phrase = self._ordered(phrase, query.order)
@@ -151,7 +158,9 @@ class _English:
 
     def _answers(self, query: Query, *, several: bool) -> str:
         phrase = self._path(query, several=several)
-        return phrase + self._filters(query.filters)
+        # What is a clause already goes on with "and".
+        is_clause = bool(query.path) and query.path[-1].relation.backward
+        return phrase + self._filters(query.filters, goes_on=is_clause)
 
     def _path(self, query: Query, *, several: bool) -> str:
         """Returns the start and the relations as one noun phrase."""
@@ -175,9 +184,9 @@ class _English:
             return f"those that are {label} {of}"
         return f"what {of} is {label}"
 
-    def _filters(self, filters: Sequence[Filter]) -> str:
-        said = [self._clause(filter) for filter in filters]
-        return f" {' and '.join(said)}" if said else ""
+    def _filters(self, filters: Sequence[Filter], *, goes_on: bool = False) -> str:
+        said = " and ".join(self._clause(filter) for filter in filters)
+        return f" {'and ' if goes_on else ''}{said}" if said else ""
 
     def _clause(self, filter: Filter, *, negated: bool = False) -> str:
         """Returns a filter as a relative clause."""
@@ -245,6 +254,18 @@ class _English:
         if order.rank > 1:
             ordinal = f"{_ordinal(order.rank)} "
         return f"the {ordinal}{word} of the {_bare(phrase)}"
+
+    def _of_named(self, ids: Sequence[str], order: Order) -> str:
+        """Returns which of some named entities: "the older of A and B"."""
+        named = list(map(self._names.entity, ids))
+        said = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+        known = _DEGREES.get(self._order_label(order)) if len(order.path) == 1 else None
+        word = self._degree(order)
+        if len(named) == 2 and known is not None:
+            word = known.more if order.descending else known.less
+        if order.rank is None:
+            return f"{said}, the {word} first"
+        return f"the {f'{_ordinal(order.rank)} ' if order.rank > 1 else ''}{word} of {said}"
 
     def _degree(self, order: Order) -> str:
         label = self._order_label(order)

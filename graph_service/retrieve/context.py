@@ -15,6 +15,7 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import RegionStats, ScorePart, Strategy
+from graph_service.query.algebra import Query
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import Preset, RankedPreset
@@ -81,6 +82,14 @@ class PickedAnswer:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """The query that a question was read as, and the words that it does not account for."""
+
+    query: Query
+    unread: tuple[str, ...] = ()
+
+
 ItemT = TypeVar("ItemT", PickedEdge, PickedPath)
 
 
@@ -104,6 +113,7 @@ class Selection:
             best first; empty where linking alone chose them.
         constraints: What the question was read to state beside its relations.
         answer: The answer itself, where one is sure.
+        read: The query that the question was read as, where the preset says.
     """
 
     region_before: RegionStats
@@ -121,6 +131,7 @@ class Selection:
     used_starts: tuple[int, ...] = ()
     constraints: tuple[ReadConstraint, ...] = ()
     answer: PickedAnswer | None = None
+    read: ReadQuery | None = None
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)

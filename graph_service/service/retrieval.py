@@ -65,6 +65,7 @@ from graph_service.retrieve.region.class_filter import instances_of
 from graph_service.retrieve.region.cut import IsInstance, extract_region
 from graph_service.service.embedded_names import MAX_RELATIONS, EmbeddedNames, embed_names
 from graph_service.service.embedding import TimedEncoder, earlier
+from graph_service.service.interpretation import make_interpretation
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
@@ -310,6 +311,9 @@ class Retriever:
             "constraints": selection.constraints if selection else (),
             "answer": make_answer(selection.answer, maker)
             if selection and selection.answer
+            else None,
+            "interpretation": make_interpretation(selection.read, maker, graph=base.info.name)
+            if selection and selection.read
             else None,
         }
         match request.strategy:

@@ -188,6 +188,8 @@ def with_id(result: ResultT, /) -> ResultT:
     for cut in plain["truncated"]:
         if cut["reason"] == CutReason.STORE_AWAY:
             del cut["limit"]
+    # It follows from what was asked and found, and its words may get better.
+    del plain["interpretation"]
     del plain["timings_ms"]
     del plain["provenance"]["edition"]
     encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()

@@ -194,6 +194,11 @@ class TripleRenderer:
         """Returns the label of a relation; a view's new ones too."""
         return self.relations([rel])[rel].label
 
+    def label_of_relation(self, id_: str, /) -> str:
+        """Returns the label of a relation id, or the words that the id is made of."""
+        number = self._graph.find_relation(id_)
+        return relation_words(id_) if number is None else self.relation_label(number)
+
     def label_of(self, id_: str, /) -> str:
         """Returns the label of an entity id, or what an entity without one is called."""
         node = self._graph.find_node(id_)

@@ -133,6 +133,14 @@ def back(relation: Relation) -> Relation:
             "children of Maria Shriver that are a film and whose date of birth is after 1990 and "
             'whose colour is not ""red" "',
         ),
+        (
+            Query(Entities(("S12", "S14")), order=Order((MASS,), Comparable.NUMBERS, True, rank=1)),
+            "the heavier of Shaft S-12 and Shaft S-14",
+        ),
+        (
+            Query(MARIA, (Step(back(SPOUSE)),), (Condition((), ARNOLD),), fold=Fold.EXISTS),
+            "whether the spouse of Arnold Schwarzenegger is Maria Shriver",
+        ),
         (Query(Entities(("Maria", "S12"))), "Maria Shriver or Shaft S-12"),
     ],
 )

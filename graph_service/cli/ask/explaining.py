@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from graph_service.model.answer import Interpretation
 from graph_service.model.render import triple_line
 from graph_service.model.result import (
     Answer,
@@ -105,6 +106,8 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
     if result.answer is not None:
         lines.append(f"     {result.answer.kind.value} answer {result.answer.text}, by")
         lines += [f"       {triple_line(one.triple)}" for one in result.answer.basis]
+    if result.interpretation is not None:
+        lines += _interpretation_lines(result.interpretation)
     if isinstance(result, SubgraphResult):
         gap = "not known" if result.gap is None else f"at most {result.gap:.2%}"
         lines.append(f"     solver {source.solver or '-'}, gap to the optimum {gap}")
@@ -120,6 +123,17 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
         lines.append(f"       after PageRank {_stats(result.region.after)}")
     lines += _listed("parameters", _named(source.parameters))
     lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
+    return lines
+
+
+def _interpretation_lines(read: Interpretation) -> list[str]:
+    """Returns the query that a question was read as."""
+    lines = [f"     read as {read.text}"]
+    if read.unread:
+        lines.append(f"       not read: {', '.join(read.unread)}")
+    lines += ["     in Cypher", *(f"       {line}" for line in read.cypher.splitlines())]
+    if read.sparql is not None:
+        lines += ["     in SPARQL", *(f"       {line}" for line in read.sparql.splitlines())]
     return lines
 
 

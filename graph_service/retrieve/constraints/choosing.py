@@ -32,6 +32,21 @@ from graph_service.retrieve.preset import LearnedPreset
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What the query that a question was read as is made of.
+
+    Attributes:
+        judge: Of the question.
+        best: The candidate whose walks come first, or that decides yes or no.
+        targets: What a question for yes or no names beside its start.
+    """
+
+    judge: CandidateJudge
+    best: JudgedCandidate
+    targets: tuple[Constraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
     """What a question says beside its relations makes of its candidates.
 
@@ -44,6 +59,7 @@ class Chosen:
         answer: None where the question asks for entities and no more, or nothing is sure.
         misread: Whether the question says something that the best candidate does not take into
             account: a negation, a comparison, the noun of what is counted.
+        reading: What the query that the question was read as is made of; None of a long text.
     """
 
     ranked: tuple[RankedCandidate, ...]
@@ -52,6 +68,7 @@ class Chosen:
     first: Mapping[int, Bool] = field(default_factory=dict)
     answer: PickedAnswer | None = None
     misread: bool = False
+    reading: Reading | None = None
 
     def met_by(self, number: int, walks: int, /) -> Bool:
         """Returns which constraints each of a candidate's walks meets, bool [walks, constraints]."""
@@ -105,7 +122,8 @@ def choose(
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
         asked = judge.asked
         is_left = not asked.is_understood or asked.negated_from >= 0
-        return Chosen(tuple(ranked), misread=judge.strict and is_left)
+        reading = Reading(judge, judge.judge(ranked[0]))
+        return Chosen(tuple(ranked), misread=judge.strict and is_left, reading=reading)
     judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]
     if judge.asked.form is AskedForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
@@ -123,7 +141,7 @@ def choose(
         ReadConstraint(one.text, kind_of(one), any(one is each for each, _ in best.met))
         for one in told
     )
-    chosen = Chosen(_ranked_again(judged, ranked), read, met)
+    chosen = Chosen(_ranked_again(judged, ranked), read, met, reading=Reading(judge, best))
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
     confident = confident and judge.takes_all(best)
     if judge.strict:
@@ -156,6 +174,7 @@ def _by_yes_no(
         tuple(ReadConstraint(one.text, kind_of(one), is_met) for one in found.targets),
         {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
         answer=found.answer,
+        reading=Reading(judge, found.judged, found.targets),
     )
 
 
@@ -167,7 +186,8 @@ def _by_comparison(
     """
     asked = judge.asked
     nodes = [judge.node_at(span) for span in asked.compared]
-    misread = Chosen(_ranked_again(judged, ranked), misread=True)
+    reading = Reading(judge, judged[0])
+    misread = Chosen(_ranked_again(judged, ranked), misread=True, reading=reading)
     if asked.superlative is None or any(node is None for node in nodes) or nodes[0] == nodes[1]:
         return misread
     ends = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
@@ -187,7 +207,7 @@ def _by_comparison(
         tuple(judge.whole.edges[list(compared.edges)].tolist()),
         truncated=False,
     )
-    return Chosen(_ranked_again(judged, ranked), answer=answer)
+    return Chosen(_ranked_again(judged, ranked), answer=answer, reading=reading)
 
 
 def _ranked_again(

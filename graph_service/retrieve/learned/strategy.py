@@ -23,6 +23,7 @@ from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
 from graph_service.model.values import Quantity, Time, stored_value
 from graph_service.retrieve.constraints.choosing import Chosen, choose
+from graph_service.retrieve.constraints.interpreting import interpret
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -367,6 +368,7 @@ def by_learning(
         used_starts=tuple(used),
         constraints=chosen.constraints,
         answer=chosen.answer,
+        read=interpret(call, candidates, chosen),
     )
 
 

@@ -124,6 +124,28 @@ function side(page, title, one, other, key) {
           each.met ? " (met)" : " (not met)",
         ]).flat(),
       ),
+    result.interpretation && interpretation(result.interpretation, key),
+  );
+}
+
+/**
+ * The query that a question was read as, in words and in code.
+ * @param {any} read
+ * @param {string} key
+ */
+function interpretation(read, key) {
+  const code = (/** @type {string} */ name, /** @type {string | null} */ text) =>
+    text && [
+      h("p.quiet", null, name),
+      h("pre", { tabindex: 0, "aria-label": `${name} of the query`, role: "region" }, text),
+    ];
+  return h(
+    "details",
+    { "data-keep": `interpretation ${key}` },
+    h("summary", null, "Read as: ", said(read.text)),
+    read.unread.length > 0 && h("p.quiet", null, "Words not read: ", said(read.unread.join(", "))),
+    code("Cypher", read.cypher),
+    code("SPARQL", read.sparql),
   );
 }
 

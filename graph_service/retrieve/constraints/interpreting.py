@@ -1,0 +1,274 @@
+"""The query that a question was read as: the best candidate's walks with what constrains them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graph_service.model.answer import AnswerKind
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.graph import Int64
+from graph_service.model.values import EntityValue, stored_value
+from graph_service.query.algebra import (
+    MAX_STEPS,
+    Among,
+    Comparable,
+    Condition,
+    During,
+    Entities,
+    Filter,
+    Fold,
+    InstanceOf,
+    Not,
+    Order,
+    Query,
+    Relation,
+    Step,
+)
+from graph_service.retrieve.constraints.answering import compare_ends
+from graph_service.retrieve.constraints.choosing import Chosen, Reading
+from graph_service.retrieve.constraints.judging import CandidateJudge
+from graph_service.retrieve.constraints.meeting import Constraint, Met
+from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.reading import AskedForm, Superlative
+from graph_service.retrieve.constraints.unread import unread_words
+from graph_service.retrieve.context import ReadQuery, RetrievalContext
+from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_NEGATIONS = frozenset(
+    {
+        "not",
+        "never",
+        "except",
+        "excluding",
+        "without",
+        "neither",
+        "nor",
+        "besides",
+        "than",
+        "longer",
+    }
+)
+"""Words of a negation, which change what is asked for."""
+_MOST_IDS = 20
+"""Entities of one name that a filter lists."""
+
+
+def interpret(
+    call: RetrievalContext[LearnedPreset], candidates: Candidates, chosen: Chosen, /
+) -> ReadQuery:
+    """Returns the query whose answers come first, and the words that it does not account for.
+
+    Args:
+        call: The retrieval.
+        candidates: Of the question.
+        chosen: What constraints made of them; at least one.
+    """
+    return _Interpreter(call, candidates, chosen).read()
+
+
+class _Interpreter:
+    def __init__(
+        self, call: RetrievalContext[LearnedPreset], candidates: Candidates, chosen: Chosen, /
+    ) -> None:
+        self._call = call
+        self._candidates = candidates
+        self._chosen = chosen
+
+    def read(self) -> ReadQuery:
+        reading, answer = self._chosen.reading, self._chosen.answer
+        if reading is None:
+            return ReadQuery(self._plain(self._chosen.ranked[0].number))
+        judge, best = reading.judge, reading.best
+        stored = self._stored_number()
+        if stored is not None:
+            query = self._plain(stored)
+            return ReadQuery(query, unread_words(judge, best))
+        if judge.asked.form is AskedForm.COMPARISON:
+            return self._of_two(reading)
+        query = self._plain(best.walks.number)
+        left: list[str] = []
+        filter: Filter | None
+        if reading.targets:
+            query = self._with_targets(query, reading)
+        else:
+            for constraint, how in best.met:
+                filter = self._filter(reading, constraint, how)
+                query = self._with(query, how.column, filter)
+            for constraint in judge.unmet(best):
+                filter = self._of_none(judge, constraint)
+                query = self._with(query, best.last, filter)
+                left += [] if filter is not None else words(constraint.text)
+        superlative = judge.asked.superlative
+        if superlative is not None:
+            order = None
+            if answer is not None and answer.kind is AnswerKind.SUPERLATIVE:
+                order = self._order(judge, superlative, np.unique(best.walks.ends))
+            query = replace(query, order=order)
+            left += [] if order is not None else words(superlative.text)
+        if judge.asked.form is AskedForm.COUNT:
+            query = replace(query, fold=Fold.COUNT)
+        if judge.asked.form is AskedForm.YES_NO:
+            query = replace(query, fold=Fold.EXISTS)
+        return ReadQuery(query, self._unread(reading, left))
+
+    def _unread(self, reading: Reading, left: Sequence[str]) -> tuple[str, ...]:
+        """Returns the words that nothing accounts for, in their order in the question."""
+        judge = reading.judge
+        used = {word for target in reading.targets for word in words(target.text)}
+        found = {*unread_words(judge, reading.best), *left} - used - EMPTY_IN_ENGLISH
+        asked = judge.asked
+        if asked.is_negated or not judge.reads_negation(reading.best):
+            found |= _NEGATIONS
+        return tuple(dict.fromkeys(word for word in words(judge.question) if word in found))
+
+    def _plain(self, number: int) -> Query:
+        """Returns a candidate's start and relations."""
+        region = self._call.region
+        start = int(region.start_entities[int(self._candidates.start[number])])
+        sequence = self._candidates.sequence(number)[:MAX_STEPS]
+        return Query(
+            Entities((self._id(int(region.nodes[start])),)),
+            tuple(Step(Relation(self._relation_id(rel), bool(back))) for rel, back in sequence),
+        )
+
+    @staticmethod
+    def _with(query: Query, column: int, filter: Filter | None) -> Query:
+        """Returns a query with a filter on what its step of that number, from 1, leads to."""
+        if filter is None or not column:
+            return query
+        if column >= len(query.path):
+            return replace(query, filters=(*query.filters, filter))
+        steps = list(query.path)
+        step = steps[column - 1]
+        steps[column - 1] = replace(step, filters=(*step.filters, filter))
+        return replace(query, path=tuple(steps))
+
+    def _with_targets(self, query: Query, reading: Reading) -> Query:
+        """Returns a query for whether what the question names is there."""
+        judge, walks = reading.judge, reading.best.walks
+        for target in reading.targets:
+            filter: Filter | None
+            if isinstance(target, NamedNodes):
+                filter = Condition((), Among(self._ids(judge, target.nodes)))
+            elif judge.around.days(int(walks.ends[0])) is not None:
+                filter = Condition((), During(target.days))
+            else:
+                dated = judge.around.dated(np.unique(walks.ends))
+                filter = self._dated(min(dated), target) if dated else None
+            query = self._with(query, reading.best.last, filter)
+        return query
+
+    def _filter(self, reading: Reading, constraint: Constraint, how: Met) -> Filter | None:
+        """Returns what makes walks meet a constraint, as a filter on what they pass there."""
+        judge = reading.judge
+        if not isinstance(constraint, NamedNodes):
+            if how.by_end:
+                return Condition((), During(constraint.days))
+            relation = min(how.relations or (), default=None)
+            return None if relation is None else self._dated(relation, constraint)
+        if how.by_end:
+            return Condition((), Among(self._ids(judge, constraint.nodes)))
+        return self._joined(reading, constraint, how)
+
+    def _joined(self, reading: Reading, named: NamedNodes, how: Met) -> Filter | None:
+        """Returns that a relation joins what is named, the one by which most statements do."""
+        judge, walks = reading.judge, reading.best.walks
+        whole = judge.whole
+        passed = np.unique(walks.nodes[how.walks ^ named.is_negated, how.column])
+        edges = judge.around.joining(passed, named.nodes)
+        is_forward = np.isin(whole.head[edges], passed) & np.isin(whole.tail[edges], named.nodes)
+        pairs = list(zip(whole.rel[edges].tolist(), is_forward.tolist(), strict=True))
+        if not pairs:
+            return None
+        # Of equally many the one of the smaller number.
+        (relation, forward), _ = min(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
+        chosen = edges[np.array([pair == (relation, forward) for pair in pairs], dtype=bool)]
+        ends = whole.tail[chosen] if forward else whole.head[chosen]
+        ids = self._ids(judge, np.unique(ends))
+        id_ = self._relation_id(relation)
+        condition = Condition((Relation(id_, backward=not forward),), Among(ids))
+        if forward and id_ in INSTANCE_RELATIONS:
+            condition = Condition((), InstanceOf(ids))
+        return Not(condition) if named.is_negated else condition
+
+    def _dated(self, relation: int, constraint: Constraint) -> Filter:
+        assert not isinstance(constraint, NamedNodes)
+        return Condition((Relation(self._relation_id(relation)),), During(constraint.days))
+
+    def _of_none(self, judge: CandidateJudge, constraint: Constraint) -> Filter | None:
+        """Returns the filter of a date that nothing meets, where that is the answer: none."""
+        answer = self._chosen.answer
+        if isinstance(constraint, NamedNodes) or answer is None or not answer.edges:
+            return None
+        if answer.kind is not AnswerKind.COUNT or answer.value != "0":
+            return None
+        place = np.flatnonzero(judge.whole.edges == answer.edges[0])
+        return self._dated(int(judge.whole.rel[place[0]]), constraint)
+
+    def _order(self, judge: CandidateJudge, superlative: Superlative, ends: Int64) -> Order | None:
+        compared = compare_ends(superlative, ends, judge.around, judge.text, judge.cosines)
+        if compared is None:
+            return None
+        edge = compared.edges[0]
+        unit = None
+        if not superlative.is_date:
+            amount = judge.around.number(int(judge.whole.tail[edge]))
+            unit = amount.unit or None if amount is not None else None
+        return Order(
+            (Relation(self._relation_id(int(judge.whole.rel[edge]))),),
+            Comparable.DATES if superlative.is_date else Comparable.NUMBERS,
+            superlative.greatest,
+            rank=1,
+            unit=unit,
+        )
+
+    def _of_two(self, reading: Reading) -> ReadQuery:
+        """Returns the query of two named things that are compared."""
+        judge = reading.judge
+        superlative, places = judge.asked.superlative, [*map(judge.node_at, judge.asked.compared)]
+        nodes = np.array(sorted(place for place in places if place is not None), dtype=np.int64)
+        if superlative is None or len(nodes) < 2:
+            query = self._plain(reading.best.walks.number)
+            return ReadQuery(query, self._unread(reading, []))
+        query = Query(Entities(self._ids(judge, nodes)))
+        order = self._order(judge, superlative, nodes)
+        if order is None:
+            return ReadQuery(query, tuple(words(superlative.text)))
+        return ReadQuery(replace(query, order=order))
+
+    def _stored_number(self) -> int | None:
+        """Returns the candidate whose walks say the number that is the answer, if one does."""
+        answer = self._chosen.answer
+        if answer is None or answer.kind is not AnswerKind.COUNT or answer.nodes:
+            return None
+        for one in self._chosen.ranked:
+            edges = self._call.region.edges[self._candidates.edges(one.number)].ravel()
+            if tuple(dict.fromkeys(edges.tolist())) == answer.edges:
+                return one.number
+        return None
+
+    def _ids(self, judge: CandidateJudge, places: Int64) -> tuple[str, ...]:
+        """Returns the ids of nodes of the surroundings."""
+        return tuple(self._id(node) for node in judge.whole.nodes[places[:_MOST_IDS]].tolist())
+
+    def _id(self, node: int) -> str:
+        graph, overlay = self._call.labels.graph, self._call.labels.overlay
+        if node < graph.entity_count:
+            return graph.node_ids[node]
+        encoded = graph.node_ids[node] if node < graph.node_count else None
+        if encoded is None:
+            assert overlay is not None
+            encoded = overlay.new_nodes[node - graph.node_count]
+        value = stored_value(encoded)
+        # A literal is no entity: its text stands for it, and names nothing.
+        return value.id if isinstance(value, EntityValue) else encoded
+
+    def _relation_id(self, relation: int) -> str:
+        return self._call.labels.relation_ids(np.array([relation], dtype=np.int64))[0]

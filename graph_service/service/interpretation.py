@@ -1,0 +1,23 @@
+"""The query that a question was read as, in words and in code."""
+
+from __future__ import annotations
+
+from graph_service.model.answer import Interpretation
+from graph_service.query.cypher import render_cypher
+from graph_service.query.english import Names, render_english
+from graph_service.query.sparql import render_sparql
+from graph_service.retrieve.context import ReadQuery
+from graph_service.service.triples import TripleRenderer
+
+
+def make_interpretation(
+    read: ReadQuery, renderer: TripleRenderer, /, *, graph: str
+) -> Interpretation:
+    """Returns the query in words with labels, in Cypher, and in SPARQL where its ids allow it."""
+    names = Names(renderer.label_of, renderer.label_of_relation)
+    return Interpretation(
+        render_english(read.query, names),
+        render_cypher(read.query, graph=graph),
+        render_sparql(read.query),
+        read.unread,
+    )
