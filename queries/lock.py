@@ -21,6 +21,7 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
+from queries.line_file import write_whole
 
 _TRIES = 20
 
@@ -159,13 +160,3 @@ def require_same_lock(
 def write_lock_file(file: Path, lock: Mapping[str, Any], /) -> None:
     """Writes a lock, whole or not at all."""
     write_whole(file, orjson.dumps(lock, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-def write_whole(path: Path, data: bytes, /) -> None:
-    """Writes a file that is there whole, or as it was before."""
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)

@@ -14,7 +14,8 @@ from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain, to_plain
 from queries.builders.asking import load_builder_prompt
 from queries.builders.stages import StageCounts
-from queries.lock import read_lock_file, require_same_lock, write_lock_file, write_whole
+from queries.line_file import write_whole
+from queries.lock import read_lock_file, require_same_lock, write_lock_file
 
 LOCK_NAME = "dataset.lock.json"
 COUNTS_NAME = "counts.json"

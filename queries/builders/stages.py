@@ -19,7 +19,8 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.serialise import from_plain, to_plain
-from queries.run import LineFile, Progress, run_items
+from queries.line_file import LineFile
+from queries.run import Progress, run_items
 
 STAGES = "stages"
 """The folder of a data set that holds the files of its stages."""

@@ -12,6 +12,7 @@ Other fields are left to those who score.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -30,8 +31,9 @@ from queries.datasets.path_questions import (
     read_path_questions,
     read_simple_questions,
 )
-from queries.datasets.records import Record, open_plain, read_records
+from queries.datasets.records import JsonNode, Record, open_plain, read_records
 from queries.datasets.rubq import read_rubq
+from queries.datasets.typed import read_typed
 from queries.llm import Message
 
 
@@ -129,11 +131,11 @@ def _cases_of(record: Record) -> Iterator[Case]:
             for statement in record.texts("statement_ids")
         ),
         knowledge=_knowledge(record),
-        answers=_answers(record),
+        answers=_texts_if_any(record, "answers"),
         lacking=record.fields.get("lacking") is True,
         question_vector=_vector(record),
         alternatives=_alternatives(record),
-        answer_ids=_answer_ids(record),
+        answer_ids=_texts_if_any(record, "answer_ids"),
         gold_triples=_gold_triples(record),
     )
 
@@ -168,17 +170,9 @@ def _knowledge(record: Record) -> tuple[Triple, ...]:
         ) from error
 
 
-def _answers(record: Record) -> tuple[str, ...]:
-    """The answers of a line as texts; those of other files have other forms."""
-    listed = record.fields.get("answers")
-    if not isinstance(listed, list) or not all(isinstance(part, str) for part in listed):
-        return ()
-    return tuple(listed)
-
-
-def _answer_ids(record: Record) -> tuple[str, ...]:
-    """The entities that answer; lists of other files have other forms."""
-    listed = record.fields.get("answer_ids")
+def _texts_if_any(record: Record, name: str) -> tuple[str, ...]:
+    """The texts of a list; none where it has another form, as in files of other scores."""
+    listed = record.fields.get(name)
     if not isinstance(listed, list) or not all(isinstance(part, str) for part in listed):
         return ()
     return tuple(listed)
@@ -194,42 +188,36 @@ def _alternatives(record: Record) -> tuple[tuple[str, ...], ...]:
 
 
 def _gold_triples(record: Record) -> tuple[tuple[str, str, str], ...]:
-    listed = record.fields.get("gold_triples", [])
-    if not isinstance(listed, list) or not all(
-        isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row)
-        for row in listed
-    ):
-        raise record.error("gold_triples", "a list of [head, relation, value]")
-    return tuple((head, relation, value) for head, relation, value in listed)
+    if "gold_triples" not in record.fields:
+        return ()
+    items = record.node("gold_triples").items("a list of [head, relation, value]")
+    rows = (item.texts(3) for item in items)
+    return tuple((head, relation, value) for head, relation, value in rows)
 
 
 def _vector(record: Record) -> tuple[float, ...] | None:
     if not record.has("question_vector"):
         return None
-    listed = record.fields["question_vector"]
-    if not isinstance(listed, list) or not all(
-        isinstance(part, int | float) and not isinstance(part, bool) for part in listed
-    ):
-        raise record.error("question_vector", "a list of numbers")
-    return tuple(float(part) for part in listed)
+    return tuple(
+        item.decimal() for item in record.node("question_vector").items("a list of numbers")
+    )
 
 
 def _messages(record: Record, name: str) -> tuple[Message, ...]:
-    expected = 'a list of {"role": "user" or "assistant", "content": text}'
-    listed = record.fields.get(name, [])
-    if not isinstance(listed, list):
-        raise record.error(name, expected)
-    found: list[Message] = []
-    for part in listed:
-        if (
-            not isinstance(part, dict)
-            or part.get("role") not in ("user", "assistant")
-            or not isinstance(part.get("content"), str)
-            or not part["content"].strip()
-        ):
-            raise record.error(name, expected)
-        found.append(Message(part["role"], part["content"]))
-    return tuple(found)
+    if name not in record.fields:
+        return ()
+    items = record.node(name).items('a list of {"role": "user" or "assistant", "content": text}')
+    return tuple(map(_message, items))
+
+
+def _message(node: JsonNode) -> Message:
+    if isinstance(node.value, dict):
+        # What else an endpoint wrote of a message says nothing to a model.
+        own = {name: node.value[name] for name in ("role", "content") if name in node.value}
+        node = replace(node, value=own)
+    return read_typed(
+        Message, node, readers={"role": lambda part: part.choice(("user", "assistant"))}
+    )
 
 
 def has_gold(case: Case, /) -> bool:

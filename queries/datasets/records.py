@@ -182,15 +182,28 @@ class JsonNode:
         """Returns a text; a number stands for its digits where the field is an ``id``."""
         if self.name.rpartition(".")[2] == "id" and type(self.value) is int:
             return str(self.value)
-        if not isinstance(self.value, str) or not (may_be_empty or self.value.strip()):
+        if not isinstance(self.value, str):
             raise self.error("a text")
+        if not (may_be_empty or self.value.strip()):
+            raise self.error("a filled text")
         return self.value
+
+    def texts(self, count: int | None = None, /) -> tuple[str, ...]:
+        """Returns a list of texts, of as many as are named; None for any number."""
+        expected = "a list of texts" if count is None else f"a list of {count} texts"
+        items = self.items(expected)
+        if count is not None and len(items) != count:
+            raise self.wrong(f"{expected} was expected; {len(items)} came")
+        return tuple(item.text(may_be_empty=True) for item in items)
 
     def choice(self, choices: Sequence[str], /) -> str:
         """Returns one of some words."""
-        if self.value not in choices:
-            raise self.error(f"one of {', '.join(choices)}")
-        return str(self.value)
+        if self.value in choices:
+            return str(self.value)
+        expected = f"one of {', '.join(choices)}"
+        if isinstance(self.value, str):
+            raise self.wrong(f"{expected} was expected; {self.value!r} came")
+        raise self.error(expected)
 
     def number(self) -> int:
         """Returns a whole number from 0 up."""
@@ -225,15 +238,13 @@ class Record:
     number: int
     fields: Mapping[str, Any]
 
+    def node(self, name: str, /) -> JsonNode:
+        """Returns a field, whether it is there or not."""
+        return JsonNode(self.where, name, self.fields.get(name, _ABSENT))
+
     def error(self, name: str, expected: str, /) -> InputError:
         """Returns the error of a field that is not as expected."""
-        value = self.fields.get(name)
-        came = kind_of(value) if name in self.fields else "nothing"
-        if isinstance(value, str) and not value.strip():
-            came = "an empty text"
-        return InputError(
-            f"{self.where}, field {name}: {expected} was expected; {came} came", argument=name
-        )
+        return self.node(name).error(expected)
 
     def has(self, name: str, /) -> bool:
         """Returns whether the field is there and not null."""
@@ -241,40 +252,28 @@ class Record:
 
     def text(self, name: str, /, *, default: str | None = None, filled: bool = True) -> str:
         """Returns a text; a number stands for its digits where the field is an ``id``."""
-        value = self.fields.get(name)
-        if value is None and default is not None:
+        if default is not None and not self.has(name):
             return default
-        if name == "id" and isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if not isinstance(value, str) or (filled and not value.strip()):
-            raise self.error(name, "a text" if not isinstance(value, str) else "a filled text")
-        return value
+        return self.node(name).text(may_be_empty=not filled)
 
     def count(self, name: str, /) -> int | None:
         """Returns a whole number from 0 up, or None where the field is missing or null."""
-        value = self.fields.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.error(name, "a whole number from 0 up")
-        return value
+        return self.node(name).number() if self.has(name) else None
+
+    def truth(self, name: str, /) -> bool | None:
+        """Returns true or false, or None where the field is missing or null."""
+        return self.node(name).truth() if self.has(name) else None
 
     def texts(self, name: str, /) -> tuple[str, ...]:
         """Returns a list of texts; none where the field is missing."""
-        value = self.fields.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-            raise self.error(name, "a list of texts")
-        return tuple(value)
+        return self.node(name).texts() if name in self.fields else ()
 
     def pairs(self, name: str, /) -> tuple[tuple[str, str], ...]:
         """Returns a list of pairs of texts; none where the field is missing."""
-        value = self.fields.get(name, [])
-        if not isinstance(value, list) or not all(
-            isinstance(part, list) and len(part) == 2 and all(isinstance(x, str) for x in part)
-            for part in value
-        ):
-            raise self.error(name, "a list of pairs of texts")
-        return tuple((first, second) for first, second in value)
+        if name not in self.fields:
+            return ()
+        items = self.node(name).items("a list of pairs of texts")
+        return tuple((first, second) for first, second in (item.texts(2) for item in items))
 
     def mapping(self, name: str, /) -> Mapping[str, Any]:
         """Returns an object; an empty one where the field is missing."""
@@ -285,16 +284,7 @@ class Record:
 
     def choice(self, name: str, choices: Sequence[str], /, *, default: str | None = None) -> str:
         """Returns one of some words."""
-        value = self.fields.get(name, default)
-        if value not in choices:
-            expected = f"one of {', '.join(choices)}"
-            if isinstance(value, str):
-                raise InputError(
-                    f"{self.where}, field {name}: {expected} was expected; {value!r} came",
-                    argument=name,
-                )
-            raise self.error(name, expected)
-        return str(value)
+        return JsonNode(self.where, name, self.fields.get(name, default)).choice(choices)
 
 
 def read_records(path: str | Path, /) -> Iterator[Record]:
@@ -310,18 +300,24 @@ def read_records(path: str | Path, /) -> Iterator[Record]:
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 if line.strip():
-                    yield _record(line, f"{file.name}, line {number}", number)
+                    yield parse_record(line, f"{file.name}, line {number}", number)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise unreadable(file, error) from error
 
 
-def _record(line: bytes, where: str, number: int) -> Record:
+def parse_record(line: str | bytes, where: str, number: int, /) -> Record:
+    """Returns the object of a line; raises ``InputError`` that says where it is."""
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{where}: a JSON object was expected; {error}") from error
+    return record_of(fields, where, number)
+
+
+def record_of(fields: Any, where: str, number: int, /) -> Record:
+    """Returns a value of JSON as a record; raises ``InputError`` where it is no object."""
     if not isinstance(fields, dict):
-        raise InputError(f"{where}: a JSON object was expected; {kind_of(fields)} came")
+        raise JsonNode(where, "", fields).error("a JSON object")
     return Record(where, number, fields)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
 from queries.datasets.case import Case, distinct
-from queries.datasets.records import kind_of, read_json
+from queries.datasets.records import Record, kind_of, read_json, record_of
 
 _TEXTS = {"en": "question_eng", "ru": "question_text"}
 _NO_ANSWER = ("no-answer", "no_answer")
@@ -38,34 +38,28 @@ def read_rubq(path: str | Path, /, *, language: str = "en") -> tuple[Case, ...]:
         raise InputError(f"{source}: a list of questions was expected; {kind_of(entries)} came")
     return distinct(
         (
-            _case(entry, f"{source}, entry {number}", _TEXTS[language], language)
+            _case(record_of(entry, f"{source}, entry {number}", number), language)
             for number, entry in enumerate(entries, 1)
         ),
         source=source,
     )
 
 
-def _case(entry: Any, where: str, text: str, language: str) -> Case:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: an object was expected; {kind_of(entry)} came")
-    question = entry.get(text)
-    if not isinstance(question, str) or not question.strip():
-        raise InputError(f"{where}, field {text}: a text was expected; {kind_of(question)} came")
-    if not isinstance(entry.get("uid"), int):
-        raise InputError(
-            f"{where}, field uid: a number was expected; {kind_of(entry.get('uid'))} came"
-        )
-    tags = _texts(entry, "tags", where)
+def _case(record: Record, language: str) -> Case:
+    question = record.text(_TEXTS[language]).strip()
+    if not isinstance(record.fields.get("uid"), int):
+        raise record.error("uid", "a number")
+    tags = _texts(record, "tags")
     lacking = any(tag in _NO_ANSWER for tag in tags)
-    answers = entry.get("answers") or []
+    answers = record.fields.get("answers") or []
     if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
-        raise InputError(f"{where}, field answers: a list of objects was expected")
+        raise record.error("answers", "a list of objects")
     return Case(
-        id=str(entry["uid"]),
-        question=question.strip(),
+        id=str(record.fields["uid"]),
+        question=question,
         kind="no-answer" if lacking else (tags[0] if tags else ""),
         entity_ids=tuple(
-            dict.fromkeys(uri.rsplit("/", 1)[-1] for uri in _texts(entry, "question_uris", where))
+            dict.fromkeys(uri.rsplit("/", 1)[-1] for uri in _texts(record, "question_uris"))
         ),
         answers=tuple(name for item in answers if (name := _name(item, language))),
         answer_ids=tuple(
@@ -79,11 +73,8 @@ def _case(entry: Any, where: str, text: str, language: str) -> Case:
     )
 
 
-def _texts(entry: Mapping[str, Any], name: str, where: str) -> Sequence[str]:
-    listed = entry.get(name) or []
-    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-        raise InputError(f"{where}, field {name}: a list of texts was expected")
-    return listed
+def _texts(record: Record, name: str) -> tuple[str, ...]:
+    return record.texts(name) if record.fields.get(name) else ()
 
 
 def _name(answer: Mapping[str, Any], language: str) -> str:

@@ -199,7 +199,7 @@ def answer_set_case(record: Record, /) -> AnswerSetCase:
     ``failure`` and groups.
     """
     known = knowledge_case(record)
-    rejects = _truth(record, "rejected")
+    rejects = record.truth("rejected")
     if rejects is None and known.text is not None and (is_answer(record) or is_foreign(record)):
         # Citations and markers are no part of the text of these.
         answer = answer_of(record) if is_answer(record) else foreign_answer(record)
@@ -211,20 +211,13 @@ def answer_set_case(record: Record, /) -> AnswerSetCase:
         answers=known.answers,
         hard=_entities(record, "hard"),
         targets=_entities(record, "targets"),
-        is_answerable=_truth(record, "answerable"),
-        has_errors=bool(_truth(record, "errors")),
+        is_answerable=record.truth("answerable"),
+        has_errors=bool(record.truth("errors")),
         rejects=rejects,
-        detects=_truth(record, "detected"),
+        detects=record.truth("detected"),
         groups=known.groups,
         failure=known.failure,
     )
-
-
-def _truth(record: Record, field: str) -> bool | None:
-    value = record.fields.get(field)
-    if value is not None and not isinstance(value, bool):
-        raise record.error(field, "true or false")
-    return value
 
 
 def rated_case(record: Record, /, *, groups: str = "") -> RatedCase:

@@ -2,57 +2,28 @@
 
 The names, types and defaults of a file's fields are those of a dataclass. A field that is made with
 ``option`` has its bounds and choices there too. The file is YAML (``yaml_file``) or JSON lines
-(``records``): each gives its parts as a ``FileNode``.
+(``records``).
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from graph_service.errors import InputError
 from graph_service.options import options_of
+from queries.datasets.records import JsonNode
+from queries.datasets.yaml_file import Node
 
 T = TypeVar("T")
 
 
-class FileNode(Protocol):
-    """A part of a file that knows where it is."""
-
-    def error(self, expected: str, /) -> InputError:
-        """Returns the error of a part that is not as expected."""
-
-    def wrong(self, words: str, /) -> InputError:
-        """Returns an error with words of its own."""
-
-    def fields(
-        self, *, required: Sequence[str], optional: Sequence[str] = ()
-    ) -> Mapping[str, FileNode]:
-        """Returns the fields by name; refuses an unknown one, and a required one that is missing."""
-
-    def items(self, expected: str = "a list", /) -> Sequence[FileNode]:
-        """Returns the parts of a list."""
-
-    def text(self, *, may_be_empty: bool = False) -> str:
-        """Returns a text."""
-
-    def choice(self, choices: Sequence[str], /) -> str:
-        """Returns one of some words."""
-
-    def number(self) -> int:
-        """Returns a whole number from 0 up."""
-
-    def decimal(self) -> float:
-        """Returns a finite number."""
-
-    def truth(self) -> bool:
-        """Returns true or false."""
-
-
+FileNode: TypeAlias = Node | JsonNode
+"""A part of a file that knows where it is."""
 Readers = Mapping[str, Callable[[Any], Any]]
 
 

@@ -23,13 +23,13 @@ import orjson
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.serialise import from_plain
 from queries.datasets.gold import GoldQuestion
 from queries.experiment.answering import Experiment
 from queries.experiment.cells import Cell, CellKind, amount_of
 from queries.experiment.runner import ANSWERS_NAME, CellGold, read_cell_gold
 from queries.experiment.subjects import MOST_STATEMENTS, Fate, Subject
-from queries.lock import write_whole
+from queries.line_file import write_lines
 from queries.score.case import triple_line
 
 VIEWS_NAME = "views.jsonl"
@@ -190,7 +190,7 @@ def write_views(
         made[key] = before if before and maker.is_right(before, line) else maker.line(cell, line)
         if say is not None:
             say(f"{len(made):,} of {total:,} views of a question looked at")
-    write_whole(path, b"".join(orjson.dumps(to_plain(one)) + b"\n" for one in made.values()))
+    write_lines(path, made.values())
 
 
 class _LineMaker:

@@ -20,7 +20,8 @@ from queries.experiment.answering import Experiment, Fates, SharedRetrieval, ans
 from queries.experiment.cells import Cell
 from queries.experiment.subjects import Fate, GoldFate, Subject
 from queries.generate.answer import Answer
-from queries.run import LineFile, Progress, in_order, run_items
+from queries.line_file import LineFile
+from queries.run import Progress, in_order, run_items
 
 ANSWERS_NAME = "answers.jsonl"
 TIMINGS_NAME = "timings.jsonl"

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from graph_service.errors import InputError
 from graph_service.model.values import EntityValue
 from queries.datasets.gold import GoldQuestion
@@ -26,7 +24,7 @@ from queries.experiment.runner import ANSWERS_NAME, CellAnswer, read_cell_answer
 from queries.experiment.subjects import Fate
 from queries.generate.answer import base_statements
 from queries.generate.record import Answer
-from queries.lock import write_whole
+from queries.line_file import write_lines
 from queries.run import in_order
 from queries.score.citation import CitationRow, citation_row
 from queries.score.knowledge import match_knowledge
@@ -77,10 +75,6 @@ class ScoreLine:
     score: str
     value: float | None
     why: str | None = None
-
-    def to_json(self) -> bytes:
-        """Returns the line."""
-        return orjson.dumps(self) + b"\n"
 
 
 def score_answer(item: Answer, gold: GoldQuestion, cell: Cell, /) -> dict[str, float | str]:
@@ -201,7 +195,7 @@ def write_scores(
         graph: {subject.case.id: subject.gold for subject in subjects}
         for graph, subjects in experiment.subjects.items()
     }
-    lines: list[bytes] = []
+    lines: list[ScoreLine] = []
     failed = 0
     views: dict[str, tuple[str, str | None]] = {}
     total = len(experiment.asked())
@@ -226,10 +220,10 @@ def write_scores(
         _require_one_view(cell, made, views)
         failed += item.failure is not None
         kind = golds[cell.condition.graph][item.question_id].kind
-        lines += [line.to_json() for line in score_lines(made, kind, found)]
+        lines += score_lines(made, kind, found)
         if say is not None and experiment.judges:
             say(f"{number:,} of {total:,} answers judged")
-    write_whole(folder / SCORES_NAME, b"".join(lines))
+    write_lines(folder / SCORES_NAME, lines)
     return failed
 
 

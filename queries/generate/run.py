@@ -18,8 +18,9 @@ from graph_service.model.identity import digest
 from graph_service.model.serialise import to_plain
 from queries.datasets.case import Case
 from queries.generate.record import Answer, read_answer, read_answers
+from queries.line_file import LineFile
 from queries.llm import ReplyCache
-from queries.run import LineFile, Progress, run_items
+from queries.run import Progress, run_items
 
 
 class AnswerFile:

@@ -14,7 +14,8 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain
-from queries.run import LineFile, Progress, run_items
+from queries.line_file import LineFile
+from queries.run import Progress, run_items
 from queries.score.report import Row
 
 RowType = TypeVar("RowType", bound=Row)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
-from graph_service.model.serialise import to_plain
 from queries.generate.citations import one_line
 from queries.llm import Message
 from queries.score.case import TextCase
@@ -21,10 +18,6 @@ class TuningRecord:
     """One labelled case as a conversation, for fine-tuning (T8)."""
 
     messages: tuple[Message, ...]
-
-    def to_json(self) -> str:
-        """Returns it as one line of JSON, ``{"messages": [...]}``."""
-        return orjson.dumps(to_plain(self)).decode()
 
 
 def tuning_records(

@@ -259,7 +259,7 @@ def test_short_records_get_defaults() -> None:
         ("{", "line 2: a JSON object was expected"),
         ("[]", "line 2: a JSON object was expected; a list came"),
         ('{"id": "x"}', "line 2, field question: a text was expected; nothing came"),
-        ('{"question": " "}', "line 2, field question: a text was expected; an empty text came"),
+        ('{"question": " "}', "line 2, field question: a filled text was expected"),
         ('{"question": 5}', "line 2, field question: a text was expected; a number came"),
         ('{"question": "?", "hops": true}', "line 2, field hops: a whole number"),
         ('{"question": "?", "hops": -1}', "line 2, field hops: a whole number"),

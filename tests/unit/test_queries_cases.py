@@ -85,7 +85,23 @@ def test_each_turn_of_a_conversation_is_a_question_l7(tmp_path: Path) -> None:
         ('{"id": "a"}', "line 1, field question: a text was expected; nothing came"),
         ('{"question": " "}', "field question: a filled text was expected"),
         ('{"question": "x", "entity_ids": "Q1"}', "field entity_ids: a list of texts"),
-        ('{"question": "x", "history": [{"role": "system", "content": "y"}]}', "field history: a"),
+        ('{"question": "x", "history": "y"}', "field history: a list of"),
+        (
+            '{"question": "x", "history": [{"role": "system", "content": "y"}]}',
+            r"line 1, field history\[0\]\.role: one of user, assistant was expected; 'system' came",
+        ),
+        (
+            '{"question": "x", "history": [{"role": "user", "content": " ", "name": "n"}]}',
+            r"line 1, field history\[0\]\.content: a filled text was expected; an empty text came",
+        ),
+        (
+            '{"question": "x", "question_vector": [1, "y"]}',
+            r"line 1, field question_vector\[1\]: a number was expected; a text came",
+        ),
+        (
+            '{"question": "x", "gold_triples": [["a", "b"]]}',
+            r"line 1, field gold_triples\[0\]: a list of 3 texts was expected; 2 came",
+        ),
         ('{"messages": [{"role": "assistant", "content": "y"}]}', "at least one turn of role user"),
         (
             '{"id":"a","question":"x"}\n{"id":"a","question":"y"}',
@@ -212,7 +228,7 @@ def test_rubq_with_questions_without_an_answer(tmp_path: Path) -> None:
     [
         ({"uid": "7"}, "entry 1, field uid: a number was expected; a text came"),
         ({"question_eng": None}, "entry 1, field question_eng: a text was expected; null came"),
-        ({"question_uris": [3]}, "entry 1, field question_uris: a list of texts"),
+        ({"question_uris": [3]}, r"entry 1, field question_uris\[0\]: a text was expected"),
         ({"answers": ["x"]}, "entry 1, field answers: a list of objects"),
     ],
 )

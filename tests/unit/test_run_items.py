@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from graph_service.errors import InputError, LimitError
+from queries.line_file import LineFile
 from queries.llm import Usage
-from queries.run import LineFile, Progress, in_order, run_items
+from queries.run import Progress, in_order, run_items
 
 
 def lines_of(path: Path) -> list[int]:
@@ -70,7 +71,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from queries.run import LineFile
+from queries.line_file import LineFile
 file = LineFile(Path(sys.argv[1]))
 while True:
     file.append({"text": "x" * 50_000})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from graph_service.errors import InputError
+from graph_service.model.serialise import to_plain
 from queries.llm.reply import UnreadableReplyError
 from queries.score.case import TextCase
 from queries.score.criteria import load_criteria, parse_criteria
@@ -335,7 +336,6 @@ def test_two_runs_side_by_side_show_what_changed_t6() -> None:
 
 
 def test_runs_are_read_back_the_last_row_of_an_id_counts(tmp_path: Path) -> None:
-    from graph_service.model.serialise import to_plain
 
     file = tmp_path / "run.jsonl"
     rows = [ROWS[4], replace(ROWS[0], id="e")]
@@ -356,7 +356,7 @@ def test_labelled_data_becomes_fine_tuning_records_t8() -> None:
         "Criterion: Wrong means: It is wrong.\nJudgement: It was Eva.\nVerdict: [[A]]"
     )
     assert told[3] == "Criterion: Stiff means: Nobody speaks like that.\nVerdict: [[B]]"
-    shaped = json.loads(records[0].to_json())
+    shaped = to_plain(records[0])
     assert [message["role"] for message in shaped["messages"]] == ["system", "user", "assistant"]
     # The prompt is the judge's own zero-shot prompt.
     asked = label_messages(CRITERIA, CRITERIA.labels[0], case, shots=False)

@@ -93,7 +93,7 @@ def test_every_type_is_read(form: object, tmp_path: Path) -> None:
         ({"parts": [{"name": "p", "is_new": "maybe"}]}, "is_new", "true"),
         ({"parts": [{"nam": "p"}]}, "nam", "'name' may be meant"),
         ({"file": "none.txt"}, "file", "there is no file"),
-        ({"id": ""}, "id", "a text"),
+        ({"id": ""}, "id", " text"),
         ({"id": "bad"}, "id", "this id is taken"),
         ({"colors": "red"}, "colors", "'colour' may be meant"),
     ],

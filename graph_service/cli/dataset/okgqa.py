@@ -45,8 +45,8 @@ from queries.builders.okgqa.rounds import (
 from queries.builders.okgqa.templates import TEMPLATES, read_templates
 from queries.builders.okgqa.writing import PROMPTS, QUALITIES, Writer, rubric_of
 from queries.builders.stages import RefusedError
+from queries.line_file import write_whole
 from queries.llm import ChatModel, TokenMeter
-from queries.lock import write_whole
 
 BUILDER = "okgqa"
 

@@ -18,7 +18,7 @@ from graph_service.cli.score.options import (
     SideBySideOptions,
     TalecOptions,
 )
-from graph_service.cli.score.score_cases import file_of, run_cases, text_cases
+from graph_service.cli.score.score_cases import file_of, run_cases, text_cases, write_rows
 from graph_service.errors import InputError
 from queries.datasets.scored import read_text_cases, read_texts_by_id
 from queries.score.case import TextCase
@@ -208,12 +208,7 @@ def export(options: ExportTuningOptions, _output: Output, /) -> Report:
     criteria = load_criteria(options.criteria)
     cases = _of_splits(read_text_cases(file_of(options.file)), options.splits)
     records = tuning_records(criteria, cases)
-    try:
-        Path(options.out).write_text(
-            "".join(record.to_json() + "\n" for record in records), encoding="utf-8"
-        )
-    except OSError as error:
-        raise InputError(f"can't write {options.out}: {error.strerror}", argument="out") from error
+    write_rows(options.out, records)
     return PlainReport(
         {"records": len(records), "out": options.out}, [f"{len(records)} records in {options.out}"]
     )

@@ -8,18 +8,16 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
-
 from graph_service.cli.answer.options import RunOptions
 from graph_service.cli.output import Output, counted
 from graph_service.cli.score.options import CitationsOptions, GoldOptions, NotAvailableOptions
 from graph_service.cli.teller import Teller
 from graph_service.errors import InputError
-from graph_service.model.serialise import to_plain
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.datasets.scored import read_text_cases
 from queries.generate.answer import Answer
+from queries.line_file import encode_line
 from queries.lock import one_writer
 from queries.score.case import TextCase
 from queries.score.report import Groups, Row, is_whole
@@ -103,7 +101,7 @@ def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
     if path is None:
         return
     try:
-        Path(path).write_bytes(b"".join(orjson.dumps(to_plain(row)) + b"\n" for row in rows))
+        Path(path).write_bytes(b"".join(map(encode_line, rows)))
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import orjson
-
 from graph_service.errors import InputError
 from queries.builders.kalma.evolution import Draft, Evolver, Questioned, cite
 from queries.builders.kalma.pairs import NamedPair, Pool, disambiguate
@@ -15,7 +13,7 @@ from queries.datasets.case import GENERAL, SPECIFIC
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.generate.answer import Answer, read_answers
 from queries.generate.reader import parse_answer
-from queries.lock import write_whole
+from queries.line_file import write_lines
 from queries.score.citation import citation_row
 
 GENERAL_NAME, SPECIFIC_NAME = "general.jsonl", "specific.jsonl"
@@ -61,12 +59,8 @@ def write_set(folder: Path, made: Sequence[Questioned], model: str, /) -> None:
     writes them: their citations hit their own minimum sets.
     """
     for name, kind in ((GENERAL_NAME, GENERAL), (SPECIFIC_NAME, SPECIFIC)):
-        lines = [_question_line(one, kind) for one in made]
-        write_whole(folder / name, b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    answers = [paragraph_of(one, model) for one in made]
-    write_whole(
-        folder / PARAGRAPHS_NAME, b"".join(one.to_json().encode() + b"\n" for one in answers)
-    )
+        write_lines(folder / name, [_question_line(item, kind) for item in made])
+    write_lines(folder / PARAGRAPHS_NAME, [paragraph_of(item, model) for item in made])
 
 
 def _question_line(one: Questioned, kind: str) -> dict[str, object]:

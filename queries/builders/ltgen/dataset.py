@@ -25,8 +25,8 @@ from queries.builders.ltgen.writing import (
 from queries.builders.material import names_any
 from queries.builders.stages import Stage, Stages, read_stage
 from queries.datasets.gold import GoldQuestion, read_gold_questions
+from queries.line_file import write_lines
 from queries.llm import Message
-from queries.lock import write_whole
 
 QUESTIONS_NAME, TURNS_NAME = "questions.jsonl", "turns.jsonl"
 REFERENCES_NAME = "references.jsonl"
@@ -97,7 +97,7 @@ def write_set(
     for name, rows in (
         (QUESTIONS_NAME, lines), (TURNS_NAME, turns), (REFERENCES_NAME, references)
     ):  # fmt: skip
-        write_whole(folder / name, b"".join(orjson.dumps(row) + b"\n" for row in rows))
+        write_lines(folder / name, rows)
     return len(lines), len(turns)
 
 

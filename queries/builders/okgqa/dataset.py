@@ -33,7 +33,7 @@ from queries.builders.okgqa.writing import (
 from queries.builders.stages import Stage, Stages, read_stage
 from queries.datasets.case import Case
 from queries.datasets.cases import read_question_file
-from queries.lock import write_whole
+from queries.line_file import write_lines, write_whole
 
 QUESTIONS_NAME, COVERAGE_NAME = "questions.jsonl", "coverage.json"
 LINKED_STAGE = "3-linked"
@@ -107,10 +107,10 @@ def write_round(folder: Path, made: Sequence[RatedQuestion], writer: Writer, /) 
             "naturalness": written.naturalness,
             "difficulty": written.difficulty,
         }
-        lines.append(orjson.dumps(line) + b"\n")
+        lines.append(line)
         ratings.append(rating_line(one.id, written.question, one.ratings))
-    write_whole(folder / QUESTIONS_NAME, b"".join(lines))
-    write_whole(folder / AUTOMATIC_NAME, b"".join(ratings))
+    write_lines(folder / QUESTIONS_NAME, lines)
+    write_lines(folder / AUTOMATIC_NAME, ratings)
     uses = writer.material.uses
     used = sorted((id_ for id_ in uses if uses[id_]), key=lambda id_: (-uses[id_], id_))[:MOST_USED]
     linked = [

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-
-import orjson
+from typing import Any
 
 from graph_service.errors import InputError
 from queries.builders.asking import ask_for, load_builder_prompt
@@ -210,6 +209,6 @@ def propose(
     return ask_for(model, messages, read, generation=generation)
 
 
-def rating_line(id_: str, question: str, ratings: Mapping[str, int], /) -> bytes:
+def rating_line(id_: str, question: str, ratings: Mapping[str, int], /) -> dict[str, Any]:
     """Returns a line of the model's ratings."""
-    return orjson.dumps({"id": id_, "rater": "model", "question": question, **ratings}) + b"\n"
+    return {"id": id_, "rater": "model", "question": question, **ratings}

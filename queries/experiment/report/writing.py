@@ -19,7 +19,7 @@ from queries.experiment.report.tables import (
     parts_csv,
     views_csv,
 )
-from queries.lock import write_whole
+from queries.line_file import write_whole
 
 REPORT_NAME = "report.md"
 
