@@ -97,9 +97,9 @@ def write_lines(path: Path, items: Iterable[Any], /) -> None:
 
 def write_whole(path: Path, data: bytes, /) -> None:
     """Writes a file that is there whole, or as it was before."""
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(part, path)

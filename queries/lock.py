@@ -39,8 +39,8 @@ def one_writer(path: Path | str | None, /) -> Iterator[None]:
         return
     # A link is locked as what it leads to, under whatever name that is written.
     target = file.resolve()
-    beside = target.with_name(f".{target.name}.lock")
-    descriptor = _acquired(beside, file)
+    lock_path = target.with_name(f".{target.name}.lock")
+    descriptor = _acquired(lock_path, file)
     try:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, _who().encode())
@@ -48,7 +48,7 @@ def one_writer(path: Path | str | None, /) -> Iterator[None]:
     finally:
         if MOVES_OPEN_FILES:
             # Taken away while it is held: whoever waits at it sees that it is no longer there.
-            beside.unlink(missing_ok=True)
+            lock_path.unlink(missing_ok=True)
         os.close(descriptor)
 
 
@@ -91,13 +91,13 @@ def _who() -> str:
     return f"process {os.getpid()} on {socket.gethostname()}, since {began}\n"
 
 
-def differences(kept: Mapping[str, Any], now: Mapping[str, Any], /) -> list[str]:
+def differences(stored: Mapping[str, Any], now: Mapping[str, Any], /) -> list[str]:
     """Returns what differs between two locks, one line a value.
 
     >>> differences({"graphs": {"g": {"edges": "a"}}}, {"graphs": {"g": {"edges": "b"}}})
     ['graphs.g.edges: "a" in the lock, "b" now']
     """
-    before = dict(_flat(kept, ""))
+    before = dict(_flat(stored, ""))
     after = dict(_flat(now, ""))
     lines = []
     for name in dict.fromkeys((*before, *after)):
@@ -135,23 +135,23 @@ def read_lock_file(file: Path, /, *, of: str, form: int) -> dict[str, Any] | Non
     if not file.exists():
         return None
     try:
-        found = orjson.loads(file.read_bytes())
+        fields = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError as error:
         raise InputError(f"{file} is no lock of {of}: {error}", argument="out") from error
-    if not isinstance(found, dict) or found.get("format") != form:
+    if not isinstance(fields, dict) or fields.get("format") != form:
         raise InputError(f"{file} is no lock of {of}", argument="out")
-    return found
+    return fields
 
 
 def require_same_lock(
-    kept: Mapping[str, Any], now: Mapping[str, Any], file: Path, /, *, of: str
+    stored: Mapping[str, Any], now: Mapping[str, Any], file: Path, /, *, of: str
 ) -> None:
     """Raises ``InputError`` that lists what differs in the parts that ``now`` has."""
-    lines = differences({name: kept[name] for name in kept if name in now}, now)
+    lines = differences({name: stored[name] for name in stored if name in now}, now)
     if lines:
-        told = "".join(f"\n  {line}" for line in lines)
+        listed = "".join(f"\n  {line}" for line in lines)
         raise InputError(
-            f"{file} was made of another {of}:{told}",
+            f"{file} was made of another {of}:{listed}",
             argument="out",
             hint="Write to another folder, or take back what changed.",
         )

@@ -59,14 +59,14 @@ def ask_for(
             last = error
             raise UnreadableReplyError(error.detail or error.why) from error
 
-    asked = ask(model, messages, reading, generation=generation, must_end=True)
-    if asked.value is not None:
-        return asked.value
-    if asked.exchanges[-1].finish_reason is None:
-        raise RefusedError(NO_REPLY, asked.failure or "")
+    reply = ask(model, messages, reading, generation=generation, must_end=True)
+    if reply.value is not None:
+        return reply.value
+    if reply.exchanges[-1].finish_reason is None:
+        raise RefusedError(NO_REPLY, reply.failure or "")
     if last.detail or last.why != UNREADABLE:
         raise last
-    raise RefusedError(UNREADABLE, asked.failure or "")
+    raise RefusedError(UNREADABLE, reply.failure or "")
 
 
 def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
@@ -79,24 +79,24 @@ def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
     Raises:
         RefusedError: It is empty, several lines or sentences, or holds square brackets.
     """
-    said = text.strip()
-    if not said or "\n" in said:
+    sentence = text.strip()
+    if not sentence or "\n" in sentence:
         raise RefusedError(UNREADABLE, "the reply has to be one sentence on one line")
     names = tuple(names)
-    if _has_brackets(said, names):
+    if _has_brackets(sentence, names):
         raise RefusedError(
             UNREADABLE, "the sentence must hold no square brackets but those of names"
         )
-    said = one_line(said)
-    if len(sentence_spans(said, names=names)) != 1:
+    sentence = one_line(sentence)
+    if len(sentence_spans(sentence, names=names)) != 1:
         raise RefusedError(UNREADABLE, "the reply has to be one sentence and no more")
-    return said.rstrip(".").rstrip()
+    return sentence.rstrip(".").rstrip()
 
 
 def _has_brackets(text: str, names: Iterable[str]) -> bool:
     """Whether a text holds square brackets beside those of its names: they would cite."""
-    beside = masked(text, label_spans(text, names))
-    return "[" in beside or "]" in beside
+    masked_text = masked(text, label_spans(text, names))
+    return "[" in masked_text or "]" in masked_text
 
 
 def read_question(text: str, /, *, names: Iterable[str] = ()) -> str:
@@ -109,16 +109,16 @@ def read_question(text: str, /, *, names: Iterable[str] = ()) -> str:
     Raises:
         RefusedError: It is several lines, does not end with a question mark, or holds square brackets.
     """
-    said = text.strip()
-    if not said or "\n" in said or not said.endswith("?"):
+    question = text.strip()
+    if not question or "\n" in question or not question.endswith("?"):
         raise RefusedError(
             "no question", "the reply has to be one question on one line, ending in ?"
         )
-    if _has_brackets(said, names):
+    if _has_brackets(question, names):
         raise RefusedError(
             "no question", "the question must hold no square brackets but those of names"
         )
-    return one_line(said)
+    return one_line(question)
 
 
 def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
@@ -134,10 +134,10 @@ def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
     >>> read_numbers("1, 3", 3), read_numbers("none", 3)
     ((1, 3), ())
     """
-    said = text.strip().rstrip(".")
-    if is_none(said):
+    stripped = text.strip().rstrip(".")
+    if is_none(stripped):
         return ()
-    parts = [part.strip().strip("[]") for part in said.split(",")]
+    parts = [part.strip().strip("[]") for part in stripped.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise RefusedError(
             UNREADABLE, "numbers of facts with commas between were expected, or none"

@@ -66,24 +66,24 @@ def _hash(file: Path) -> str:
 
 def take_folder(folder: Path, lock: Mapping[str, Any], /) -> None:
     """Locks a folder to a build; raises ``InputError`` where it holds another one."""
-    kept = read_lock_file(folder / LOCK_NAME, of="a data set", form=_FORMAT)
-    if kept is None:
+    stored = read_lock_file(folder / LOCK_NAME, of="a data set", form=_FORMAT)
+    if stored is None:
         write_lock_file(folder / LOCK_NAME, lock)
     else:
-        require_same_lock(kept, lock, folder / LOCK_NAME, of="build or graph")
+        require_same_lock(stored, lock, folder / LOCK_NAME, of="build or graph")
 
 
 def read_lock(folder: Path, builder: str, /) -> dict[str, Any]:
     """Returns the lock of a data set; raises ``InputError`` where there is none of that builder."""
-    kept = read_lock_file(folder / LOCK_NAME, of="a data set", form=_FORMAT)
-    if kept is None or kept["builder"] != builder:
-        came = "nothing" if kept is None else f"one of {kept['builder']}"
+    stored = read_lock_file(folder / LOCK_NAME, of="a data set", form=_FORMAT)
+    if stored is None or stored["builder"] != builder:
+        came = "nothing" if stored is None else f"one of {stored['builder']}"
         raise InputError(
             f"{folder}: a data set of {builder} was expected; {came} came",
             argument="out",
             hint=f"Build it: graph-service dataset {builder} build --out DIR",
         )
-    return kept
+    return stored
 
 
 def write_counts(folder: Path, counts: Sequence[StageCounts], /) -> None:

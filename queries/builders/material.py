@@ -40,23 +40,25 @@ class GraphMaterial:
 
     def namesakes(self, name: str, /) -> tuple[EntityRef, ...]:
         """Returns the entities whose label or alias is a name, letter case and accents aside."""
-        wanted = fold(name)
+        folded = fold(name)
         hits = self.client.search(
             name, graph=self.graph, languages=(self.language,), limit=_MOST_NAMESAKES
         )
-        found = {hit.item.id: hit.item for hit in hits if fold(hit.matched) == wanted}
-        return tuple(found[id_] for id_ in sorted(found))
+        entities = {hit.item.id: hit.item for hit in hits if fold(hit.matched) == folded}
+        return tuple(entities[id_] for id_ in sorted(entities))
 
     def statements_of(self, id_: str, /, *, relation_id: str | None = None) -> tuple[Triple, ...]:
         """Returns the statements that an entity heads, of one relation or of all, by their ids."""
-        found = self.client.statements(
+        statements = self.client.statements(
             id_,
             graph=self.graph,
             relation_id=relation_id,
             languages=(self.language,),
             limit=MOST_STATEMENTS,
         )
-        return tuple(sorted((item.triple for item in found), key=lambda one: one.statement_id))
+        return tuple(
+            sorted((item.triple for item in statements), key=lambda triple: triple.statement_id)
+        )
 
     def informs(self, triple: Triple, /) -> bool:
         """Returns whether a statement tells a reader something: a value with a name, no external id."""
@@ -81,7 +83,7 @@ def fact_line(triple: Triple, /) -> str:
 
 def numbered_facts(triples: Sequence[Triple], /) -> str:
     """Returns statements one a line, numbered from 1."""
-    return "\n".join(f"{number}. {fact_line(one)}" for number, one in enumerate(triples, 1))
+    return "\n".join(f"{number}. {fact_line(triple)}" for number, triple in enumerate(triples, 1))
 
 
 def names_any(text: str, labels: Sequence[str], /) -> bool:

@@ -86,10 +86,10 @@ class StageCounts:
 
     def text(self) -> str:
         """Returns ``round-1: 45 of 50 made; refused: 3 unreadable, 2 no reply``."""
-        told = f"{self.name}: {self.made:,} of {self.given:,} made"
+        counted = f"{self.name}: {self.made:,} of {self.given:,} made"
         if self.refused:
-            told += "; refused: " + ", ".join(f"{n:,} {why}" for why, n in self.refused.items())
-        return told
+            counted += "; refused: " + ", ".join(f"{n:,} {why}" for why, n in self.refused.items())
+        return counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +250,9 @@ def read_line(raw: bytes, kind: type[Made], where: str, /) -> Line[Made]:
             texts[0], texts[1], None if made is None else from_plain(kind, made), *texts[2:]
         )
     except (KeyError, TypeError, ValueError, InputError) as error:
-        told = error.message if isinstance(error, InputError) else error
+        message = error.message if isinstance(error, InputError) else error
         raise InputError(
-            f"{where}: a line of a stage was expected; {told}",
+            f"{where}: a line of a stage was expected; {message}",
             argument="out",
             hint="Take the file away; what it held is made again of kept replies.",
         ) from error

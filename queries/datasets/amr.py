@@ -32,7 +32,7 @@ def read_parses(path: str | Path, /) -> Mapping[str, Parse]:
         raise InputError(
             f"{file.name}, line {line}: text in UTF-8 was expected", argument="amr"
         ) from error
-    found: dict[str, Parse] = {}
+    parses: dict[str, Parse] = {}
     first: dict[str, int] = {}
     for line, graph in _graphs(text, file.name):
         id_ = str(graph.metadata.get("id", "")).strip()
@@ -41,14 +41,14 @@ def read_parses(path: str | Path, /) -> Mapping[str, Parse]:
             raise InputError(
                 f"{where}: a line `# ::id ID` was expected above the graph", argument="amr"
             )
-        if id_ in found:
+        if id_ in parses:
             raise InputError(
                 f"{where}: the graph of line {first[id_]} has the id {id_!r} too", argument="amr"
             )
-        found[id_], first[id_] = _parse(graph), line
-    if not found:
+        parses[id_], first[id_] = _parse(graph), line
+    if not parses:
         raise InputError(f"{file.name} holds no AMR graph", argument="amr")
-    return found
+    return parses
 
 
 def _graphs(text: str, name: str) -> Iterator[tuple[int, Any]]:
@@ -85,19 +85,19 @@ def _graphs(text: str, name: str) -> Iterator[tuple[int, Any]]:
 def _parse(graph: Any) -> Parse:
     """A graph with its roles as nodes; inverse roles (``:ARG0-of``) point the way they mean."""
     labels: list[str] = []
-    place: dict[str, int] = {}
+    places_by_name: dict[str, int] = {}
     for instance in graph.instances():
-        if instance.source not in place:
-            place[instance.source] = len(labels)
+        if instance.source not in places_by_name:
+            places_by_name[instance.source] = len(labels)
             labels.append(str(instance.target or "").casefold())
     edges: list[tuple[int, int]] = []
     for source, role, target in (*graph.edges(), *graph.attributes()):
-        end = place.get(target)
+        end = places_by_name.get(target)
         # A variable stands for its node wherever it comes; a constant is a node of its own.
         if end is None:
             end = len(labels)
             labels.append(str(target).strip('"').casefold())
-        edges += [(place[source], len(labels)), (len(labels), end)]
+        edges += [(places_by_name[source], len(labels)), (len(labels), end)]
         labels.append(str(role))
     return Parse(tuple(labels), tuple(edges))
 
@@ -114,11 +114,11 @@ def by_question(
     Raises:
         InputError: No question has one: the ids are of another file.
     """
-    found = {text: parses[id_] for id_, text in questions.items() if id_ in parses}
-    if not found:
+    parsed = {text: parses[id_] for id_, text in questions.items() if id_ in parses}
+    if not parsed:
         raise InputError(
             f"no question has an id of the file of parses, such as {next(iter(parses))!r}; the "
             f"questions have ids such as {next(iter(questions), '')!r}",
             argument="amr",
         )
-    return found, sum(id_ not in parses for id_ in questions)
+    return parsed, sum(id_ not in parses for id_ in questions)

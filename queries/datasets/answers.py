@@ -105,7 +105,7 @@ def triples_in(record: Record, name: str, /, *, needed: bool = False) -> tuple[T
         return ()
     if not isinstance(listed, list):
         raise record.error(name, f"a list of {_TRIPLE}")
-    return tuple(_triple(record, f"{name}[{place}]", entry) for place, entry in enumerate(listed))
+    return tuple(_triple(record, f"{name}[{index}]", entry) for index, entry in enumerate(listed))
 
 
 def _triple(record: Record, where: str, entry: Any) -> Triple:
@@ -216,9 +216,9 @@ def read_answers_and_gold(
     gold: list[GoldQuestion] = []
     for record, answer in _answers(path):
         answers.append(answer)
-        found = foreign_gold(record, answer.knowledge, fold_case=fold_case)
-        if found is not None:
-            gold.append(found)
+        question = foreign_gold(record, answer.knowledge, fold_case=fold_case)
+        if question is not None:
+            gold.append(question)
     return tuple(answers), tuple(gold)
 
 
@@ -236,7 +236,7 @@ def read_answers_and_absent(
 
 
 def _answers(path: str | Path) -> list[tuple[Record, Answer]]:
-    found: list[tuple[Record, Answer]] = []
+    answers: list[tuple[Record, Answer]] = []
     seen: dict[str, str] = {}
     for record in read_records(path):
         answer = any_answer(record)
@@ -246,5 +246,5 @@ def _answers(path: str | Path) -> list[tuple[Record, Answer]]:
                 f"{record.where}, field id: {id_!r} is also the id of {seen[id_]}; score runs apart"
             )
         seen[id_] = record.where
-        found.append((record, answer))
-    return found
+        answers.append((record, answer))
+    return answers

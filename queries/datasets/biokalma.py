@@ -51,7 +51,7 @@ def _case(entry: Any, number: int, where: str) -> Case:
         raise InputError(f"{where}, question: a text was expected; {kind_of(question)} came")
     if not isinstance(graphs, list):
         raise InputError(f"{where}, graphs: a list was expected; {kind_of(graphs)} came")
-    people = [_person(graph, f"{where}, graph {place}") for place, graph in enumerate(graphs, 1)]
+    people = [_person(graph, f"{where}, graph {index}") for index, graph in enumerate(graphs, 1)]
     text = question.strip()
     if text.lower().startswith(_PREFIX):
         text = text[len(_PREFIX) :].strip()

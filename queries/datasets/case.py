@@ -70,7 +70,7 @@ def both_wordings(
             f"{len(specific)} came",
             argument="specific",
         )
-    found: list[Case] = []
+    cases: list[Case] = []
     for one, other in zip(general, specific, strict=True):
         for name in ("id", "entity_ids", "statement_ids", "knowledge"):
             if getattr(one, name) != getattr(other, name):
@@ -79,9 +79,9 @@ def both_wordings(
                     "of the general file; both wordings of one question have the same",
                     argument="specific",
                 )
-        found.append(replace(one, id=f"{one.id}/{GENERAL}", kind=GENERAL))
-        found.append(replace(other, id=f"{other.id}/{SPECIFIC}", kind=SPECIFIC))
-    return tuple(found)
+        cases.append(replace(one, id=f"{one.id}/{GENERAL}", kind=GENERAL))
+        cases.append(replace(other, id=f"{other.id}/{SPECIFIC}", kind=SPECIFIC))
+    return tuple(cases)
 
 
 def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
@@ -90,19 +90,19 @@ def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
     Raises:
         InputError: Two have the same id, or there is none.
     """
-    found: dict[str, Case] = {}
+    cases_by_id: dict[str, Case] = {}
     for number, case in enumerate(cases, 1):
-        if case.id in found:
-            first = list(found).index(case.id) + 1
+        if case.id in cases_by_id:
+            first = list(cases_by_id).index(case.id) + 1
             raise InputError(
                 f"{source}, question {number}, field id: {case.id!r} is also the id of question "
                 f"{first}; give each question its own id",
                 argument="questions",
             )
-        found[case.id] = case
-    if not found:
+        cases_by_id[case.id] = case
+    if not cases_by_id:
         raise InputError(
             f'{source} holds no question; lines of {{"id", "question"}} were expected',
             argument="questions",
         )
-    return tuple(found.values())
+    return tuple(cases_by_id.values())

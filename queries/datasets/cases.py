@@ -141,17 +141,17 @@ def _cases_of(record: Record) -> Iterator[Case]:
 
 
 def _conversation(record: Record, id_: str) -> Iterator[Case]:
-    said = _messages(record, "messages")
-    asked = [place for place, message in enumerate(said) if message.role == "user"]
-    if not asked:
+    messages = _messages(record, "messages")
+    user_turns = [index for index, message in enumerate(messages) if message.role == "user"]
+    if not user_turns:
         raise record.error("messages", "a conversation with at least one turn of role user")
-    for number, place in enumerate(asked, 1):
+    for number, turn in enumerate(user_turns, 1):
         yield Case(
             id=f"{id_}#{number}",
-            question=said[place].content,
+            question=messages[turn].content,
             kind=record.text("kind", default="", filled=False),
             entity_ids=record.texts("entity_ids"),
-            history=said[:place],
+            history=messages[:turn],
         )
 
 

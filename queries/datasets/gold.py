@@ -91,7 +91,7 @@ def parse_gold_questions(lines: Iterable[str], /, *, source: str) -> tuple[GoldQ
     Raises:
         InputError: A line is wrong, an id comes twice, or there is no question at all.
     """
-    found: list[GoldQuestion] = []
+    questions: list[GoldQuestion] = []
     first_line: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -103,10 +103,10 @@ def parse_gold_questions(lines: Iterable[str], /, *, source: str) -> tuple[GoldQ
                 f"{first_line[question.id]}; give each question its own id"
             )
         first_line[question.id] = number
-        found.append(question)
-    if not found:
+        questions.append(question)
+    if not questions:
         raise InputError(f"{source} holds no question; one JSON object a line was expected")
-    return tuple(found)
+    return tuple(questions)
 
 
 def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:

@@ -85,7 +85,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /, *, groups: str = "") -> tupl
             argument="file",
         )
     kinds: dict[str, str] = {}
-    found: dict[str, dict[str, Rating]] = {}
+    cases: dict[str, dict[str, Rating]] = {}
     group_of: dict[str, str] = {}
     for rater, path in zip(raters, paths, strict=True):
         rows: dict[str, tuple[str, Any]] = {}
@@ -96,7 +96,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /, *, groups: str = "") -> tupl
         for kind, row in rows.values():
             for id_, value, people in _ratings(kind, row):
                 group_of[id_] = _group(row, groups, path) if groups else row.id
-                case = found.setdefault(id_, {})
+                case = cases.setdefault(id_, {})
                 if value is not None:
                     case[rater] = value
                 if people is not None:
@@ -104,7 +104,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /, *, groups: str = "") -> tupl
     if len(set(kinds.values())) > 1:
         shown = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
         raise InputError(f"runs of one score were expected; {shown} came", argument="file")
-    return tuple(RatedCase(id_, case, group_of[id_]) for id_, case in sorted(found.items()))
+    return tuple(RatedCase(id_, case, group_of[id_]) for id_, case in sorted(cases.items()))
 
 
 def _row_of(record: Record) -> tuple[str, Any]:
@@ -131,8 +131,8 @@ def _group(row: Any, axis: str, path: str | Path) -> str:
 def _ratings(kind: str, row: Any) -> Iterator[tuple[str, Rating | None, Rating | None]]:
     """Id, what the run says, what people say, of each thing that is rated in a row."""
     if isinstance(row, EntailmentRow):
-        said = None if row.judgement is None else row.judgement.entailed
-        yield row.id, said, row.gold
+        verdict = None if row.judgement is None else row.judgement.entailed
+        yield row.id, verdict, row.gold
     elif isinstance(row, FactsRow):
         for fact in row.facts:
             yield f"{row.id}/{fact.sentence}/{fact.text}", fact.supported, None

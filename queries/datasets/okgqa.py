@@ -41,7 +41,7 @@ def read_okgqa(path: str | Path, /) -> tuple[Case, ...]:
             f"{', '.join(missing)} is missing",
             argument="questions",
         )
-    found = []
+    cases = []
     for number, row in enumerate(rows, 1):
         where = f"{source}, line {rows.line_num}"
         question = (row["question"] or "").strip()
@@ -49,7 +49,7 @@ def read_okgqa(path: str | Path, /) -> tuple[Case, ...]:
             raise InputError(f"{where}, field question: it is empty; a text was expected")
         column = _CHECKED if row.get(_CHECKED) else "dbpedia_entities"
         entities = _entities(row[column] or "", f"{where}, field {column}")
-        found.append(
+        cases.append(
             Case(
                 id=(row.get("id") or "").strip() or str(number),
                 question=question,
@@ -57,7 +57,7 @@ def read_okgqa(path: str | Path, /) -> tuple[Case, ...]:
                 entity_ids=tuple(dict.fromkeys(entities.values())),
             )
         )
-    return distinct(iter(found), source=source)
+    return distinct(iter(cases), source=source)
 
 
 def _entities(text: str, where: str) -> Mapping[str, str]:

@@ -67,14 +67,14 @@ def _simple(path: Path) -> Iterator[Case]:
             raise _error(path, number, "entity, P… or R…, answer and question", line)
         entity, relation, answer, question = line.split("\t")
         reverse = relation[0] == "R"
-        ends = (answer, entity) if reverse else (entity, answer)
+        endpoints = (answer, entity) if reverse else (entity, answer)
         yield Case(
             id=str(number),
             question=question.strip(),
             kind="reverse" if reverse else "forward",
             entity_ids=(entity,),
             answer_ids=(answer,),
-            gold_triples=((ends[0], f"P{relation[1:]}", ends[1]),),
+            gold_triples=((endpoints[0], f"P{relation[1:]}", endpoints[1]),),
         )
 
 

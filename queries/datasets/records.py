@@ -327,7 +327,7 @@ def read_cases(path: str | Path, make: Callable[[Record], T], /) -> tuple[T, ...
     Raises:
         InputError: As ``read_records``; or there is no record at all, or two have one id.
     """
-    found: list[T] = []
+    cases: list[T] = []
     seen: dict[str, str] = {}
     for record in read_records(path):
         made = make(record)
@@ -335,10 +335,10 @@ def read_cases(path: str | Path, make: Callable[[Record], T], /) -> tuple[T, ...
         if id_ and id_ in seen:
             raise InputError(f"{record.where}, field id: {id_!r} is also the id of {seen[id_]}")
         seen[id_] = record.where
-        found.append(made)
-    if not found:
+        cases.append(made)
+    if not cases:
         raise InputError(
             f"{Path(path).name} holds no case; one JSON object a line was expected",
             argument="file",
         )
-    return tuple(found)
+    return tuple(cases)

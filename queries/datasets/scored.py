@@ -182,13 +182,13 @@ def _entities(record: Record, field: str) -> tuple[tuple[str, ...], ...]:
     listed = record.fields.get(field, [])
     if not isinstance(listed, list):
         raise record.error(field, "a list of names, or of lists of names")
-    found: list[tuple[str, ...]] = []
+    entities: list[tuple[str, ...]] = []
     for entity in listed:
         entry = [entity] if isinstance(entity, str) else entity
         if not isinstance(entry, list) or not all(isinstance(part, str) for part in entry):
             raise record.error(field, "a list of names, or of lists of names")
-        found.append(tuple(entry))
-    return tuple(found)
+        entities.append(tuple(entry))
+    return tuple(entities)
 
 
 def answer_set_case(record: Record, /) -> AnswerSetCase:
@@ -257,14 +257,14 @@ def read_texts_by_id(path: str | Path, name: str, /) -> Mapping[str, tuple[str, 
 
     Fields: ``id``, and the one named: a text or a list of texts.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    texts_by_id: dict[str, tuple[str, ...]] = {}
     for record in read_records(path):
         listed = record.fields.get(name)
         texts = (record.text(name),) if isinstance(listed, str) else record.texts(name)
         if not texts:
             raise record.error(name, "a text or a list of texts")
-        found[record.text("id")] = (*found.get(record.text("id"), ()), *texts)
-    return found
+        texts_by_id[record.text("id")] = (*texts_by_id.get(record.text("id"), ()), *texts)
+    return texts_by_id
 
 
 def read_text_cases(path: str | Path, /, *, needs: Sequence[str] = ()) -> tuple[TextCase, ...]:

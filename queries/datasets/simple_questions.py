@@ -36,14 +36,14 @@ def read_relation_questions(
     """
     named = dict(labels or {})
     file = Path(path)
-    found = tuple(_own(file, named) if _is_json(file) else _published(file, named))
-    if not found:
+    cases = tuple(_own(file, named) if _is_json(file) else _published(file, named))
+    if not cases:
         raise InputError(f"{file.name} holds no question; {_EXPECTED} were expected",
                          argument="file")  # fmt: skip
-    return found
+    return cases
 
 
-def read_labels(paths: Sequence[str | Path], wanted: set[str], /) -> dict[str, str]:
+def read_labels(paths: Sequence[str | Path], ids: set[str], /) -> dict[str, str]:
     """Returns the labels of tables ``id, label`` with tabs between, only of the ids wanted.
 
     Where files differ the first one holds.
@@ -51,7 +51,7 @@ def read_labels(paths: Sequence[str | Path], wanted: set[str], /) -> dict[str, s
     Raises:
         InputError: A line has no tab; names it.
     """
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for path in paths:
         for number, line in text_lines(Path(path), argument="file"):
             id_, tab, label = line.partition("\t")
@@ -61,19 +61,19 @@ def read_labels(paths: Sequence[str | Path], wanted: set[str], /) -> dict[str, s
                     f"expected; {line[:60]!r} came",
                     argument="labels",
                 )
-            if id_ in wanted and label.strip():
-                found.setdefault(id_, label.partition("\t")[0].strip())
-    return found
+            if id_ in ids and label.strip():
+                labels.setdefault(id_, label.partition("\t")[0].strip())
+    return labels
 
 
 def ids_in(path: str | Path, /) -> set[str]:
     """Returns the ids of entities and relations in a file of SimpleQuestions' form."""
-    found: set[str] = set()
+    ids: set[str] = set()
     if _is_json(Path(path)):
-        return found
+        return ids
     for _, where, cells in _rows(Path(path)):
-        found.update((cells[0], _signed(cells[1], where).removeprefix("-")))
-    return found
+        ids.update((cells[0], _signed(cells[1], where).removeprefix("-")))
+    return ids
 
 
 def _is_json(path: Path) -> bool:

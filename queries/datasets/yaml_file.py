@@ -165,9 +165,9 @@ class Node:
         yaml: Any = import_module("yaml")
         loader = yaml.SafeLoader("")
         try:
-            found = loader.construct_document(self.node)
+            value = loader.construct_document(self.node)
         except yaml.YAMLError as error:
             raise self.wrong(f"expected plain values; {error}") from error
         finally:
             loader.dispose()
-        return found
+        return value

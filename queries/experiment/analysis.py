@@ -106,8 +106,12 @@ class Analysis:
 
     def row(self, condition: Condition, score: str, /) -> Row | None:
         """Returns a score of a condition; None where it has none."""
-        found = (one for one in self.rows if (one.condition, one.score) == (condition, score))
-        return next(found, None)
+        rows = (
+            candidate
+            for candidate in self.rows
+            if (candidate.condition, candidate.score) == (condition, score)
+        )
+        return next(rows, None)
 
 
 class Table:
@@ -115,8 +119,8 @@ class Table:
 
     def __init__(self, condition: Condition, questions: Sequence[str], seeds: Sequence[int | None]):
         self.condition = condition
-        self.questions = {id_: place for place, id_ in enumerate(questions)}
-        self.seeds = {seed: place for place, seed in enumerate(seeds)}
+        self.questions = {id_: index for index, id_ in enumerate(questions)}
+        self.seeds = {seed: index for index, seed in enumerate(seeds)}
         shape = (len(self.questions), len(self.seeds))
         self.values: dict[str, Float64] = {name: np.full(shape, np.nan) for name in SCORES}
         self.lines = dict.fromkeys(SCORES, 0)
@@ -131,20 +135,20 @@ class Table:
 
     def add(self, line: ScoreLine, seed: int | None, /) -> None:
         """Takes a score of an answer."""
-        place = self.questions[line.question], self.seeds[seed]
-        self.fates[place] = line.fate
-        self.kinds[place[0]] = line.kind
+        cell = self.questions[line.question], self.seeds[seed]
+        self.fates[cell] = line.fate
+        self.kinds[cell[0]] = line.kind
         self.lines[line.score] += 1
-        self.failures[place[1]] += line.score == SCORES[0] and line.why == "failed"
+        self.failures[cell[1]] += line.score == SCORES[0] and line.why == "failed"
         if line.value is not None:
-            self.values[line.score][place] = line.value
+            self.values[line.score][cell] = line.value
 
-    def part(self, score: str, places: set[tuple[int, int]], /) -> Float64:
+    def part(self, score: str, indices: set[tuple[int, int]], /) -> Float64:
         """Returns the values of some answers; those of the others are missing."""
-        found = np.full_like(self.values[score], np.nan)
-        for place in places:
-            found[place] = self.values[score][place]
-        return found
+        values = np.full_like(self.values[score], np.nan)
+        for index in indices:
+            values[index] = self.values[score][index]
+        return values
 
 
 def analyse(
@@ -164,25 +168,36 @@ def analyse(
         scores: Which are taken; () for all that any answer has.
     """
     tables = tables_of(cells, lines)
-    wanted = [
+    shown_scores = [
         name
         for name in (scores or SCORES)
         if any(not np.isnan(table.values[name]).all() for table in tables.values())
     ]
-    maker = _Maker(tables, statistics)
+    builder = _Maker(tables, statistics)
     rows = _adjusted(
-        [row for name in wanted for table in tables.values() if (row := maker.row(table, name))]
+        [
+            row
+            for name in shown_scores
+            for table in tables.values()
+            if (row := builder.row(table, name))
+        ]
     )
     fates = [
-        part for name in wanted for table in tables.values() for part in maker.fates(table, name)
+        part
+        for name in shown_scores
+        for table in tables.values()
+        for part in builder.fates(table, name)
     ]
     kinds = [
-        part for name in wanted for table in tables.values() for part in maker.kinds(table, name)
+        part
+        for name in shown_scores
+        for table in tables.values()
+        for part in builder.kinds(table, name)
     ]
     return Analysis(
-        tuple(wanted),
+        tuple(shown_scores),
         tuple(rows),
-        tuple(curve for name in wanted for curve in maker.curves(name)),
+        tuple(curve for name in shown_scores for curve in builder.curves(name)),
         tuple(fates),
         tuple(kinds),
     )
@@ -194,15 +209,15 @@ def tables_of(cells: Sequence[Cell], lines: Iterable[ScoreLine], /) -> dict[Cond
     seeds: dict[Condition, dict[int | None, None]] = {}
     for cell in cells:
         seeds.setdefault(cell.condition, {})[cell.random_seed] = None
-    kept = list(lines)
+    score_lines = list(lines)
     questions: dict[str, dict[str, None]] = {}
-    for line in kept:
+    for line in score_lines:
         questions.setdefault(of_id[line.cell].condition.graph, {})[line.question] = None
     tables = {
-        condition: Table(condition, list(questions.get(condition.graph, {})), list(found))
-        for condition, found in seeds.items()
+        condition: Table(condition, list(questions.get(condition.graph, {})), list(values))
+        for condition, values in seeds.items()
     }
-    for line in kept:
+    for line in score_lines:
         cell = of_id[line.cell]
         tables[cell.condition].add(line, cell.random_seed)
     return tables
@@ -210,17 +225,17 @@ def tables_of(cells: Sequence[Cell], lines: Iterable[ScoreLine], /) -> dict[Cond
 
 def _adjusted(rows: Sequence[Row]) -> list[Row]:
     """The rows with p after Holm; a family is all views' conditions of a graph and a score."""
-    found = list(rows)
+    adjusted = list(rows)
     families: dict[tuple[str, str], list[int]] = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row.condition.kind is CellKind.VIEW:
-            families.setdefault((row.condition.graph, row.score), []).append(place)
-    for places in families.values():
-        base = holm([one.p if (one := rows[place].base) else None for place in places])
-        nothing = holm([one.p if (one := rows[place].nothing) else None for place in places])
-        for place, base_p, nothing_p in zip(places, base, nothing, strict=True):
-            found[place] = replace(rows[place], base_p=base_p, nothing_p=nothing_p)
-    return found
+            families.setdefault((row.condition.graph, row.score), []).append(position)
+    for indices in families.values():
+        base = holm([one.p if (one := rows[index].base) else None for index in indices])
+        nothing = holm([one.p if (one := rows[index].nothing) else None for index in indices])
+        for position, base_p, nothing_p in zip(indices, base, nothing, strict=True):
+            adjusted[position] = replace(rows[position], base_p=base_p, nothing_p=nothing_p)
+    return adjusted
 
 
 class _Maker:
@@ -233,8 +248,8 @@ class _Maker:
     def _base(self, condition: Condition) -> Table | None:
         if condition.kind is not CellKind.VIEW:
             return None
-        wanted = replace(condition, kind=CellKind.BASE, method="", level=None, count=None)
-        return self._tables.get(wanted)
+        base = replace(condition, kind=CellKind.BASE, method="", level=None, count=None)
+        return self._tables.get(base)
 
     def _nothing(self, condition: Condition) -> Table | None:
         if condition.kind is CellKind.NO_KNOWLEDGE:
@@ -244,21 +259,21 @@ class _Maker:
         )
 
     def _estimate(self, values: Float64) -> Estimate:
-        drawn = self._statistics
-        return estimate(values, resamples=drawn.resamples, random_seed=drawn.random_seed)
+        statistics = self._statistics
+        return estimate(values, resamples=statistics.resamples, random_seed=statistics.random_seed)
 
     def _paired(self, values: Float64, other: Table | None, score: str) -> Paired | None:
         if other is None:
             return None
-        drawn = self._statistics
-        found = paired(
+        statistics = self._statistics
+        difference = paired(
             values,
             other.values[score][:, 0],
-            resamples=drawn.resamples,
-            permutations=drawn.permutations,
-            random_seed=drawn.random_seed,
+            resamples=statistics.resamples,
+            permutations=statistics.permutations,
+            random_seed=statistics.random_seed,
         )
-        return found if found.difference.n else None
+        return difference if difference.difference.n else None
 
     def row(self, table: Table, score: str) -> Row | None:
         values = table.values[score]
@@ -281,8 +296,8 @@ class _Maker:
         for table in self._tables.values():
             if table.condition.level is not None:
                 families.setdefault(replace(table.condition, level=None), []).append(table)
-        found = [self._curve(tables, score) for tables in families.values()]
-        return [curve for curve in found if curve is not None]
+        points = [self._curve(tables, score) for tables in families.values()]
+        return [curve for curve in points if curve is not None]
 
     def _curve(self, tables: Sequence[Table], score: str) -> Curve | None:
         base = self._base(tables[0].condition)
@@ -293,20 +308,22 @@ class _Maker:
         if base is None or not points:
             return None
         values = [base.values[score], *(table.values[score] for table in points)]
-        means = [self._estimate(one) for one in values]
-        if any(one.value is None for one in means):
+        means = [self._estimate(value) for value in values]
+        if any(mean.value is None for mean in means):
             return None
         levels = (0.0, *(table.condition.level or 0.0 for table in points))
-        heights = np.asarray([one.value for one in means], dtype=np.float64)
-        drawn = self._statistics
+        heights = np.asarray([mean.value for mean in means], dtype=np.float64)
+        statistics = self._statistics
         resampled = np.stack(
             [
-                resampled_means(one, resamples=drawn.resamples, random_seed=drawn.random_seed)
-                for one in values
+                resampled_means(
+                    value, resamples=statistics.resamples, random_seed=statistics.random_seed
+                )
+                for value in values
             ],
             axis=1,
         )
-        ends = interval(area(np.asarray(levels), resampled)) or (None, None)
+        bounds = interval(area(np.asarray(levels), resampled)) or (None, None)
         nothing = self._nothing(tables[0].condition)
         without = None if nothing is None else self._estimate(nothing.values[score]).value
         return Curve(
@@ -314,7 +331,7 @@ class _Maker:
             score,
             levels,
             tuple(means),
-            Estimate(float(area(np.asarray(levels), heights)), means[0].n, *ends),
+            Estimate(float(area(np.asarray(levels), heights)), means[0].n, *bounds),
             without,
             None if without is None else crossing(levels, (heights - without).tolist()),
         )
@@ -322,29 +339,29 @@ class _Maker:
     def fates(self, table: Table, score: str) -> list[Part]:
         if table.condition.kind is not CellKind.VIEW:
             return []
-        places = {
-            fate.value: {place for place, one in table.fates.items() if one is fate}
+        questions = {
+            fate.value: {question for question, own_fate in table.fates.items() if own_fate is fate}
             for fate in Fate
         }
-        return self._parts(table, score, places)
+        return self._parts(table, score, questions)
 
     def kinds(self, table: Table, score: str) -> list[Part]:
         kinds = sorted({kind for kind in table.kinds.values() if kind})
-        places = {
-            kind: {place for place in table.fates if table.kinds[place[0]] == kind}
+        questions = {
+            kind: {question for question in table.fates if table.kinds[question[0]] == kind}
             for kind in kinds
         }
-        return self._parts(table, score, places) if len(kinds) > 1 else []
+        return self._parts(table, score, questions) if len(kinds) > 1 else []
 
     def _parts(
         self, table: Table, score: str, places: Mapping[str, set[tuple[int, int]]]
     ) -> list[Part]:
-        found: list[Part] = []
+        parts: list[Part] = []
         for name, within in places.items():
             values = table.part(score, within)
             mean = self._estimate(values)
             if mean.value is not None:
                 answers = int((~np.isnan(values)).sum())
                 base = self._paired(values, self._base(table.condition), score)
-                found.append(Part(table.condition, score, name, mean, answers, base))
-        return found
+                parts.append(Part(table.condition, score, name, mean, answers, base))
+        return parts

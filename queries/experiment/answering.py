@@ -80,12 +80,12 @@ class SharedRetrieval:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        found = self._client.retrieve(strategy, question, **options)
+        result = self._client.retrieve(strategy, question, **options)
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = result
             while len(self._kept) > _KEPT_RETRIEVALS:
                 self._kept.popitem(last=False)
-        return found
+        return result
 
 
 class Fates:
@@ -105,12 +105,12 @@ class Fates:
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
-        found = fate_of(subject, self._client, graph=graph, view=view)
+        fate = fate_of(subject, self._client, graph=graph, view=view)
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = fate
             while len(self._kept) > _KEPT_FATES:
                 self._kept.popitem(last=False)
-        return found
+        return fate
 
 
 def asked_text(case: Case, /) -> str:
@@ -168,10 +168,10 @@ def answer_cell(
                 history=case.history,
                 kind=case.kind,
             )
-        bare = answer_stated(case.question, (), question_id=case.id, kind=case.kind)
+        stated = answer_stated(case.question, (), question_id=case.id, kind=case.kind)
         if who.kind is AnswererKind.EXTRACTIVE:
-            bare = replace(bare, model=EXTRACTIVE, parameters={"min_score": None, "ends": []})
-        return bare
+            stated = replace(stated, model=EXTRACTIVE, parameters={"min_score": None, "ends": []})
+        return stated
     request = request_of(cell, case, plan, view=cell.view_of(subject.gold))
     if who.kind is AnswererKind.EXTRACTIVE:
         result = request.fetch(asked_text(case), retriever)

@@ -130,16 +130,16 @@ def cells_of(plan: Plan, /) -> tuple[Cell, ...]:
     Raises:
         InputError: Two have one id.
     """
-    found: dict[str, Cell] = {}
+    cells: dict[str, Cell] = {}
     for cell in _cells(plan):
-        if cell.id in found:
+        if cell.id in cells:
             raise InputError(
                 f"{plan.source}: two cells have the id {cell.id!r}; give a method or a view of "
                 "the plan another name",
                 argument="plan",
             )
-        found[cell.id] = cell
-    return tuple(found.values())
+        cells[cell.id] = cell
+    return tuple(cells.values())
 
 
 def _cells(plan: Plan) -> Iterator[Cell]:

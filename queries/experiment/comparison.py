@@ -55,14 +55,14 @@ def compare(
     Raises:
         InputError: No pair has a question in common.
     """
-    found: list[Compared] = []
+    compared: list[Compared] = []
     for score in SCORES:
         rows = [row for first, second in pairs if (row := _one(first, second, score, statistics))]
         adjusted = holm([row.difference.p for row in rows])
-        found += [replace(row, p=p) for row, p in zip(rows, adjusted, strict=True)]
-    if not found:
+        compared += [replace(row, p=p) for row, p in zip(rows, adjusted, strict=True)]
+    if not compared:
         raise InputError("the two have no question with a score in common", argument="out")
-    return tuple(found)
+    return tuple(compared)
 
 
 def _one(first: Table, second: Table, score: str, statistics: Statistics) -> Compared | None:
@@ -72,19 +72,19 @@ def _one(first: Table, second: Table, score: str, statistics: Statistics) -> Com
     if not both.any():
         return None
     left, right = left[both], right[both]
-    drawn = statistics
+    settings = statistics
     return Compared(
         first.condition.name(),
         second.condition.name(),
         score,
-        estimate(left, resamples=drawn.resamples, random_seed=drawn.random_seed),
-        estimate(right, resamples=drawn.resamples, random_seed=drawn.random_seed),
+        estimate(left, resamples=settings.resamples, random_seed=settings.random_seed),
+        estimate(right, resamples=settings.resamples, random_seed=settings.random_seed),
         paired(
             left,
             question_means(right),
-            resamples=drawn.resamples,
-            permutations=drawn.permutations,
-            random_seed=drawn.random_seed,
+            resamples=settings.resamples,
+            permutations=settings.permutations,
+            random_seed=settings.random_seed,
         ),
         None,
         len(first.questions) - len(shared),

@@ -70,10 +70,10 @@ def find_changed(
             if change is None or change.kind is ChangeKind.UNCHANGED:
                 continue
             is_cited = triple.statement_id in cited
-            found = ChangedStatement(
+            changed = ChangedStatement(
                 made.cell, seeds[made.cell], item.question_id, triple, change.base, is_cited
             )
             if is_cited:
-                return found
-            first = first or found
+                return changed
+            first = first or changed
     return first

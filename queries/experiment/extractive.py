@@ -47,11 +47,11 @@ class End:
 
 def ends_of(result: RetrievalResult, /) -> tuple[End, ...]:
     """Returns the ends of a result's items, best first; ties in the order of the items."""
-    asked = {item.entity.id for item in result.linked}
+    linked_ids = {item.entity.id for item in result.linked}
     best: dict[tuple[str, str], End] = {}
     for item in result.items:
-        end = _end(item, asked)
-        if end.id in asked:
+        end = _end(item, linked_ids)
+        if end.id in linked_ids:
             continue
         key = (end.id, "" if end.id else end.label)
         if key not in best or best[key].score < end.score:
@@ -92,20 +92,20 @@ def extract(
         min_score: Under this score of the best end there is no answer; None for never.
     """
     knowledge = triples_of(result)
-    ends = ends_of(result)
-    if ends and (min_score is None or ends[0].score >= min_score):
-        printed = render_citations(ends[0].triples, knowledge)
+    end_entities = ends_of(result)
+    if end_entities and (min_score is None or end_entities[0].score >= min_score):
+        printed = render_citations(end_entities[0].triples, knowledge)
         reader = CitationReader(knowledge)
-        said = one_line(ends[0].label)
-        text = f"{said} {printed}."
+        label = one_line(end_entities[0].label)
+        text = f"{label} {printed}."
         citations = tuple(
-            citation for found in reader.brackets(printed) for citation in found.citations
+            citation for bracket in reader.brackets(printed) for citation in bracket.citations
         )
-        sentences: tuple[Sentence, ...] = (Sentence(f"{said}.", citations),)
+        sentences: tuple[Sentence, ...] = (Sentence(f"{label}.", citations),)
     else:
-        said = missing_sentence(result.linked)
-        text = f"{said} {NOT_AVAILABLE}."
-        sentences = (Sentence(f"{said}.", (), True),)
+        label = missing_sentence(result.linked)
+        text = f"{label} {NOT_AVAILABLE}."
+        sentences = (Sentence(f"{label}.", (), True),)
     return Answer(
         question_id=question_id,
         question=question,
@@ -117,7 +117,8 @@ def extract(
         parameters={
             "min_score": min_score,
             "ends": [
-                {"id": end.id, "label": end.label, "score": end.score} for end in ends[:KEPT_ENDS]
+                {"id": end.id, "label": end.label, "score": end.score}
+                for end in end_entities[:KEPT_ENDS]
             ],
         },
     )
@@ -147,22 +148,24 @@ def calibrate(results: Sequence[tuple[RetrievalResult, GoldQuestion]], /) -> Cal
         results: What was retrieved for each question on the base, and its gold. Questions whose
             answer is not known, and that are not lacking either, are left out.
     """
-    told: list[tuple[float, bool]] = []
+    outcomes: list[tuple[float, bool]] = []
     count = 0
     for result, gold in results:
         if not (gold.lacking or gold.answer_ids or gold.answers):
             continue
         count += 1
-        ends = ends_of(result)
-        if ends:
-            told.append((ends[0].score, not gold.lacking and is_answer(ends[0], gold)))
-    tries: list[float | None] = [None, *sorted({score for score, _ in told})]
-    if told:
-        tries.append(max(score for score, _ in told) + 1.0)
+        end_entities = ends_of(result)
+        if end_entities:
+            outcomes.append(
+                (end_entities[0].score, not gold.lacking and is_answer(end_entities[0], gold))
+            )
+    tries: list[float | None] = [None, *sorted({score for score, _ in outcomes})]
+    if outcomes:
+        tries.append(max(score for score, _ in outcomes) + 1.0)
 
     def tally(least: float | None) -> tuple[int, int]:
-        kept = [right for score, right in told if least is None or score >= least]
-        return sum(kept), len(kept) - sum(kept)
+        answered = [right for score, right in outcomes if least is None or score >= least]
+        return sum(answered), len(answered) - sum(answered)
 
     best = max(tries, key=lambda least: tally(least)[0] - tally(least)[1])
     right, wrong = tally(best)

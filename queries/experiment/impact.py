@@ -176,8 +176,10 @@ def write_views(
         InputError: A line of the run is none; names it.
     """
     path = folder / VIEWS_NAME
-    kept = {(one.graph, one.view, one.question): one for one in read_views(folder, missing=True)}
-    maker = _LineMaker(experiment, count_steps)
+    stored = {
+        (line.graph, line.view, line.question): line for line in read_views(folder, missing=True)
+    }
+    line_builder = _LineMaker(experiment, count_steps)
     made: dict[tuple[str, str, str], ViewLine] = {}
     cells = {cell.id: cell for cell in experiment.cells}
     total = sum(len(experiment.subjects[graph]) for graph, _ in _views(experiment.cells))
@@ -186,8 +188,12 @@ def write_views(
         key = (cell.condition.graph, cell.view_name, line.question)
         if cell.condition.kind is not CellKind.VIEW or key in made:
             continue
-        before = kept.get(key)
-        made[key] = before if before and maker.is_right(before, line) else maker.line(cell, line)
+        before = stored.get(key)
+        made[key] = (
+            before
+            if before and line_builder.is_right(before, line)
+            else line_builder.line(cell, line)
+        )
         if say is not None:
             say(f"{len(made):,} of {total:,} views of a question looked at")
     write_lines(path, made.values())
@@ -210,8 +216,8 @@ class _LineMaker:
     def is_right(self, line: ViewLine, found: CellGold) -> bool:
         """Whether a line of an earlier run says what it would say now."""
         gold = found.gold
-        said = (line.fate, tuple(one.id for one in line.broken))
-        return said == ((None, ()) if gold is None else (gold.fate, gold.broken))
+        state = (line.fate, tuple(statement.id for statement in line.broken))
+        return state == ((None, ()) if gold is None else (gold.fate, gold.broken))
 
     def line(self, cell: Cell, found: CellGold) -> ViewLine:
         graph = cell.condition.graph
@@ -249,8 +255,10 @@ class _LineMaker:
         for head in subject.heads:
             if (graph, head) not in self._words:
                 self._words[graph, head] = {
-                    one.triple.statement_id: triple_line(one.triple)
-                    for one in self._client.statements(head, graph=graph, limit=MOST_STATEMENTS)
+                    statement.triple.statement_id: triple_line(statement.triple)
+                    for statement in self._client.statements(
+                        head, graph=graph, limit=MOST_STATEMENTS
+                    )
                 }
             if id_ in self._words[graph, head]:
                 return self._words[graph, head][id_]
@@ -272,10 +280,10 @@ def read_views(folder: Path, /, *, missing: bool = False) -> tuple[ViewLine, ...
         if missing:
             return ()
         raise InputError(f"there is no file {path}", argument="out", hint="Run the plan first.")
-    found: list[ViewLine] = []
+    lines: list[ViewLine] = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
-            found.append(from_plain(ViewLine, orjson.loads(line)))
+            lines.append(from_plain(ViewLine, orjson.loads(line)))
         except (orjson.JSONDecodeError, InputError) as error:
             raise InputError(
                 f"{path.name}, line {number}: what a view breaks of a question was expected; "
@@ -283,7 +291,7 @@ def read_views(folder: Path, /, *, missing: bool = False) -> tuple[ViewLine, ...
                 argument="out",
                 hint=f"Delete {path}, and run the plan again: what was answered stays.",
             ) from error
-    return tuple(found)
+    return tuple(lines)
 
 
 def impacts_of(cells: Sequence[Cell], lines: Iterable[ViewLine], /) -> Impacts:
@@ -311,11 +319,11 @@ def impacts_of(cells: Sequence[Cell], lines: Iterable[ViewLine], /) -> Impacts:
 
 def _views(cells: Sequence[Cell]) -> dict[tuple[str, str], Cell]:
     """The first cell of each view, by graph and name of the view."""
-    found: dict[tuple[str, str], Cell] = {}
+    views: dict[tuple[str, str], Cell] = {}
     for cell in cells:
         if cell.condition.kind is CellKind.VIEW:
-            found.setdefault((cell.condition.graph, cell.view_name), cell)
-    return found
+            views.setdefault((cell.condition.graph, cell.view_name), cell)
+    return views
 
 
 def _impact(cell: Cell, lines: Sequence[ViewLine]) -> ViewImpact:

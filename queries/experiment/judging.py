@@ -84,11 +84,11 @@ class OpenJudge:
             return {"talec": _value(judged.score, judged.failure)}
         if self.plan.kind is JudgeKind.GEVAL:
             rated = rate_text(case_of_answer(item), by=GEval(judge, PRESETS["kalma"]))
-            found: dict[str, float | str] = {}
-            for quality, given in rated.scores.items():
-                why = given.missing or next(iter(given.failures), None)
-                found[f"geval_{quality}"] = _value(given.value, why)
-            return found
+            scores: dict[str, float | str] = {}
+            for quality, rating in rated.scores.items():
+                why = rating.missing or next(iter(rating.failures), None)
+                scores[f"geval_{quality}"] = _value(rating.value, why)
+            return scores
         if self.plan.kind in CHECKS_FACTS:
             case = case_of_answer(item)
             if self.passages is not None:
@@ -180,25 +180,25 @@ def _stated_again(asked: str) -> str:
 
 def count_judging(judges: Sequence[JudgePlan], answers: Sequence[Answer], /) -> Judging:
     """Returns what judging some answers would take; asks no model."""
-    found = Judging()
-    for one in judges:
-        counted = CountingChat(one.kind)
-        judge = open_judge(one, counted)
+    judging = Judging()
+    for plan in judges:
+        counted = CountingChat(plan.kind)
+        judge = open_judge(plan, counted)
         for item in answers:
             judge.score(item)
-        found = Judging(
-            found.requests + counted.requests,
-            found.prompt_tokens + counted.prompt_tokens,
-            found.reply_tokens + counted.reply_tokens,
+        judging = Judging(
+            judging.requests + counted.requests,
+            judging.prompt_tokens + counted.prompt_tokens,
+            judging.reply_tokens + counted.reply_tokens,
         )
-    return found
+    return judging
 
 
 def judged_scores(
     judges: Sequence[OpenJudge], item: Answer, /
 ) -> Iterator[tuple[str, float | str]]:
     """Yields the scores of all judges of an answer that did not fail."""
-    for one in judges:
-        given = one.score(item)
-        for name in one.scores:
-            yield name, given.get(name, UNJUDGED)
+    for judge in judges:
+        scores = judge.score(item)
+        for name in judge.scores:
+            yield name, scores.get(name, UNJUDGED)

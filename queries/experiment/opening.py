@@ -76,12 +76,12 @@ def open_experiment(
     """
     cells = cells_of(plan)
     now = lock_of(plan, client, embedder=embedder)
-    kept = read_lock(folder) if folder is not None else None
-    if kept is not None and folder is not None:
-        require_same(kept, now, folder)
+    stored_lock = read_lock(folder) if folder is not None else None
+    if stored_lock is not None and folder is not None:
+        require_same(stored_lock, now, folder)
     subjects: dict[str, tuple[Subject, ...]] = {}
     calibrations: dict[str, Calibration] = {}
-    kept_out: dict[str, int] = {}
+    calibration_counts: dict[str, int] = {}
     left_out: dict[str, tuple[str, ...]] = {}
     for graph in plan.graphs:
         apart, measured = split_questions(
@@ -89,9 +89,11 @@ def open_experiment(
             share=plan.extractive.calibration_share,
             random_seed=plan.extractive.random_seed,
         )
-        found = find_gold(measured, client, graph=graph)
-        left_out[graph] = _lacking(plan, found)
-        subjects[graph] = tuple(one for one in found if one.case.id not in left_out[graph])
+        subjects_of_graph = find_gold(measured, client, graph=graph)
+        left_out[graph] = _lacking(plan, subjects_of_graph)
+        subjects[graph] = tuple(
+            subject for subject in subjects_of_graph if subject.case.id not in left_out[graph]
+        )
         if not subjects[graph]:
             raise InputError(
                 f"{plan.source}: no question on graph {graph!r} has what its views of each "
@@ -99,30 +101,31 @@ def open_experiment(
                 argument="plan",
                 hint="Give the questions entity_ids, answer_ids or statement_ids.",
             )
-        kept_out[graph] = len(apart)
-        if kept is None and apart:
+        calibration_counts[graph] = len(apart)
+        if stored_lock is None and apart:
             calibrations |= _calibrated(plan, cells, apart, client, graph)
-    if kept is not None:
+    if stored_lock is not None:
         calibrations = {
-            name: from_plain(Calibration, plain) for name, plain in kept["extractive"].items()
+            name: from_plain(Calibration, plain)
+            for name, plain in stored_lock["extractive"].items()
         }
     elif folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         write_lock(folder, {**now, "extractive": to_plain(calibrations)})
     bases = {cell.condition.retrieval for cell in cells if cell.condition.strategy is not None}
     least = dict.fromkeys(bases, plan.extractive.min_score)
-    least |= {name: one.min_score for name, one in calibrations.items()}
+    least |= {name: calibration.min_score for name, calibration in calibrations.items()}
     experiment = Experiment(plan, client, cells, subjects, least, models or {}, tuple(judges))
-    return Opened(experiment, calibrations, kept_out, left_out)
+    return Opened(experiment, calibrations, calibration_counts, left_out)
 
 
 def _lacking(plan: Plan, subjects: Sequence[Subject]) -> tuple[str, ...]:
     """Ids of the questions that lack what a view of each question aims at."""
-    aimed = [(one.specs[0], one.aim) for one in plan.views if one.aim is not None]
+    aimed = [(view.specs[0], view.aim) for view in plan.views if view.aim is not None]
     return tuple(
-        one.case.id
-        for one in subjects
-        if any(view_of_question(spec, one.gold, aim=aim) is None for spec, aim in aimed)
+        subject.case.id
+        for subject in subjects
+        if any(view_of_question(spec, subject.gold, aim=aim) is None for spec, aim in aimed)
     )
 
 
@@ -130,7 +133,7 @@ def _calibrated(
     plan: Plan, cells: Sequence[Cell], cases: Sequence[Case], client: Client, graph: str
 ) -> dict[str, Calibration]:
     golds = {subject.case.id: subject.gold for subject in find_gold(cases, client, graph=graph)}
-    found: dict[str, Calibration] = {}
+    calibrations: dict[str, Calibration] = {}
     for cell in cells:
         condition = cell.condition
         if (
@@ -139,7 +142,7 @@ def _calibrated(
             or condition.answerer.kind is not AnswererKind.EXTRACTIVE
         ):
             continue
-        found[condition.retrieval] = calibrate(
+        calibrations[condition.retrieval] = calibrate(
             [
                 (
                     request_of(cell, case, plan, view=None).fetch(asked_text(case), client),
@@ -148,7 +151,7 @@ def _calibrated(
                 for case in cases
             ]
         )
-    return found
+    return calibrations
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,18 +204,18 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
         done: Answers that are there already, from the beginning of the order.
     """
     left = experiment.asked()[done:]
-    asked: dict[str, int] = {}
+    request_counts: dict[str, int] = {}
     requests = prompts = replies = 0
     timed: dict[str, float] = {}
     retriever = SharedRetrieval(experiment.client)
     distinct: set[tuple[str, str, str]] = set()
     for cell, subject in left:
-        asked[cell.id] = asked.get(cell.id, 0) + 1
+        request_counts[cell.id] = request_counts.get(cell.id, 0) + 1
         if cell.condition.strategy is not None:
             distinct.add((cell.condition.retrieval, repr(cell.view), subject.case.id))
     estimates: dict[tuple[str, str], tuple[float, float, float]] = {}
     for cell in experiment.cells:
-        if cell.id not in asked:
+        if cell.id not in request_counts:
             continue
         condition = cell.condition
         subjects = experiment.subjects[condition.graph]
@@ -224,7 +227,7 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
             continue
         key = (condition.retrieval, condition.answerer.name)
         if key not in estimates:
-            one = estimate(
+            estimated = estimate(
                 cases,
                 AskingPlan(
                     setting=setting,
@@ -236,14 +239,14 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
                 retriever=retriever,
             )
             estimates[key] = (
-                one.requests / one.questions,
-                one.prompt_tokens / one.questions,
-                one.reply_tokens / one.questions,
+                estimated.requests / estimated.questions,
+                estimated.prompt_tokens / estimated.questions,
+                estimated.reply_tokens / estimated.questions,
             )
         each = estimates[key]
-        requests += round(each[0] * asked[cell.id])
-        prompts += round(each[1] * asked[cell.id])
-        replies += round(each[2] * asked[cell.id])
+        requests += round(each[0] * request_counts[cell.id])
+        prompts += round(each[1] * request_counts[cell.id])
+        replies += round(each[2] * request_counts[cell.id])
     seconds = sum(timed[name] for name, _, _ in distinct)
     return Expected(
         len(experiment.cells),
@@ -270,12 +273,12 @@ def _judging(experiment: Experiment, retriever: SharedRetrieval) -> Judging:
         subjects = experiment.subjects[condition.graph]
         if condition.retrieval not in counted:
             sampled = _spread(subjects)
-            answers = [_stated(cell, one, experiment, retriever) for one in sampled]
+            answers = [_stated(cell, subject, experiment, retriever) for subject in sampled]
             counted[condition.retrieval] = count_judging(plan.judges, answers), len(sampled)
-        found, count = counted[condition.retrieval]
-        requests += found.requests / count * len(subjects)
-        prompts += found.prompt_tokens / count * len(subjects)
-        replies += found.reply_tokens / count * len(subjects)
+        counts, count = counted[condition.retrieval]
+        requests += counts.requests / count * len(subjects)
+        prompts += counts.prompt_tokens / count * len(subjects)
+        replies += counts.reply_tokens / count * len(subjects)
     return Judging(round(requests), round(prompts), round(replies))
 
 
@@ -303,14 +306,15 @@ def _base_request(cell: Cell, plan: Plan) -> Request:
 
 def _seconds(experiment: Experiment, cell: Cell, subjects: Sequence[Subject]) -> float:
     """Seconds of one retrieval, from some questions on a view where the plan has one."""
-    on = next((one for one in experiment.cells if one.view is not None), cell)
+    on = next((cell for cell in experiment.cells if cell.view is not None), cell)
     sampled = _spread(subjects)
-    asked = [
-        request_of(cell, one.case, experiment.plan, view=on.view_of(one.gold)) for one in sampled
+    requests = [
+        request_of(cell, subject.case, experiment.plan, view=on.view_of(subject.gold))
+        for subject in sampled
     ]
     # The first retrieval opens the graph and lays the view; it is no measure of the others.
-    asked[0].fetch(asked_text(sampled[0].case), experiment.client)
+    requests[0].fetch(asked_text(sampled[0].case), experiment.client)
     started = time.perf_counter()
-    for request, one in zip(asked, sampled, strict=True):
-        request.fetch(asked_text(one.case), experiment.client)
+    for request, sample in zip(requests, sampled, strict=True):
+        request.fetch(asked_text(sample.case), experiment.client)
     return (time.perf_counter() - started) / len(sampled)

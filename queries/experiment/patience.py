@@ -65,12 +65,12 @@ class PatientTransport:
             if error is None:
                 self._told = False
                 return response
-            asked = error.retry_after_s
+            retry_after_s = error.retry_after_s
             left = until - self._clock()
-            if left <= 0 or (asked is not None and asked > left):
+            if left <= 0 or (retry_after_s is not None and retry_after_s > left):
                 raise _given_up(error, self._patience_s) from error
             self._tell(error, left)
-            self._sleep(min(wait if asked is None else asked, left))
+            self._sleep(min(wait if retry_after_s is None else retry_after_s, left))
             wait = min(2 * wait, MAX_WAIT_S)
 
     def _tell(self, error: GraphServiceError, left: float) -> None:
@@ -103,11 +103,11 @@ def _passing(response: Mapping[str, Any]) -> GraphServiceError | None:
 
 
 def _given_up(error: GraphServiceError, patience_s: float) -> GraphServiceError:
-    given_up = type(error)(
+    final = type(error)(
         f"{error.message} (asked again for {patience_s:g} s)",
         argument=error.argument,
         hint="What was answered is written. Once the server answers, run the same command: it "
         "goes on. --patience SECONDS waits longer.",
     )
-    given_up.retryable = True
-    return given_up
+    final.retryable = True
+    return final

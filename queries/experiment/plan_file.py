@@ -102,12 +102,12 @@ def _list(node: Node) -> list[Node]:
 
 
 def _texts(node: Node) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for part in _list(node):
-        if part.text() in found:
+        if part.text() in texts:
             raise part.wrong(f"{part.text()!r} stands twice; once is enough")
-        found[part.text()] = None
-    return tuple(found)
+        texts[part.text()] = None
+    return tuple(texts)
 
 
 def _known(node: Node, names: Sequence[str]) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def _distinct(
 ) -> tuple[Any, ...]:
     if name not in parts:
         return default
-    return tuple(kind(word) for word in _known(parts[name], [one.value for one in kind]))
+    return tuple(kind(word) for word in _known(parts[name], [member.value for member in kind]))
 
 
 def _question_file(node: Node, folder: Path, graphs: Sequence[str]) -> QuestionFile:
@@ -139,10 +139,10 @@ def _question_file(node: Node, folder: Path, graphs: Sequence[str]) -> QuestionF
 
 
 def _views(parts: Mapping[str, Node]) -> tuple[ViewFamily, ...]:
-    found: dict[str, ViewFamily] = {}
+    families: dict[str, ViewFamily] = {}
     for node in _list(parts["methods"]) if "methods" in parts else ():
         own = dict(parts)
-        given: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         name = ""
         named = node
         if node.is_fields:
@@ -158,18 +158,18 @@ def _views(parts: Mapping[str, Node]) -> tuple[ViewFamily, ...]:
             own |= entry
             if "counts" in entry:
                 own.pop("levels", None)
-            given = {key: entry[key].plain() for key in known if key in entry}
-        family = _family(name, named, own, given, aim=_aim(node, own))
-        if family.name in found:
+            options = {key: entry[key].plain() for key in known if key in entry}
+        family = _family(name, named, own, options, aim=_aim(node, own))
+        if family.name in families:
             raise node.wrong(f"{family.name!r} stands twice; give one of both a name: name: TEXT")
-        found[family.name] = family
-    return tuple(found.values())
+        families[family.name] = family
+    return tuple(families.values())
 
 
 def _aim(node: Node, parts: Mapping[str, Node]) -> Aim | None:
     if not node.is_fields or "each_question" not in parts:
         return None
-    return Aim(parts["each_question"].choice([one.value for one in Aim]))
+    return Aim(parts["each_question"].choice([member.value for member in Aim]))
 
 
 def _family(
@@ -216,45 +216,45 @@ def _family(
 
 def _seeds(node: Node) -> tuple[int, ...]:
     """Random seeds: a list, or one word such as ``0-4``."""
-    found: list[int] = []
+    seeds: list[int] = []
     for part in _list(node):
         first, dash, last = part.text().partition("-")
-        ends = (first, last) if dash else (first, first)
-        if not all(end.isascii() and end.isdigit() for end in ends):
+        bounds = (first, last) if dash else (first, first)
+        if not all(end.isascii() and end.isdigit() for end in bounds):
             raise part.error("whole numbers, or a range such as 0-4,")
-        low, high = int(ends[0]), int(ends[1])
+        low, high = int(bounds[0]), int(bounds[1])
         if low > high:
             raise part.wrong(f"a range begins with the smaller seed; {high}-{low} may be meant")
         if high - low >= MAX_RANDOM_SEEDS:
             raise part.error(f"at most {MAX_RANDOM_SEEDS} random seeds")
-        found.extend(range(low, high + 1))
-    if len(set(found)) < len(found):
+        seeds.extend(range(low, high + 1))
+    if len(set(seeds)) < len(seeds):
         raise node.wrong("a random seed stands twice; once is enough")
-    return tuple(found)
+    return tuple(seeds)
 
 
 def _retrieval(node: Node) -> RetrieveOptions:
     known = [name for name in get_type_hints(RetrieveOptions) if name not in _OF_CELLS]
     parts = node.fields(required=(), optional=known)
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, part in parts.items():
         try:
-            asked = from_plain(RetrieveRequest, {"question": "", name: part.plain()})
-            check_bounds(asked)
-            found[name] = getattr(asked, name)
+            request = from_plain(RetrieveRequest, {"question": "", name: part.plain()})
+            check_bounds(request)
+            options[name] = getattr(request, name)
         except InputError as error:
             raise part.wrong(error.message) from error
-    made: RetrieveOptions = {**found}  # type: ignore[typeddict-item]
+    made: RetrieveOptions = {**options}  # type: ignore[typeddict-item]
     return made
 
 
 def _answerers(parts: Mapping[str, Node]) -> tuple[Answerer, ...]:
     rules = (AnswererKind.VERBALISER, AnswererKind.EXTRACTIVE)
-    found: dict[str, Answerer] = {}
+    answerers: dict[str, Answerer] = {}
     if "answers" in parts or "models" not in parts:
         words = [rule.value for rule in rules]
         for word in _known(parts["answers"], words) if "answers" in parts else words:
-            found[word] = Answerer(word, AnswererKind(word))
+            answerers[word] = Answerer(word, AnswererKind(word))
     if "settings" in parts and "models" not in parts:
         raise parts["settings"].wrong("a setting is how a model is asked; give models: [NAME]")
     for node in _list(parts["models"]) if "models" in parts else ():
@@ -273,10 +273,10 @@ def _answerers(parts: Mapping[str, Node]) -> tuple[Answerer, ...]:
                     "knowledge are there in any case"
                 )
             name = f"{named.text()}+{setting.value}"
-            if name in found:
+            if name in answerers:
                 raise node.wrong(f"{name!r} stands twice; once is enough")
-            found[name] = Answerer(name, AnswererKind.MODEL, named.text(), url, setting)
-    return tuple(found.values())
+            answerers[name] = Answerer(name, AnswererKind.MODEL, named.text(), url, setting)
+    return tuple(answerers.values())
 
 
 def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
@@ -302,7 +302,7 @@ def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
 
 def _require_passages(plan: Plan, node: Node) -> None:
     """Refuses passages that can't be read, and those of which none is of a question of the plan."""
-    asked = [case.id for graph in plan.graphs for case in questions_of(plan, graph)]
+    question_ids = [case.id for graph in plan.graphs for case in questions_of(plan, graph)]
     for judge, part in zip(plan.judges, _list(node), strict=True):
         if judge.passages is None:
             continue
@@ -311,9 +311,9 @@ def _require_passages(plan: Plan, node: Node) -> None:
             known = read_texts_by_id(judge.passages, "passages")
         except InputError as error:
             raise where.wrong(error.message) from error
-        if not any(id_ in known for id_ in asked):
+        if not any(id_ in known for id_ in question_ids):
             raise where.wrong(
-                f"passages by the ids of the questions were expected, such as {asked[0]!r}; "
+                f"passages by the ids of the questions were expected, such as {question_ids[0]!r}; "
                 f"{next(iter(known), 'none')!r} came"
             )
 
@@ -355,13 +355,13 @@ def _calibration_share(node: Node) -> float:
 def _generation(node: Node) -> Mapping[str, Any]:
     names = ("temperature", "max_tokens", "random_seed", "samples", "steps")
     parts = node.fields(required=(), optional=names)
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: part.decimal() if name == "temperature" else part.number()
         for name, part in parts.items()
     }
     try:
-        Generation(**found)
+        Generation(**values)
     except InputError as error:
         where = parts.get(error.argument or "", node)
         raise where.wrong(error.message) from error
-    return found
+    return values

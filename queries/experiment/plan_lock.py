@@ -90,9 +90,9 @@ def read_lock(folder: Path, /) -> dict[str, Any] | None:
     return read_lock_file(folder / LOCK_NAME, of="a plan", form=_FORMAT)
 
 
-def require_same(kept: Mapping[str, Any], now: Mapping[str, Any], folder: Path, /) -> None:
+def require_same(stored: Mapping[str, Any], now: Mapping[str, Any], folder: Path, /) -> None:
     """Raises ``InputError`` that lists what differs in the parts that ``now`` has."""
-    require_same_lock(kept, now, folder / LOCK_NAME, of="plan or graph")
+    require_same_lock(stored, now, folder / LOCK_NAME, of="plan or graph")
 
 
 def write_lock(folder: Path, lock: Mapping[str, Any], /) -> None:

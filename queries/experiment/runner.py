@@ -67,9 +67,9 @@ def read_cell_answers(path: Path, /) -> Iterator[CellAnswer]:
     Raises:
         InputError: A line is none; names it.
     """
-    for found in _lines(path):
+    for fields in _lines(path):
         yield CellAnswer(
-            found["cell"], _gold(found), Answer.from_json(orjson.dumps(found["answer"]))
+            fields["cell"], _gold(fields), Answer.from_json(orjson.dumps(fields["answer"]))
         )
 
 
@@ -79,8 +79,8 @@ def read_cell_gold(path: Path, /) -> Iterator[CellGold]:
     Raises:
         InputError: A line is none; names it.
     """
-    for found in _lines(path):
-        yield CellGold(found["cell"], found["answer"]["question_id"], _gold(found))
+    for fields in _lines(path):
+        yield CellGold(fields["cell"], fields["answer"]["question_id"], _gold(fields))
 
 
 def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -98,10 +98,10 @@ def _gold(line: Mapping[str, Any]) -> GoldFate | None:
 
 def _line(line: bytes, where: str) -> Mapping[str, Any]:
     try:
-        found: Mapping[str, Any] = orjson.loads(line)
-        if isinstance(found["cell"], str) and isinstance(found["answer"]["question_id"], str):
-            _gold(found)
-            return found
+        fields: Mapping[str, Any] = orjson.loads(line)
+        if isinstance(fields["cell"], str) and isinstance(fields["answer"]["question_id"], str):
+            _gold(fields)
+            return fields
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         pass
     raise InputError(
@@ -165,7 +165,7 @@ def count_answers(folder: Path, questions: Sequence[tuple[Cell, Subject]], /) ->
 
 def answers_of(
     experiment: Experiment,
-    asked: Iterable[tuple[Cell, Subject]],
+    questions: Iterable[tuple[Cell, Subject]],
     /,
     *,
     workers: int = 1,
@@ -175,7 +175,7 @@ def answers_of(
 
     Args:
         experiment: Whose cells they are of.
-        asked: Each question and the cell that asks it.
+        questions: Each question and the cell that asks it.
         workers: Threads that answer.
         with_fates: Whether what each view leaves of the gold is looked up, which takes about as
             long as a retrieval.
@@ -184,7 +184,7 @@ def answers_of(
         InputError: A question can't be asked.
         SetupError, LimitError, StoreError: As ``answer_cell``.
     """
-    return in_order(asked, _answerer(experiment, with_fates=with_fates), workers)
+    return in_order(questions, _answerer(experiment, with_fates=with_fates), workers)
 
 
 def _answerer(

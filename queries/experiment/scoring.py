@@ -82,21 +82,21 @@ def score_answer(item: Answer, gold: GoldQuestion, cell: Cell, /) -> dict[str, f
     if item.failure is not None:
         return dict.fromkeys(COUNTED, FAILED)
     row = citation_row(item, gold)
-    found: dict[str, float | str] = {
+    scores: dict[str, float | str] = {
         **_cited(row),
         "retrieved": _retrieved(item, gold),
         "abstained": float(item.not_available),
     }
     if gold.lacking or not (gold.answer_ids or gold.answers):
-        found |= dict.fromkeys(("answer_retrieved", "answer_named", "hits_at_1"), NO_ANSWERS)
+        scores |= dict.fromkeys(("answer_retrieved", "answer_named", "hits_at_1"), NO_ANSWERS)
     else:
-        found["answer_retrieved"] = float(_reaches(item, gold))
+        scores["answer_retrieved"] = float(_reaches(item, gold))
         named = match_knowledge(
             " ".join(part.text for part in item.sentences), [[name] for name in gold.answers]
         ).km
-        found["answer_named"] = NO_ANSWERS if named is None else named
-        found["hits_at_1"] = _hit(item, gold, cell)
-    return {name: found[name] for name in COUNTED}
+        scores["answer_named"] = NO_ANSWERS if named is None else named
+        scores["hits_at_1"] = _hit(item, gold, cell)
+    return {name: scores[name] for name in COUNTED}
 
 
 def _cited(row: CitationRow) -> dict[str, float | str]:
@@ -138,33 +138,33 @@ def _reaches(item: Answer, gold: GoldQuestion) -> bool:
 def _hit(item: Answer, gold: GoldQuestion, cell: Cell) -> float | str:
     if cell.condition.answerer.kind is not AnswererKind.EXTRACTIVE:
         return NOT_EXTRACTIVE
-    ends = item.parameters.get("ends") or ()
-    if item.not_available or not ends:
+    end_names = item.parameters.get("ends") or ()
+    if item.not_available or not end_names:
         return 0.0
-    best = ends[0]
+    best = end_names[0]
     return float(is_answer(End(best["id"], best["label"], best["score"], ()), gold))
 
 
 def score_lines(
-    made: CellAnswer, kind: str, found: Mapping[str, float | str], /
+    made: CellAnswer, kind: str, scores: Mapping[str, float | str], /
 ) -> Iterator[ScoreLine]:
     """Yields a line for each score of an answer.
 
     Args:
         made: The answer.
         kind: Type of its question.
-        found: By name the value, or why there is none.
+        scores: By name the value, or why there is none.
     """
-    for name, value in found.items():
-        told = isinstance(value, str)
+    for name, value in scores.items():
+        is_reason = isinstance(value, str)
         yield ScoreLine(
             made.cell,
             made.answer.question_id,
             kind,
             made.fate,
             name,
-            None if told else float(value),
-            str(value) if told else None,
+            None if is_reason else float(value),
+            str(value) if is_reason else None,
         )
 
 
@@ -209,18 +209,18 @@ def write_scores(
                 f"{item.question_id!r}, which the plan has not",
                 argument="out",
             )
-        found = score_answer(item, gold, cell)
+        scores = score_answer(item, gold, cell)
         if item.failure is None:
-            found |= dict(judged_scores(experiment.judges, item))
-        return made, found
+            scores |= dict(judged_scores(experiment.judges, item))
+        return made, scores
 
     answers = read_cell_answers(folder / ANSWERS_NAME)
-    for number, (made, found) in enumerate(in_order(answers, scored, workers), 1):
+    for number, (made, scores_of_answer) in enumerate(in_order(answers, scored, workers), 1):
         cell, item = cells[made.cell], made.answer
         _require_one_view(cell, made, views)
         failed += item.failure is not None
         kind = golds[cell.condition.graph][item.question_id].kind
-        lines += score_lines(made, kind, found)
+        lines += score_lines(made, kind, scores_of_answer)
         if say is not None and experiment.judges:
             say(f"{number:,} of {total:,} answers judged")
     write_lines(folder / SCORES_NAME, lines)

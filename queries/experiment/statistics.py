@@ -111,9 +111,9 @@ def estimate(values: Float64, /, *, resamples: int = 1000, random_seed: int = 0)
     mean = float(values[known].mean())
     if n < 2:
         return Estimate(mean, n)
-    drawn = resampled_means(values, resamples=resamples, random_seed=random_seed)
-    ends = interval(drawn)
-    return Estimate(mean, n, *(ends or (None, None)))
+    means = resampled_means(values, resamples=resamples, random_seed=random_seed)
+    bounds = interval(means)
+    return Estimate(mean, n, *(bounds or (None, None)))
 
 
 def over_seeds(values: Float64, /, *, failed: Sequence[int] = ()) -> RunSpread:
@@ -192,15 +192,15 @@ def sign_flip_p(
     """
     if not len(differences):
         return None
-    kept = differences[differences != 0]
-    if not len(kept):
+    nonzero = differences[differences != 0]
+    if not len(nonzero):
         return 1.0
-    least = abs(float(kept.sum())) - 1e-9 * float(np.abs(kept).sum())
-    if len(kept) <= _EXACT_BITS and 2 ** len(kept) <= permutations:
-        patterns = np.arange(2 ** len(kept))[:, None] >> np.arange(len(kept)) & 1
-        sums = (1.0 - 2.0 * patterns) @ kept
+    least = abs(float(nonzero.sum())) - 1e-9 * float(np.abs(nonzero).sum())
+    if len(nonzero) <= _EXACT_BITS and 2 ** len(nonzero) <= permutations:
+        patterns = np.arange(2 ** len(nonzero))[:, None] >> np.arange(len(nonzero)) & 1
+        sums = (1.0 - 2.0 * patterns) @ nonzero
         return float((np.abs(sums) >= least).mean())
-    sums = _signs(len(kept), permutations, random_seed) @ kept
+    sums = _signs(len(nonzero), permutations, random_seed) @ nonzero
     return float((1 + (np.abs(sums) >= least).sum()) / (1 + permutations))
 
 
@@ -222,12 +222,12 @@ def holm(p_values: Sequence[float | None], /) -> list[float | None]:
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
     """
-    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, place) in enumerate(order):
+    for rank, (p, position) in enumerate(order):
         highest = max(highest, min(1.0, (len(order) - rank) * p))
-        adjusted[place] = highest
+        adjusted[position] = highest
     return adjusted
 
 
@@ -247,8 +247,8 @@ def area(levels: Float64, means: Float64, /) -> Float64:
         raise InputError("an area needs at least two levels, rising", argument="levels")
     widths = np.diff(levels)
     heights = (means[..., 1:] + means[..., :-1]) / 2
-    found: Float64 = (heights * widths).sum(axis=-1) / (levels[-1] - levels[0])
-    return found
+    areas: Float64 = (heights * widths).sum(axis=-1) / (levels[-1] - levels[0])
+    return areas
 
 
 def crossing(levels: Sequence[float], differences: Sequence[float], /) -> float | None:
@@ -263,11 +263,11 @@ def crossing(levels: Sequence[float], differences: Sequence[float], /) -> float 
     >>> crossing([0.0, 0.5, 1.0], [0.5, 0.25, -0.25])
     0.75
     """
-    for place, (level, height) in enumerate(zip(levels, differences, strict=True)):
+    for index, (level, height) in enumerate(zip(levels, differences, strict=True)):
         if height >= 0:
             continue
-        if not place:
+        if not index:
             return level
-        before, above = levels[place - 1], differences[place - 1]
+        before, above = levels[index - 1], differences[index - 1]
         return before + (level - before) * above / (above - height)
     return None

@@ -73,20 +73,20 @@ def questions_of(plan: Plan, graph: str, /) -> tuple[Case, ...]:
     files = [file for file in plan.questions if file.graph in (None, graph)]
     if not files:
         raise InputError(f"{plan.source}: no question file is for graph {graph!r}", argument="plan")
-    found: dict[str, Case] = {}
+    cases_by_id: dict[str, Case] = {}
     for file in files:
         cases = read_question_file(
             file.path, question_format=file.question_format, language=file.language
         )
         for case in cases[: file.first]:
             id_ = case.id if len(plan.questions) == 1 else f"{file.path.stem}:{case.id}"
-            if id_ in found:
+            if id_ in cases_by_id:
                 raise InputError(
                     f"{plan.source}: two questions have the id {id_!r}; give the files other names",
                     argument="plan",
                 )
-            found[id_] = replace(case, id=id_)
-    return tuple(found.values())
+            cases_by_id[id_] = replace(case, id=id_)
+    return tuple(cases_by_id.values())
 
 
 def split_questions(
@@ -107,8 +107,8 @@ def split_questions(
     if len(cases) < 2:
         raise InputError("calibration needs at least two questions", argument="plan")
     count = min(max(round(share * len(cases)), 1), len(cases) - 1)
-    drawn = sorted(cases, key=lambda case: _hash(f"calibrate/{random_seed}/{case.id}"))[:count]
-    ids = {case.id for case in drawn}
+    sample = sorted(cases, key=lambda case: _hash(f"calibrate/{random_seed}/{case.id}"))[:count]
+    ids = {case.id for case in sample}
     return (
         tuple(case for case in cases if case.id in ids),
         tuple(case for case in cases if case.id not in ids),
@@ -132,24 +132,28 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
             known[head] = client.statements(head, graph=graph, limit=MOST_STATEMENTS)
         return known[head]
 
-    found: list[Subject] = []
+    subjects: list[Subject] = []
     for case in cases:
         ids, incomplete = case.statement_ids, False
-        wanted = case.gold_triples or tuple(
-            (one.head.id, one.relation.label, one.value_label) for one in case.knowledge
+        contents = case.gold_triples or tuple(
+            (triple.head.id, triple.relation.label, triple.value_label) for triple in case.knowledge
         )
-        if not ids and wanted:
+        if not ids and contents:
             triples = [
-                next((one.triple for one in of_head(row[0]) if _says(one.triple, row)), None)
-                for row in wanted
+                next(
+                    (triple.triple for triple in of_head(row[0]) if _says(triple.triple, row)), None
+                )
+                for row in contents
             ]
             incomplete = None in triples
             if not incomplete:
-                ids = tuple(dict.fromkeys(one.statement_id for one in triples if one is not None))
+                ids = tuple(
+                    dict.fromkeys(triple.statement_id for triple in triples if triple is not None)
+                )
         sets = (ids, *case.alternatives)
         heads = [id_.partition("$")[0] for listed in sets for id_ in listed if "$" in id_]
         if any("$" not in id_ for listed in sets for id_ in listed):
-            heads += [*case.entity_ids, *(row[0] for row in wanted)]
+            heads += [*case.entity_ids, *(row[0] for row in contents)]
         gold = GoldQuestion(
             id=case.id,
             question=case.question,
@@ -161,8 +165,8 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
             answers=case.answers or ((NA,) if case.lacking else ()),
             lacking=case.lacking,
         )
-        found.append(Subject(case, gold, tuple(dict.fromkeys(heads)), incomplete))
-    return tuple(found)
+        subjects.append(Subject(case, gold, tuple(dict.fromkeys(heads)), incomplete))
+    return tuple(subjects)
 
 
 def _says(triple: Triple, row: tuple[str, str, str]) -> bool:
@@ -192,11 +196,11 @@ def fate_of(
         return None
     fates: dict[str, Fate] = {}
     for head in dict.fromkeys((*subject.heads, *subject.gold.answer_ids)):
-        for one in client.statements(head, graph=graph, view=view, limit=MOST_STATEMENTS):
-            if one.change.kind is ChangeKind.UNCHANGED:
-                fates[one.triple.statement_id] = Fate.KEPT
-            elif one.change.base is not None:
-                fates.setdefault(one.change.base.statement_id, Fate.CHANGED)
+        for statement in client.statements(head, graph=graph, view=view, limit=MOST_STATEMENTS):
+            if statement.change.kind is ChangeKind.UNCHANGED:
+                fates[statement.triple.statement_id] = Fate.KEPT
+            elif statement.change.base is not None:
+                fates.setdefault(statement.change.base.statement_id, Fate.CHANGED)
     worst = [max(_WORST.index(fates.get(id_, Fate.LOST)) for id_ in listed) for listed in sets]
     broken = tuple(
         id_ for id_ in subject.gold.statement_ids if fates.get(id_, Fate.LOST) is not Fate.KEPT

@@ -167,24 +167,24 @@ def answer(
     request = Request(strategy, graph, view, entity_ids, preset, limit, retrieval or {})
     searched = search_text(history, question)
     started = time.perf_counter()
-    with collected() as asked:
+    with collected() as exchanges:
         try:
             result = request.fetch(searched, retriever)
         except ReplyError as error:
             # Only a retrieval that asks a model itself: its failure is one of this case.
             failed = _failed(question, error, model, question_id, history, kind)
-            return _after(asked, failed)
+            return _after(exchanges, failed)
     timings = {"retrieve": (time.perf_counter() - started) * 1000}
     if model is None:
-        found = _verbalised(question, result, question_id, max_sentences, min_score, timings)
-        found = replace(
-            found,
+        item = _verbalised(question, result, question_id, max_sentences, min_score, timings)
+        item = replace(
+            item,
             kind=kind,
             history=tuple(history),
             query=request.query(searched, result, retriever),
         )
-        return _after(asked, found)
-    found = answer_from(
+        return _after(exchanges, item)
+    item = answer_from(
         question,
         triples_of(result),
         model=model,
@@ -198,7 +198,7 @@ def answer(
         query=request.query(searched, result, retriever),
         timings_ms=timings,
     )
-    return _after(asked, found)
+    return _after(exchanges, item)
 
 
 def _after(asked: Sequence[Exchange], found: Answer) -> Answer:
@@ -239,7 +239,7 @@ def answer_from(
         InputError: The setting takes passages and there are none to look in.
     """
     recipe = RECIPES[setting]
-    drawn = generation or default_generation(setting)
+    settings = generation or default_generation(setting)
     looked_up: tuple[Passage, ...] = ()
     timings = dict(timings_ms or {})
     if recipe.passages:
@@ -249,16 +249,16 @@ def answer_from(
                 argument="passages",
                 hint="Give a file of them: --passages FILE.",
             )
-        if setting is not Setting.OKGQA_IRCOT and drawn.passages:
+        if setting is not Setting.OKGQA_IRCOT and settings.passages:
             started = time.perf_counter()
-            looked_up = passages.find(search_text(history, question), k=drawn.passages)
+            looked_up = passages.find(search_text(history, question), k=settings.passages)
             timings["passages"] = (time.perf_counter() - started) * 1000
     started = time.perf_counter()
-    given = tuple(knowledge) if recipe.facts else ()
-    spoken = speak(
+    facts = tuple(knowledge) if recipe.facts else ()
+    spoken_answer = speak(
         Given(
             question=one_line(question),
-            knowledge=given,
+            knowledge=facts,
             result=result,
             passages=looked_up,
             history=tuple(history),
@@ -266,35 +266,35 @@ def answer_from(
         ),
         model=model,
         setting=setting,
-        generation=drawn,
+        generation=settings,
     )
     timings["generate"] = (time.perf_counter() - started) * 1000
-    parameters = drawn.to_parameters(setting)
+    parameters = settings.to_parameters(setting)
     if recipe.passages and passages is not None:
         parameters["passages_from"] = passages.name
     # The last request is the one whose reply is the answer, but where a sample was chosen.
-    chosen = spoken.exchanges[spoken.chosen]
+    chosen = spoken_answer.exchanges[spoken_answer.chosen]
     return Answer(
         question_id=question_id,
         question=question,
-        text=spoken.text,
-        sentences=spoken.sentences,
-        knowledge=given,
+        text=spoken_answer.text,
+        sentences=spoken_answer.sentences,
+        knowledge=facts,
         result=result if recipe.facts else None,
         model=chosen.model,
         prompt=chosen.prompt,
         prompt_hash=chosen.prompt_hash,
         parameters=parameters,
-        usage=spoken.usage,
+        usage=spoken_answer.usage,
         finish_reason=chosen.finish_reason,
-        notes=spoken.notes,
-        failure=spoken.failure,
+        notes=spoken_answer.notes,
+        failure=spoken_answer.failure,
         timings_ms=timings,
         kind=kind,
         history=tuple(history),
-        passages=spoken.passages,
+        passages=spoken_answer.passages,
         query=query if recipe.facts else None,
-        exchanges=spoken.exchanges,
+        exchanges=spoken_answer.exchanges,
     )
 
 

@@ -75,10 +75,10 @@ def collected() -> Iterator[list[Exchange]]:
     For a retrieval that may ask a model itself (a ranker of relations): a retriever returns what
     it found and not whom it asked. Of this thread alone.
     """
-    found: list[Exchange] = []
-    token = _COLLECTED.set(found)
+    exchanges: list[Exchange] = []
+    token = _COLLECTED.set(exchanges)
     try:
-        yield found
+        yield exchanges
     finally:
         _COLLECTED.reset(token)
 
@@ -127,13 +127,13 @@ def _ask(
     labels: Sequence[str],
     must_end: bool,
 ) -> Asked[T]:
-    said = messages
+    conversation = messages
     unread: list[Reply] = []
     while True:
-        label, hashed = messages.label, messages_hash(said)
+        label, hashed = messages.label, messages_hash(conversation)
         try:
             reply = model.complete(
-                said,
+                conversation,
                 temperature=generation.temperature,
                 max_tokens=generation.max_tokens,
                 random_seed=generation.random_seed,
@@ -180,7 +180,9 @@ def _ask(
                 set_aside(model, unread)
             return Asked(value, text, tuple(exchanges), thoughts, why)
         retry = load_prompt("retry").render(reason=why.removeprefix(f"{UNREADABLE}: "))
-        said = Rendered((*said, Message("assistant", reply.text), *retry), label=label)
+        conversation = Rendered(
+            (*conversation, Message("assistant", reply.text), *retry), label=label
+        )
 
 
 def usage_of(exchanges: tuple[Exchange, ...], /) -> Usage | None:

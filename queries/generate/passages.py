@@ -45,9 +45,9 @@ class FilePassages:
         self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / max(len(self._lengths), 1)
         self._places: dict[str, list[int]] = {}
-        for place, counts in enumerate(self._counts):
+        for index, counts in enumerate(self._counts):
             for word in counts:
-                self._places.setdefault(word, []).append(place)
+                self._places.setdefault(word, []).append(index)
 
     def __len__(self) -> int:
         return len(self._passages)
@@ -56,15 +56,17 @@ class FilePassages:
         """Returns the ``k`` passages that share most with the query; none that shares nothing."""
         scores: dict[int, float] = {}
         for word in sorted(set(index_tokens(query))):
-            places = self._places.get(word, [])
-            rarity = math.log(1 + (len(self._passages) - len(places) + 0.5) / (len(places) + 0.5))
-            for place in places:
-                count = self._counts[place][word]
-                length = 1 - _B + _B * self._lengths[place] / self._mean
+            postings = self._places.get(word, [])
+            rarity = math.log(
+                1 + (len(self._passages) - len(postings) + 0.5) / (len(postings) + 0.5)
+            )
+            for position in postings:
+                count = self._counts[position][word]
+                length = 1 - _B + _B * self._lengths[position] / self._mean
                 gain = rarity * count * (_K1 + 1) / (count + _K1 * length)
-                scores[place] = scores.get(place, 0.0) + gain
-        best = sorted(scores, key=lambda place: (-round(scores[place], 9), place))
-        return tuple(self._passages[place] for place in best[:k])
+                scores[position] = scores.get(position, 0.0) + gain
+        best = sorted(scores, key=lambda index: (-round(scores[index], 9), index))
+        return tuple(self._passages[index] for index in best[:k])
 
 
 def read_passages(path: str | Path, /) -> FilePassages:
@@ -74,20 +76,20 @@ def read_passages(path: str | Path, /) -> FilePassages:
         InputError: The file cannot be read, a field is wrong, or an id comes twice; names the
             line and the field.
     """
-    found: dict[str, Passage] = {}
+    passages: dict[str, Passage] = {}
     for record in read_records(path):
         passage = _passage(record)
-        if passage.id in found:
+        if passage.id in passages:
             raise InputError(
                 f"{record.where}, field id: {passage.id!r} came before; give each passage its own"
             )
-        found[passage.id] = passage
-    if not found:
+        passages[passage.id] = passage
+    if not passages:
         raise InputError(
             f'{Path(path).name} holds no passage; lines of {{"id", "title", "text"}} were expected',
             argument="passages",
         )
-    return FilePassages(tuple(found.values()), name=Path(path).name)
+    return FilePassages(tuple(passages.values()), name=Path(path).name)
 
 
 def _passage(record: Record) -> Passage:
@@ -130,5 +132,5 @@ class GraphPassages:
 
     def find(self, query: str, /, *, k: int) -> tuple[Passage, ...]:
         """Returns the ``k`` best passages, best first."""
-        found = self._searcher.passages(query, graph=self._graph, k=k)
-        return tuple(item.passage for item in found.items)
+        passages = self._searcher.passages(query, graph=self._graph, k=k)
+        return tuple(item.passage for item in passages.items)

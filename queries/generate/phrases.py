@@ -129,10 +129,10 @@ def relation_phrase(label: str, /, *, dated: str = "") -> str:
     if not words or len(shown) > _MOST_CHARACTERS or not _WORDED.fullmatch(shown):
         return aside
     low = [word.lower() for word in words]
-    said = _single(low[0], shown, dated) if len(words) == 1 else _several(words, low)
-    if said is None:
+    phrase = _single(low[0], shown, dated) if len(words) == 1 else _several(words, low)
+    if phrase is None:
         return aside
-    return said or f"{{head}}'s {shown} {'include' if _is_plural(words) else 'is'} {{value}}"
+    return phrase or f"{{head}}'s {shown} {'include' if _is_plural(words) else 'is'} {{value}}"
 
 
 def _single(word: str, shown: str, dated: str) -> str | None:
@@ -166,12 +166,12 @@ def _several(words: Sequence[str], low: Sequence[str]) -> str | None:
         return f"{{head}} is {article}{_articled(words)} {{value}}"
     if first in _PREPOSITIONS:
         return f"{{head}} is {_articled(words)} {{value}}"
-    ends = last in _PREPOSITIONS
-    if ends or second in _PREPOSITIONS:
+    has_preposition = last in _PREPOSITIONS
+    if has_preposition or second in _PREPOSITIONS:
         verb = _verb_before(first, by="by" in (second, last) and first not in _INTRANSITIVE)
         if verb is not None:
             return f"{{head}} {verb}{_articled(words)} {{value}}"
-    if ends:
+    if has_preposition:
         if _is_plural(words):
             return None
         article = "the" if first in _THE else _article(first)
@@ -209,16 +209,16 @@ def _articled(words: Sequence[str]) -> str:
 
     None after ``to`` and ``as``, which verbs and names follow too.
     """
-    for place, word in enumerate(words[:-1]):
+    for index, word in enumerate(words[:-1]):
         if word.lower() in _PREPOSITIONS:
-            after = words[place + 1].lower()
+            after = words[index + 1].lower()
             if (
                 word.lower() in ("to", "as")
                 or after in _PREPOSITIONS | _DETERMINERS
                 or words[-1].lower() in _PREPOSITIONS
             ):
                 break
-            return " ".join([*words[: place + 1], "the", *words[place + 1 :]])
+            return " ".join([*words[: index + 1], "the", *words[index + 1 :]])
     return " ".join(words)
 
 

@@ -136,7 +136,7 @@ def gold_sets(
     Raises:
         InputError: A question has no gold set, or the graph lacks a statement of it.
     """
-    found: dict[str, tuple[Triple, ...]] = {}
+    sets: dict[str, tuple[Triple, ...]] = {}
     for case in cases:
         # A statement of Wikidata names its entity; of others the question's entities are asked.
         heads = dict.fromkeys(
@@ -150,8 +150,8 @@ def gold_sets(
                 for head in heads
                 for item in reader.statements(head, graph=graph, view=view, limit=_MOST_STATEMENTS)
             ]
-        found[case.id] = gold_of(case, known, may_lack=view is not None)
-    return swap_graphs(found, right_share=right_share, random_seed=random_seed)
+        sets[case.id] = gold_of(case, known, may_lack=view is not None)
+    return swap_graphs(sets, right_share=right_share, random_seed=random_seed)
 
 
 def answer_case(
@@ -190,11 +190,11 @@ def answer_case(
             name,
         )
     swapped = plan.gold.get(case.id, Swapped((), {}))
-    given = swapped.knowledge if plan.source is Source.GOLD else ()
+    facts = swapped.knowledge if plan.source is Source.GOLD else ()
     if model is not None:
-        found = answer_from(
+        item = answer_from(
             case.question,
-            given,
+            facts,
             model=model,
             setting=plan.setting,
             question_id=case.id,
@@ -204,9 +204,9 @@ def answer_case(
             kind=case.kind,
         )
     elif plan.source is Source.GOLD and RECIPES[plan.setting].facts:
-        found = answer_stated(
+        item = answer_stated(
             case.question,
-            given,
+            facts,
             question_id=case.id,
             history=case.history,
             kind=case.kind,
@@ -218,8 +218,8 @@ def answer_case(
             argument="knowledge",
             hint="Name a model: --model NAME, or leave --knowledge out.",
         )
-    notes = tuple(f"graph of {one} swapped for {other}" for one, other in swapped.wrong.items())
-    return _noted(replace(found, notes=(*found.notes, *notes)), plan, name)
+    notes = tuple(f"graph of {right} swapped for {other}" for right, other in swapped.wrong.items())
+    return _noted(replace(item, notes=(*item.notes, *notes)), plan, name)
 
 
 def _noted(found: Answer, plan: Plan, model: str) -> Answer:
@@ -312,10 +312,10 @@ def _prompt(case: Case, plan: Plan, retriever: Retriever) -> Sequence[Message]:
         knowledge = triples_of(result)
     elif recipe.facts and plan.source is Source.GOLD:
         knowledge = plan.gold[case.id].knowledge
-    found = (
+    passages = (
         plan.passages.find(searched, k=plan.generation.passages)
         if recipe.passages and plan.passages is not None
         else ()
     )
-    given = Given(one_line(case.question), knowledge, result, found, case.history)
-    return rendered(given, plan.setting)
+    material = Given(one_line(case.question), knowledge, result, passages, case.history)
+    return rendered(material, plan.setting)

@@ -25,14 +25,14 @@ def paper_form(text: str, knowledge: Sequence[Triple], /, *, labels: Sequence[st
     by_id = {triple.statement_id: triple for triple in knowledge}
     shown: list[str] = []
     end = 0
-    for found in CitationReader(knowledge, labels=labels).brackets(text):
-        cited = [citation.statement_id for citation in found.citations]
-        if not found.by_number or None in cited:
+    for bracket in CitationReader(knowledge, labels=labels).brackets(text):
+        cited = [citation.statement_id for citation in bracket.citations]
+        if not bracket.by_number or None in cited:
             continue
         triples = [by_id[id_] for id_ in cited if id_ is not None]
-        shown.append(text[end : found.start])
+        shown.append(text[end : bracket.start])
         shown.append(render_citations(triples, knowledge))
-        if found.not_available:
+        if bracket.not_available:
             shown.append(NOT_AVAILABLE)
-        end = found.end
+        end = bracket.end
     return "".join(shown) + text[end:]

@@ -73,11 +73,11 @@ class Prompt:
 
 
 def _put_in(content: str, texts: Mapping[str, str]) -> str:
-    kept = _SECTION.sub(
-        lambda found: found.group(2) if texts[found.group(1)] else "",
+    text = _SECTION.sub(
+        lambda match: match.group(2) if texts[match.group(1)] else "",
         _LINE_OF_MARK.sub(r"\1", content),
     )
-    return _PLACEHOLDER.sub(lambda found: texts[found.group(1)], kept)
+    return _PLACEHOLDER.sub(lambda match: texts[match.group(1)], text)
 
 
 def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
@@ -94,32 +94,32 @@ def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
     """
     where = where or f"prompt {name!r}"
     text = text.replace("\r\n", "\n")
-    starts = list(_PART.finditer(text))
-    before = text[: starts[0].start()] if starts else text
+    headings = list(_PART.finditer(text))
+    before = text[: headings[0].start()] if headings else text
     # What `prompt show` prints has its name and version above it, as a remark.
     before = re.sub(r"(?m)^#.*$", lambda remark: " " * len(remark.group()), before)
-    if before.strip() or not starts:
+    if before.strip() or not headings:
         line = line_of(text, len(before) - len(before.lstrip()))
         raise InputError(
             f"{where}, line {line}: a prompt must begin with a line [[system]], [[user]] or "
             "[[assistant]]",
             argument="prompt",
         )
-    ends = [found.start() for found in starts[1:]] + [len(text)]
+    stops = [heading.start() for heading in headings[1:]] + [len(text)]
     parts: list[Message] = []
-    for found, end in zip(starts, ends, strict=True):
-        content = text[found.end() : end]
+    for match, end in zip(headings, stops, strict=True):
+        content = text[match.end() : end]
         # Whole sections are blanked, so that what is left stands where it stood.
         blanked = _SECTION.sub(lambda section: re.sub(r"[^\n]", " ", section.group()), content)
         if left := _MARK.search(blanked):
             raise InputError(
-                f"{where}, line {line_of(text, found.end() + left.start())}: {left.group()} has no "
+                f"{where}, line {line_of(text, match.end() + left.start())}: {left.group()} has no "
                 "partner in its part",
                 argument="prompt",
             )
-        parts.append(Message(found.group(1), content.strip("\n")))
-    names = [found for part in parts for found in re.findall(r"\{\{#?(\w+)\}\}", part.content)]
-    version = digest((text[starts[0].start() :],), size=8, person=b"prompt").hex()
+        parts.append(Message(match.group(1), content.strip("\n")))
+    names = [mark for part in parts for mark in re.findall(r"\{\{#?(\w+)\}\}", part.content)]
+    version = digest((text[headings[0].start() :],), size=8, person=b"prompt").hex()
     return Prompt(name, version, tuple(parts), tuple(dict.fromkeys(names)))
 
 

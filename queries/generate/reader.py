@@ -125,15 +125,15 @@ class CitationReader:
         self._knowledge = tuple(knowledge)
         self._spoken = SpokenLabels((*labels_of(self._knowledge), *labels))
         printed: dict[str, dict[str, list[Triple]]] = {}
-        whole: dict[str, list[Triple]] = {}
+        by_content: dict[str, list[Triple]] = {}
         for triple in self._knowledge:
             head = one_line(triple.head.id)
             pair = f"{one_line(triple.relation.label)}: {one_line(triple.value_label)}"
             printed.setdefault(head, {}).setdefault(pair, []).append(triple)
-            whole.setdefault(f"{head}, {pair}", []).append(triple)
+            by_content.setdefault(f"{head}, {pair}", []).append(triple)
         self._whole = [
             _Known(text, _pattern(text), tuple(triples))
-            for text, triples in sorted(whole.items(), key=_longest_first)
+            for text, triples in sorted(by_content.items(), key=_longest_first)
         ]
         self._heads: list[tuple[str, re.Pattern[str], list[_Known]]] = [
             (
@@ -150,7 +150,7 @@ class CitationReader:
 
     def reads_as(self, text: str, triples: Sequence[Triple], /) -> bool:
         """Returns whether a text holds citations of exactly these statements, and of no other."""
-        read = [citation for found in self.brackets(text) for citation in found.citations]
+        read = [citation for bracket in self.brackets(text) for citation in bracket.citations]
         return all(citation.matched for citation in read) and [
             citation.statement_ids for citation in read
         ] == [(triple.statement_id,) for triple in triples]
@@ -158,13 +158,13 @@ class CitationReader:
     def brackets(self, text: str, /) -> list[_Found]:
         """Returns the citations and markers of a text in NFC, left to right."""
         shadow = text.translate(BRACKETS)
-        spoken = self._spoken.spans(text, lambda label, end: self._cites(text, shadow, label, end))
-        found: list[_Found] = []
+        spans = self._spoken.spans(text, lambda label, end: self._cites(text, shadow, label, end))
+        result: list[_Found] = []
         position = 0
         while (opening := _OPENING.search(shadow, position)) is not None:
             start = opening.start()
             position = start + 1
-            label_end = skip(spoken, start)
+            label_end = skip(spans, start)
             if shadow[start] == "(":
                 bracket = None if label_end > start else self._in_parentheses(text, shadow, start)
             else:
@@ -174,11 +174,11 @@ class CitationReader:
                     cites = bracket.by_number or bracket.statement_ids or bracket.not_available
                     bracket = bracket if cites and bracket.end > label_end else None
             if bracket is not None:
-                found.append(bracket)
+                result.append(bracket)
                 position = bracket.end
             elif label_end > start:
                 position = label_end
-        return _joined(text, found, self._numbered)
+        return _joined(text, result, self._numbered)
 
     def _cites(self, text: str, shadow: str, label: str, end: int) -> bool:
         """Whether a citation stands right behind a label and cites a statement that has it."""
@@ -212,12 +212,12 @@ class CitationReader:
 
         Longest first, and of those that differ in case alone the one that is written so.
         """
-        found = [
+        heads = [
             (head, _is_exact(shadow, at, match.end(), head), match.end(), pairs)
             for head, pattern, pairs in self._heads
             if (match := pattern.match(shadow, at))
         ]
-        return sorted(found, key=lambda item: (-item[2], not item[1]))
+        return sorted(heads, key=lambda item: (-item[2], not item[1]))
 
     def _other(self, text: str, shadow: str, start: int) -> _Found | None:
         """A bracket that names no entity that was given, or nothing else of it."""
@@ -234,9 +234,9 @@ class CitationReader:
             citations = self._numbered(numbers.numbers, raw)
             return _Found(start, end, citations, numbers.not_available, bool(citations))
         if _PAIR.search(inner) or _ID.match(inner):
-            found_id = _ID.match(inner)
-            head = found_id.group().strip() if found_id else re.split(r"[,;]", inner)[0].strip()
-            after = found_id.end() if found_id else len(re.split(r"[,;]", inner)[0])
+            id_match = _ID.match(inner)
+            head = id_match.group().strip() if id_match else re.split(r"[,;]", inner)[0].strip()
+            after = id_match.end() if id_match else len(re.split(r"[,;]", inner)[0])
             separator = re.compile(r"\s*[,;:]\s*").match(shadow, start + 1 + after)
             if separator and separator.end() < end:
                 return _read_pieces(text, shadow, start, head, separator.end(), (), True)
@@ -311,10 +311,10 @@ def _joined(
             continue
         between: tuple[Citation, ...] = ()
         if _DASH.fullmatch(gap):
-            ends = [
+            numbers = [
                 re.fullmatch(r"\W*(\d{1,3})\W*", text[x.start : x.end]) for x in (last, bracket)
             ]
-            low, high = (int(match[1]) if match else 0 for match in ends)
+            low, high = (int(match[1]) if match else 0 for match in numbers)
             if last.by_number and bracket.by_number and 0 < low < high < low + 50:
                 between = numbered(range(low + 1, high), text[bracket.start : bracket.end])
         runs[-1][-1] = replace(last, end=bracket.start, citations=(*last.citations, *between))
@@ -363,33 +363,33 @@ def parse_answer(
     """
     text = unicodedata.normalize("NFC", text)
     reader = CitationReader(knowledge, labels=labels)
-    found = reader.brackets(text)
-    marks = [Mark(bracket.start, bracket.end, bracket.statement_ids) for bracket in found]
+    cited = reader.brackets(text)
+    marks = [Mark(bracket.start, bracket.end, bracket.statement_ids) for bracket in cited]
     by_id = {triple.statement_id: triple for triple in knowledge}
     references = references_start(text, marks, lambda id_, words: states(by_id[id_], words))
     if references is not None:
         text = text[:references]
-        found = [bracket for bracket in found if bracket.start < references]
-    bare: list[str] = []
-    places: list[int] = []
+        cited = [bracket for bracket in cited if bracket.start < references]
+    texts: list[str] = []
+    offsets: list[int] = []
     length = end = 0
-    for bracket in found:
+    for bracket in cited:
         part = text[end : bracket.start]
-        bare.append(part)
+        texts.append(part)
         length += len(part)
-        places.append(length)
+        offsets.append(length)
         end = bracket.end
-    bare.append(text[end:])
-    plain = "".join(bare)
+    texts.append(text[end:])
+    plain = "".join(texts)
     spans = sentence_spans(plain, names=(*labels_of(knowledge), *labels))
     if not spans:
-        if not found:
+        if not cited:
             return ()
-        citations = tuple(citation for bracket in found for citation in bracket.citations)
-        return (Sentence("", citations, any(bracket.not_available for bracket in found)),)
+        citations = tuple(citation for bracket in cited for citation in bracket.citations)
+        return (Sentence("", citations, any(bracket.not_available for bracket in cited)),)
     held: list[list[_Found]] = [[] for _ in spans]
-    for bracket, place in zip(found, places, strict=True):
-        held[_owner(plain, spans, place)].append(bracket)
+    for bracket, offset in zip(cited, offsets, strict=True):
+        held[_owner(plain, spans, offset)].append(bracket)
     return tuple(
         Sentence(
             _SPACE_BEFORE_MARK.sub(r"\1", " ".join(plain[start:stop].split())),
@@ -463,12 +463,12 @@ def _options(knowns: Sequence[_Known], shadow: str, at: int) -> list[_Option]:
     """The printed forms that stand at a position and where each ends: longest first, and of
     those that differ in case alone the one that is written so.
     """
-    found = [
+    options = [
         _Option(known, match.end(), _is_exact(shadow, at, match.end(), known.printed))
         for known in knowns
         if (match := known.pattern.match(shadow, at))
     ]
-    return sorted(found, key=lambda option: (-option.end, not option.exact))
+    return sorted(options, key=lambda option: (-option.end, not option.exact))
 
 
 def _unmatched(head: str, raw: str, relation: str = "", value: str = "") -> Citation:
@@ -522,16 +522,16 @@ def _read_pieces(
     citations: list[Citation] = []
     missing = False
     while at < stop:
-        found = [
+        options = [
             option
             for option in _options(pairs, shadow, at)
             if option.end == stop
             or _SEPARATOR.match(shadow, option.end)
             or _CLOSE.match(shadow, option.end)
         ]
-        if found:
-            after = found[0].end
-            citations.append(_of_known(found[0], text[at:after].strip(), exact_head=exact_head))
+        if options:
+            after = options[0].end
+            citations.append(_of_known(options[0], text[at:after].strip(), exact_head=exact_head))
             if after > stop:
                 # The value holds the bracket that seemed to close the citation.
                 end = _closing(shadow, after, depth=1)

@@ -68,9 +68,11 @@ class AnswerFile:
                 name for name in sorted(before.keys() & run.keys()) if before[name] != run[name]
             ]
             if other:
-                told = "; ".join(f"{name} was {before[name]}, now {run[name]}" for name in other)
+                differences = "; ".join(
+                    f"{name} was {before[name]}, now {run[name]}" for name in other
+                )
                 raise InputError(
-                    f"{self.path} has answers that were made in another way: {told}",
+                    f"{self.path} has answers that were made in another way: {differences}",
                     argument="out",
                     hint="Write to another file, or give the options of that run.",
                 )
@@ -83,13 +85,13 @@ class AnswerFile:
         """
         left: list[Case] = []
         for case in cases:
-            found = self._answers.get(case.id)
-            if found is None:
+            stored = self._answers.get(case.id)
+            if stored is None:
                 left.append(case)
-            elif found.question != case.question:
+            elif stored.question != case.question:
                 raise InputError(
                     f"{self.path} has an answer to another question under id {case.id!r}: "
-                    f"{found.question}",
+                    f"{stored.question}",
                     argument="out",
                     hint="Write to another file, or give the question another id.",
                 )
@@ -103,8 +105,8 @@ class AnswerFile:
 
     def failed_among(self, cases: Sequence[Case], /) -> int:
         """Returns how many of these questions have a failure in the file for an answer."""
-        found = (self._answers.get(case.id) for case in cases)
-        return sum(item is not None and item.failure is not None for item in found)
+        answers = (self._answers.get(case.id) for case in cases)
+        return sum(item is not None and item.failure is not None for item in answers)
 
     def put_in_order(self, cases: Sequence[Case], /) -> None:
         """Puts the answers in the order of their questions, where some were asked again.
@@ -183,11 +185,11 @@ def steady_timings(item: Answer, cache: ReplyCache, /) -> Answer:
         own["result"] = plain["result"].pop("timings_ms")
     encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()
     key = digest((encoded,), person=b"timings").hex()
-    kept = cache.timings(key)
-    if kept is None:
+    cached = cache.timings(key)
+    if cached is None:
         cache.keep_timings(key, own)
         return item
     result = item.result
     if result is not None:
-        result = replace(result, timings_ms=kept["result"])
-    return replace(item, timings_ms=kept["answer"], result=result)
+        result = replace(result, timings_ms=cached["result"])
+    return replace(item, timings_ms=cached["answer"], result=result)

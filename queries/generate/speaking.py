@@ -80,11 +80,13 @@ class Spoken:
         return usage_of(self.exchanges)
 
 
-def speak(given: Given, /, *, model: ChatModel, setting: Setting, generation: Generation) -> Spoken:
+def speak(
+    material: Given, /, *, model: ChatModel, setting: Setting, generation: Generation
+) -> Spoken:
     """Returns what a model says in a setting.
 
     Args:
-        given: What it is shown.
+        material: What it is shown.
         model: Whom to ask.
         setting: How it is asked.
         generation: How replies are drawn.
@@ -94,71 +96,77 @@ def speak(given: Given, /, *, model: ChatModel, setting: Setting, generation: Ge
         LimitError: The run's tokens are spent.
     """
     if setting is Setting.OKGQA_SC:
-        return _consistently(given, model, generation)
+        return _consistently(material, model, generation)
     if setting is Setting.OKGQA_IRCOT:
-        return _looking_up(given, model, generation)
-    asked = ask(
+        return _looking_up(material, model, generation)
+    reply = ask(
         model,
-        rendered(given, setting),
+        rendered(material, setting),
         _after_mark if RECIPES[setting].reasons else _filled,
         generation=generation,
-        labels=given.labels,
+        labels=material.labels,
     )
-    notes = _notes(asked, generation)
-    if asked.value is None:
-        return Spoken("", (), asked.exchanges, len(asked.exchanges) - 1, notes, (), asked.failure)
-    text = asked.value
+    notes = _notes(reply, generation)
+    if reply.value is None:
+        return Spoken("", (), reply.exchanges, len(reply.exchanges) - 1, notes, (), reply.failure)
+    text = reply.value
     if RECIPES[setting].cites:
-        sentences = parse_answer(text, given.knowledge, labels=given.labels)
+        sentences = parse_answer(text, material.knowledge, labels=material.labels)
         wrong = sum(not item.statement_ids for part in sentences for item in part.citations)
         if wrong:
             notes = (*notes, f"citations that match nothing given: {wrong}")
         if setting is Setting.KALMA_NUMBERED:
-            text = paper_form(text, given.knowledge, labels=given.labels)
+            text = paper_form(text, material.knowledge, labels=material.labels)
     else:
-        sentences = _plain_sentences(text, given.labels)
-    return Spoken(text, sentences, asked.exchanges, len(asked.exchanges) - 1, notes, given.passages)
+        sentences = _plain_sentences(text, material.labels)
+    return Spoken(
+        text, sentences, reply.exchanges, len(reply.exchanges) - 1, notes, material.passages
+    )
 
 
-def rendered(given: Given, setting: Setting, /) -> Rendered:
+def rendered(material: Given, setting: Setting, /) -> Rendered:
     """Returns the first request of a setting; of IRCoT the last, the others depend on replies."""
     prompt = load_prompt(RECIPES[setting].prompt)
-    asked = dialogue_text(given.history, given.question) if given.history else given.question
+    question = (
+        dialogue_text(material.history, material.question)
+        if material.history
+        else material.question
+    )
     if setting is Setting.KALMA:
-        return prompt.render(knowledge=flat_knowledge(given.knowledge), question=asked)
+        return prompt.render(knowledge=flat_knowledge(material.knowledge), question=question)
     if setting is Setting.KALMA_NUMBERED:
-        return prompt.render(knowledge=numbered_knowledge(given.knowledge), question=asked)
+        return prompt.render(knowledge=numbered_knowledge(material.knowledge), question=question)
     if setting is Setting.OKGQA_IRCOT:
-        return _reader_prompt(asked, given.passages, ())
+        return _reader_prompt(question, material.passages, ())
     if RECIPES[setting].prompt == "ltgen":
         return prompt.render(
-            passages=passages_text(given.passages),
-            facts=plain_knowledge(given.knowledge),
-            dialogue=dialogue_text(given.history, given.question),
+            passages=passages_text(material.passages),
+            facts=plain_knowledge(material.knowledge),
+            dialogue=dialogue_text(material.history, material.question),
         )
-    facts = plain_knowledge(given.knowledge)
-    if isinstance(given.result, PathsResult):
-        facts = result_text(given.result)
-    return prompt.render(facts=facts, question=asked)
+    facts = plain_knowledge(material.knowledge)
+    if isinstance(material.result, PathsResult):
+        facts = result_text(material.result)
+    return prompt.render(facts=facts, question=question)
 
 
 def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spoken:
     messages = rendered(given, Setting.OKGQA_SC)
     exchanges: list[Exchange] = []
     answers: list[str] = []
-    places: list[int] = []
+    indices: list[int] = []
     failures: list[str] = []
     notes: dict[str, None] = {}
     for i in range(generation.samples):
-        drawn = replace(generation, random_seed=(generation.random_seed or 0) + i)
-        asked = ask(model, messages, _after_mark, generation=drawn, labels=given.labels)
-        exchanges += asked.exchanges
-        notes.update(dict.fromkeys(_notes(asked, drawn)))
-        if asked.value is None:
-            failures.append(str(asked.failure))
+        sampling_settings = replace(generation, random_seed=(generation.random_seed or 0) + i)
+        reply = ask(model, messages, _after_mark, generation=sampling_settings, labels=given.labels)
+        exchanges += reply.exchanges
+        notes.update(dict.fromkeys(_notes(reply, sampling_settings)))
+        if reply.value is None:
+            failures.append(str(reply.failure))
         else:
-            answers.append(asked.value)
-            places.append(len(exchanges) - 1)
+            answers.append(reply.value)
+            indices.append(len(exchanges) - 1)
     if failures:
         notes[f"samples that failed: {len(failures)}"] = None
     if not answers:
@@ -166,16 +174,16 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     if generation.join is Join.MODEL and len(answers) > 1:
         shown = "\n\n".join(f"Answer {i}:\n{text}" for i, text in enumerate(answers, 1))
         join = load_prompt("okgqa-join").render(question=given.question, answers=shown)
-        asked = ask(
+        reply = ask(
             model,
             join,
             _filled,
             generation=replace(generation, temperature=0.0),
             labels=given.labels,
         )
-        exchanges += asked.exchanges
-        text, chosen = asked.value or "", len(exchanges) - 1
-        notes.update(dict.fromkeys(_notes(asked, generation)))
+        exchanges += reply.exchanges
+        text, chosen = reply.value or "", len(exchanges) - 1
+        notes.update(dict.fromkeys(_notes(reply, generation)))
         return Spoken(
             text,
             _plain_sentences(text, given.labels),
@@ -183,14 +191,14 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
             chosen,
             tuple(notes),
             (),
-            asked.failure,
+            reply.failure,
         )
     best = most_agreed(answers)
     return Spoken(
         answers[best],
         _plain_sentences(answers[best], given.labels),
         tuple(exchanges),
-        places[best],
+        indices[best],
         tuple(notes),
     )
 
@@ -198,39 +206,39 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
 def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoken:
     """IRCoT: each sentence of the reasoning is what passages are looked up for next."""
     assert given.finder is not None
-    asked_for = dialogue_text(given.history, given.question) if given.history else given.question
-    found = {passage.id: passage for passage in given.finder.find(asked_for, k=generation.passages)}
+    query = dialogue_text(given.history, given.question) if given.history else given.question
+    passages_by_id = {
+        passage.id: passage for passage in given.finder.find(query, k=generation.passages)
+    }
     reasoning: list[str] = []
     exchanges: list[Exchange] = []
     notes: dict[str, None] = {}
     for _ in range(generation.steps):
         step = load_prompt("okgqa-ircot-step").render(
-            passages=passages_text(tuple(found.values())) or _NO_PASSAGE,
-            question=asked_for,
+            passages=passages_text(tuple(passages_by_id.values())) or _NO_PASSAGE,
+            question=query,
             reasoning=" ".join(reasoning) or _NOTHING_YET,
         )
-        asked = ask(model, step, _first_sentence, generation=generation)
-        exchanges += asked.exchanges
-        notes.update(dict.fromkeys(_notes(asked, generation)))
-        if asked.value is None:
+        reply = ask(model, step, _first_sentence, generation=generation)
+        exchanges += reply.exchanges
+        notes.update(dict.fromkeys(_notes(reply, generation)))
+        if reply.value is None:
             return Spoken(
                 "",
                 (),
                 tuple(exchanges),
                 len(exchanges) - 1,
                 tuple(notes),
-                tuple(found.values()),
-                asked.failure,
+                tuple(passages_by_id.values()),
+                reply.failure,
             )
-        if _DONE.match(asked.value) or asked.value in reasoning:
+        if _DONE.match(reply.value) or reply.value in reasoning:
             break
-        reasoning.append(asked.value)
-        for passage in given.finder.find(asked.value, k=generation.passages):
-            found.setdefault(passage.id, passage)
-    passages = tuple(found.values())
-    final = ask(
-        model, _reader_prompt(asked_for, passages, reasoning), _filled, generation=generation
-    )
+        reasoning.append(reply.value)
+        for passage in given.finder.find(reply.value, k=generation.passages):
+            passages_by_id.setdefault(passage.id, passage)
+    passages = tuple(passages_by_id.values())
+    final = ask(model, _reader_prompt(query, passages, reasoning), _filled, generation=generation)
     exchanges += final.exchanges
     notes.update(dict.fromkeys(_notes(final, generation)))
     text = final.value or ""
@@ -273,10 +281,10 @@ def _filled(text: str) -> str:
 
 
 def _after_mark(text: str) -> str:
-    found = list(_ANSWER.finditer(text))
-    if not found:
+    matches = list(_ANSWER.finditer(text))
+    if not matches:
         raise UnreadableReplyError("the answer has to begin on a line of its own with ANSWER:")
-    after = text[found[-1].end() :].strip()
+    after = text[matches[-1].end() :].strip()
     if not after:
         raise UnreadableReplyError("an answer has to follow after ANSWER:")
     return after

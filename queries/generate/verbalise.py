@@ -42,12 +42,12 @@ def value_words(triple: Triple, /) -> str:
     """
     value = triple.value
     if isinstance(value, Time) and value.calendar == GREGORIAN and 10 <= value.precision <= 11:
-        found = re.fullmatch(r"\+?(\d{4,})-(\d\d)-(\d\d)T.*", value.time)
-        if found and 1 <= int(found[2]) <= 12:
-            month = MONTHS[int(found[2]) - 1]
-            if value.precision == 10 or found[3] == "00":
-                return f"{month} {int(found[1])}"
-            return f"{int(found[3])} {month} {int(found[1])}"
+        match = re.fullmatch(r"\+?(\d{4,})-(\d\d)-(\d\d)T.*", value.time)
+        if match and 1 <= int(match[2]) <= 12:
+            month = MONTHS[int(match[2]) - 1]
+            if value.precision == 10 or match[3] == "00":
+                return f"{month} {int(match[1])}"
+            return f"{int(match[3])} {month} {int(match[1])}"
     return one_line(triple.value_label)
 
 
@@ -71,8 +71,8 @@ def triple_sentence(triple: Triple, /) -> str:
     pattern = relation_phrase(triple.relation.label, dated=_before_date(triple, value))
     # One pass, so that a label that holds "{value}" stays what it is.
     parts = re.split(r"(\{head\}|\{value\})", pattern)
-    spoken = {"{head}": head, "{value}": value}
-    return "".join(spoken.get(part, part) for part in parts)
+    slots = {"{head}": head, "{value}": value}
+    return "".join(slots.get(part, part) for part in parts)
 
 
 def choose_triples(
@@ -151,8 +151,8 @@ def verbalise(
     """
     chosen = choose_triples(result, limit=limit, kept_share=kept_share, min_score=min_score)
     if not chosen:
-        said = missing_sentence(result.linked)
-        return f"{said} {NOT_AVAILABLE}.", (Sentence(_ended(said), (), True),)
+        sentences = missing_sentence(result.linked)
+        return f"{sentences} {NOT_AVAILABLE}.", (Sentence(_ended(sentences), (), True),)
     return state(chosen, triples_of(result))
 
 
@@ -171,11 +171,11 @@ def state(
     shown: list[str] = []
     sentences: list[Sentence] = []
     for triple in triples:
-        said = triple_sentence(triple)
+        sentence = triple_sentence(triple)
         printed = render_citations([triple], knowledge)
         citations = tuple(
-            citation for found in reader.brackets(printed) for citation in found.citations
+            citation for bracket in reader.brackets(printed) for citation in bracket.citations
         )
-        shown.append(f"{said} {printed}.")
-        sentences.append(Sentence(_ended(said), citations))
+        shown.append(f"{sentence} {printed}.")
+        sentences.append(Sentence(_ended(sentence), citations))
     return " ".join(shown), tuple(sentences)

@@ -74,9 +74,11 @@ class ReplyCache:
         reply, failure = rows[0]
         try:
             if reply is None:
-                told = orjson.loads(failure)
+                failure_fields = orjson.loads(failure)
                 return ReplyError(
-                    told["message"], fault=ReplyFault(told["fault"]), tries=told["tries"]
+                    failure_fields["message"],
+                    fault=ReplyFault(failure_fields["fault"]),
+                    tries=failure_fields["tries"],
                 )
             return from_plain(Reply, orjson.loads(reply))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, InputError) as error:
@@ -85,14 +87,14 @@ class ReplyCache:
                 hint="Delete the file; what is needed is asked again.",
             ) from error
 
-    def add(self, request: ChatRequest, found: Reply | ReplyError, /) -> None:
+    def add(self, request: ChatRequest, outcome: Reply | ReplyError, /) -> None:
         """Keeps what came of a request; only failures and what was set aside are replaced."""
         reply = failure = None
-        if isinstance(found, Reply):
-            reply = orjson.dumps(to_plain(found)).decode()
+        if isinstance(outcome, Reply):
+            reply = orjson.dumps(to_plain(outcome)).decode()
         else:
             failure = orjson.dumps(
-                {"message": found.message, "fault": found.fault.value, "tries": found.tries}
+                {"message": outcome.message, "fault": outcome.fault.value, "tries": outcome.tries}
             ).decode()
         self._change(
             "INSERT INTO reply (key, model, prompt, request, reply, failure, created) "
@@ -141,8 +143,8 @@ class ReplyCache:
         rows = self._query("SELECT timings FROM timing WHERE key = ?", (bytes.fromhex(key),))
         if not rows:
             return None
-        found: Mapping[str, Any] = orjson.loads(rows[0][0])
-        return found
+        stored: Mapping[str, Any] = orjson.loads(rows[0][0])
+        return stored
 
     def keep_timings(self, key: str, timings: Mapping[str, Any], /) -> None:
         """Keeps timings; the first ones stay."""
@@ -275,14 +277,14 @@ class CachedChat:
             own = self._under_way.setdefault(key, threading.Lock())
         # Two threads with one question: the second waits for the first one's reply.
         with own:
-            found = self._cache.reply(key)
-            if isinstance(found, Reply) and not self._asks_anew(key):
+            cached = self._cache.reply(key)
+            if isinstance(cached, Reply) and not self._asks_anew(key):
                 with self._lock:
                     self.given += 1
-                return replace(found, key=key)
+                return replace(cached, key=key)
             if self._inner is None:
-                if isinstance(found, ReplyError):
-                    raise found
+                if isinstance(cached, ReplyError):
+                    raise cached
                 last = messages[-1].content if messages else ""
                 raise InputError(
                     f"{self._cache.path.name} holds no reply of {self._name} to this request "

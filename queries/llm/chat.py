@@ -234,7 +234,7 @@ class TokenMeter:
             return self._requests
 
     @contextlib.contextmanager
-    def reserve(self, wanted: int, /) -> Iterator[None]:
+    def reserve(self, tokens: int, /) -> Iterator[None]:
         """Keeps the tokens that a request may take while it is under way.
 
         Requests at once can then not pass the limit together, though each alone would not.
@@ -244,20 +244,20 @@ class TokenMeter:
         """
         with self._lock:
             used = self._used.total
-            if self.limit is not None and used + self._under_way + wanted > self.limit:
+            if self.limit is not None and used + self._under_way + tokens > self.limit:
                 held = f", {self._under_way} may go to requests under way" * bool(self._under_way)
                 raise LimitError(
                     f"this run may use {self.limit} tokens; {used} are used{held} and the next "
-                    f"request may take {wanted}",
+                    f"request may take {tokens}",
                     argument="token_limit",
                     hint="Raise the token limit, or ask fewer questions.",
                 )
-            self._under_way += wanted
+            self._under_way += tokens
         try:
             yield
         finally:
             with self._lock:
-                self._under_way -= wanted
+                self._under_way -= tokens
 
     def add(self, usage: Usage, /) -> None:
         """Counts one reply."""

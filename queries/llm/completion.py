@@ -175,8 +175,8 @@ def _raise_reported(body: Any) -> None:
         error = error or body
     if not error:
         return
-    told = error if isinstance(error, Mapping) else {}
-    names = [str(told.get(name) or "") for name in ("code", "status", "type")]
+    fields = error if isinstance(error, Mapping) else {}
+    names = [str(fields.get(name) or "") for name in ("code", "status", "type")]
     statuses = [int(name) for name in names if re.fullmatch(r"[45]\d\d", name)]
     statuses += [_STATUSES[name.lower()] for name in names if name.lower() in _STATUSES]
     code = next((name for name in names if name), "")

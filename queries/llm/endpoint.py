@@ -153,7 +153,7 @@ class OpenAIChat:
                 "json_schema": {"name": form.name, "schema": dict(form.schema), "strict": True},
             }
         prompt_tokens = sum(estimate_tokens(item.content) for item in messages)
-        wanted = prompt_tokens + max_tokens
+        total = prompt_tokens + max_tokens
         # Imports the package the first time: seconds that are no part of the call's limit.
         calls = self._calls(self._client.open())
         started = time.monotonic()
@@ -162,7 +162,7 @@ class OpenAIChat:
             tries += 1
             try:
                 # Reserved before each try: another thread may have spent the rest meanwhile.
-                with self._pace.slot(wanted) as slot, self.meter.reserve(wanted):
+                with self._pace.slot(total) as slot, self.meter.reserve(total):
                     read = self._answer(calls, body, started)
                     usage = read.usage
                     if usage is None:
@@ -191,12 +191,12 @@ class OpenAIChat:
 
     def _wait_s(self, fault: TransientError, tries: int, started: float) -> float:
         """Returns how long to wait before the next try; raises where there is none."""
-        wait, asked = self._client.waits(fault.headers, tries)
+        wait, retry_after_s = self._client.waits(fault.headers, tries)
         last = self._client.is_last(tries)
         why = ""
         if wait is None:
             why = (
-                f"; it asks to wait {asked:.0f} s, more than the "
+                f"; it asks to wait {retry_after_s:.0f} s, more than the "
                 f"{self._client.retry.max_wait_s:.0f} s allowed"
             )
         elif (
@@ -219,9 +219,9 @@ class OpenAIChat:
                 fault=fault.fault,
                 tries=tries,
             ) from fault.__cause__
-        if asked is not None and fault.fault is ReplyFault.RATE_LIMIT:
+        if retry_after_s is not None and fault.fault is ReplyFault.RATE_LIMIT:
             # The limit is the account's: the other threads would only be refused as well.
-            self._pace.hold(asked)
+            self._pace.hold(retry_after_s)
         return wait
 
     def _answer(self, calls: Any, body: dict[str, Any], started: float) -> Completion:

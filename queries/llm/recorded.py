@@ -70,9 +70,9 @@ class RecordedChat:
         )
         key = request.key()
         with self._lock:
-            found = self._replies.get(key)
-        if found is not None:
-            return found
+            outcome = self._replies.get(key)
+        if outcome is not None:
+            return outcome
         if self._inner is None:
             last = messages[-1].content if messages else ""
             raise InputError(
@@ -121,8 +121,8 @@ def open_recorded(
     names: set[str] = set()
     if file.exists():
         data = file.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), 1):
+        size = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:size].splitlines(), 1):
             if not line.strip():
                 continue
             try:
@@ -135,9 +135,9 @@ def open_recorded(
                     f'{{"key", "request", "reply"}}, got {line[:80]!r}',
                     argument="recorded",
                 ) from error
-        if whole < len(data) and inner is not None:
+        if size < len(data) and inner is not None:
             with file.open("r+b") as opened:
-                opened.truncate(whole)
+                opened.truncate(size)
     elif inner is None:
         raise InputError(f"there is no file of recorded replies at {file}", argument="recorded")
     if inner is not None:

@@ -100,36 +100,36 @@ def read_reply(text: str, /, *, labels: Iterable[str] = ()) -> Said:
         # A label that is a tag and no more can't be told from one by its characters.
         longer = [label for label in marked if not _TAG.fullmatch(label.strip())]
         shadow = masked(text, label_spans(text, longer))
-    said = _of_channels(text, shadow) or _of_tags(text, shadow, known)
-    if said.thoughts:
-        wrapped = _WRAPPED.fullmatch(said.text)
+    content = _of_channels(text, shadow) or _of_tags(text, shadow, known)
+    if content.thoughts:
+        wrapped = _WRAPPED.fullmatch(content.text)
         if wrapped is not None and wrapped[1]:
-            return Said(wrapped[1], True, said.start)
-    return said
+            return Said(wrapped[1], True, content.start)
+    return content
 
 
 def _of_channels(text: str, shadow: str) -> Said | None:
     """The final channel of a reply in channels, or what follows a heading of the response."""
     if "<|channel|>" in shadow or "<|message|>" in shadow:
-        found: list[str] = []
+        texts: list[str] = []
         start = before = 0
         for message in _MESSAGE.finditer(shadow):
             named = _CHANNEL.findall(shadow, before, message.start())
             before = message.end()
             if named and named[-1].lower() != "final":
                 continue
-            ends = _MESSAGE_ENDS.search(shadow, message.end())
+            end_match = _MESSAGE_ENDS.search(shadow, message.end())
             start = message.end()
-            found.append(text[start : ends.start() if ends else len(text)])
-        if not found:
+            texts.append(text[start : end_match.start() if end_match else len(text)])
+        if not texts:
             raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
-        return Said("".join(found).strip(), True, start)
+        return Said("".join(texts).strip(), True, start)
     for begins, answers in ((_PLAIN_ANALYSIS, _PLAIN_FINAL), (_GRANITE, _GRANITE_ANSWER)):
         if begins.match(shadow):
-            ends_of = list(answers.finditer(shadow))
-            if not ends_of:
+            channel_ends = list(answers.finditer(shadow))
+            if not channel_ends:
                 raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
-            start = ends_of[-1].end()
+            start = channel_ends[-1].end()
             return Said(text[start:].strip(), True, start)
     return None
 
@@ -159,8 +159,8 @@ def _of_tags(text: str, shadow: str, known: frozenset[str]) -> Said:
             raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
         end = opened.start()
     parts.append(text[end:])
-    said = "".join(parts)
-    return Said(said.strip() if thoughts else said, thoughts, start)
+    content = "".join(parts)
+    return Said(content.strip() if thoughts else content, thoughts, start)
 
 
 # JSON.
@@ -244,9 +244,9 @@ def plain_line(line: str, /) -> str:
     >>> plain_line(" **Ada** sang. "), plain_line("*Ada sang*."), plain_line("# Facts")
     ('Ada sang.', 'Ada sang.', 'Facts')
     """
-    said = _STRONG.sub(r"\2", line.strip()).lstrip("#").strip()
-    around = _AROUND.fullmatch(said)
-    return around[2] + around[3] if around is not None else said
+    stripped = _STRONG.sub(r"\2", line.strip()).lstrip("#").strip()
+    around = _AROUND.fullmatch(stripped)
+    return around[2] + around[3] if around is not None else stripped
 
 
 def list_items(text: str, /) -> tuple[str, ...]:

@@ -84,8 +84,8 @@ class KeptOutReport:
 
 def candidates_of(examples: Sequence[Example], /) -> tuple[SignedRelation, ...]:
     """Returns the distinct signed relations of examples, by id."""
-    found = {each.relation.key: each.relation for each in examples}
-    return tuple(found[key] for key in sorted(found))
+    relations = {each.relation.key: each.relation for each in examples}
+    return tuple(relations[key] for key in sorted(relations))
 
 
 def measure_ranking(
@@ -97,25 +97,25 @@ def measure_ranking(
     ks: Sequence[int] = (1, 5),
 ) -> RankingReport:
     """Returns recall at k: the share of questions whose relation is among the first k."""
-    places: list[int] = []
+    ranks: list[int] = []
     for each in examples:
         ranked = ranker.rank(each.question, candidates, entity=each.entity)
         keys = [item.relation.key for item in ranked]
-        places.append(keys.index(each.relation.key) if each.relation.key in keys else len(keys))
+        ranks.append(keys.index(each.relation.key) if each.relation.key in keys else len(keys))
     return RankingReport(
         ranker.name,
         len(candidates),
-        {k: mean_score([float(place < k) for place in places]) for k in ks},
+        {k: mean_score([float(rank < k) for rank in ranks]) for k in ks},
     )
 
 
 def split_relations(ids: Sequence[str], folds: int, /, *, random_seed: int = 0) -> list[list[str]]:
     """Returns relations in parts of one size, drawn by a keyed hash."""
     key = str(random_seed).encode()
-    drawn = sorted(
+    sample = sorted(
         set(ids), key=lambda id_: (blake2b(id_.encode(), digest_size=8, key=key).digest(), id_)
     )
-    return [sorted(drawn[i::folds]) for i in range(folds)]
+    return [sorted(sample[i::folds]) for i in range(folds)]
 
 
 def measure_kept_out(
@@ -142,7 +142,7 @@ def measure_kept_out(
     """
     candidates = candidates_of([*train, *valid])
     parts = split_relations([each.id for each in candidates], folds, random_seed=random_seed)
-    found: list[Fold] = []
+    measured: list[Fold] = []
     for part in parts:
         out = set(part)
         weights = train_ranker(
@@ -153,7 +153,7 @@ def measure_kept_out(
         ranker = TrainedRanker(weights, encoder)
         unseen = [each for each in valid if each.relation.id in out]
         seen = [each for each in valid if each.relation.id not in out]
-        found.append(
+        measured.append(
             Fold(
                 tuple(part),
                 measure_ranking(ranker, unseen, candidates, ks=ks),
@@ -161,4 +161,4 @@ def measure_kept_out(
                 measure_ranking(embedding, unseen, candidates, ks=ks),
             )
         )
-    return KeptOutReport(tuple(found), tuple(ks))
+    return KeptOutReport(tuple(measured), tuple(ks))

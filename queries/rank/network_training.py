@@ -67,7 +67,7 @@ def train_network(
     terms: Int32,
     relation: Int64,
     prior: Float64,
-    likeness: Float64,
+    similarity: Float64,
     /,
     *,
     term_count: int,
@@ -81,13 +81,13 @@ def train_network(
         terms: Their words, int32 [questions, most].
         relation: Number of each question's relation.
         prior: Scores of the prototypes, which are corrected, [questions, n].
-        likeness: Of the trained relations among each other, [n, n].
+        similarity: Of the trained relations among each other, [n, n].
         term_count: Words and pairs that there are.
         random: Draws the beginning, the order and what is left out.
         graphs: An encoder of parses, which is trained in place, and each question's parse.
     """
-    network = begin_network(questions.shape[1], term_count, likeness.shape[1], random)
-    shared = likeness.astype(np.float32)
+    network = begin_network(questions.shape[1], term_count, similarity.shape[1], random)
+    shared = similarity.astype(np.float32)
     scaled: Float32 = questions * length(questions)
     offsets = prior.astype(np.float32)
     batches = max(len(questions) // BATCH, 1)
@@ -100,7 +100,7 @@ def train_network(
             order = random.permutation(len(questions))
             for batch in np.array_split(order, batches):
                 read = None if graphs is None else _Read.of(graphs, scaled[batch], batch)
-                found = _gradients(
+                gradients = _gradients(
                     network,
                     scaled[batch],
                     terms[batch],
@@ -110,7 +110,7 @@ def train_network(
                     random,
                     read,
                 )
-                adam.step(found)
+                adam.step(gradients)
                 if read is not None and of_graphs is not None:
                     of_graphs.step(read.gradients)
     return network
@@ -148,12 +148,12 @@ def _gradients(
     read: _Read | None = None,
 ) -> dict[str, Float32]:
     rows = np.arange(len(inputs))
-    kept_words = (random.random(terms.shape, dtype=np.float32) >= WORDS_DROPPED).astype(np.float32)
-    hidden = inputs @ network.vector + network.bias + network.from_words(terms, kept_words)
+    word_mask = (random.random(terms.shape, dtype=np.float32) >= WORDS_DROPPED).astype(np.float32)
+    hidden = inputs @ network.vector + network.bias + network.from_words(terms, word_mask)
     if read is not None:
         hidden += read.joined
-    kept = (random.random(hidden.shape, dtype=np.float32) >= DROPPED) & (hidden > 0)
-    gate = kept.astype(np.float32) / np.float32(1.0 - DROPPED)
+    mask = (random.random(hidden.shape, dtype=np.float32) >= DROPPED) & (hidden > 0)
+    gate = mask.astype(np.float32) / np.float32(1.0 - DROPPED)
     active = hidden * gate
     scores = (active @ network.out + inputs @ network.direct + network.level) @ shared.T + offsets
     scores -= scores.max(axis=1, keepdims=True)
@@ -167,7 +167,7 @@ def _gradients(
         read.learn(back)
     return {
         "vector": inputs.T @ back,
-        "word": _word_gradient(network, terms, kept_words, back),
+        "word": _word_gradient(network, terms, word_mask, back),
         "bias": back.sum(axis=0),
         "out": active.T @ wrong,
         "direct": inputs.T @ wrong,
@@ -178,15 +178,15 @@ def _gradients(
 def _word_gradient(network: Network, terms: Int32, kept: Float32, back: Float32) -> Float32:
     padding = len(network.word) - 1
     weights = (word_weights(terms, padding) * kept).reshape(-1)
-    places = np.flatnonzero(weights)
-    numbers = terms.reshape(-1)[places]
+    nonzero = np.flatnonzero(weights)
+    numbers = terms.reshape(-1)[nonzero]
     order = np.argsort(numbers, kind="stable")
-    places, numbers = places[order], numbers[order]
+    nonzero, numbers = nonzero[order], numbers[order]
     gradient = np.zeros_like(network.word)
-    if len(places):
+    if len(nonzero):
         distinct, first = np.unique(numbers, return_index=True)
-        given = back[places // terms.shape[1]] * weights[places][:, None]
-        gradient[distinct] = np.add.reduceat(given, first, axis=0)
+        spread = back[nonzero // terms.shape[1]] * weights[nonzero][:, None]
+        gradient[distinct] = np.add.reduceat(spread, first, axis=0)
     return gradient
 
 

@@ -60,19 +60,19 @@ class PromptedRanker:
             count=str(min(NAMED, len(listed))),
             relations="\n".join(f"{i}. {_shown(relation)}" for i, relation in enumerate(listed, 1)),
         )
-        asked = ask(
+        answered = ask(
             self._model,
             messages,
             lambda reply: read_numbers(reply, len(listed)),
             generation=self._generation,
         )
-        if asked.value is None:
+        if answered.value is None:
             raise ReplyError(
-                f"relations were not ranked: {asked.failure}",
+                f"relations were not ranked: {answered.failure}",
                 fault=ReplyFault.MALFORMED,
-                tries=len(asked.exchanges),
+                tries=len(answered.exchanges),
             )
-        named = [listed[number - 1] for number in asked.value]
+        named = [listed[number - 1] for number in answered.value]
         rest = [relation for relation in listed if relation not in named]
         return tuple(RankedRelation(relation, None) for relation in [*named, *rest])
 
@@ -87,8 +87,8 @@ def read_numbers(reply: str, most: int, /) -> tuple[int, ...]:
     (3, 1)
     """
     lines = [line for line in reply.replace(",", "\n").splitlines() if line.strip()]
-    found = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
-    within = tuple(dict.fromkeys(number for number in found if 1 <= number <= most))
+    numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
+    within = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= most))
     if not within:
         raise UnreadableReplyError(f"numbers from 1 to {most} were expected, one a line")
     return within

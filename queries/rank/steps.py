@@ -166,12 +166,12 @@ class RelationRetriever:
         common = self._common(options)
         tagged = self._graph.retrieve(Strategy.TRIPLETS, question, **self._tagging(common))
         triples = triples_of(tagged)
-        found: list[EntityRelations] = []
+        by_entity: list[EntityRelations] = []
         for entity in tagged.linked:
             _, relations = by_relation(entity.entity.id, triples)
             ranked = self._ranker.rank(question, relations, entity=entity.entity.label)
-            found.append(EntityRelations(entity, ranked))
-        return tagged, tuple(found)
+            by_entity.append(EntityRelations(entity, ranked))
+        return tagged, tuple(by_entity)
 
     def retrieve(
         self,
@@ -197,10 +197,10 @@ class RelationRetriever:
                 hint="Give --strategy triplets.",
             )
         started = time.perf_counter()
-        tagged, found = self.rank(question, **options)
-        items, cuts = self._items(question, self._common(options), found)
+        tagged, steps = self.rank(question, **options)
+        items, cuts = self._items(question, self._common(options), steps)
         limit = options.get("limit")
-        kept = items[:limit]
+        selected = items[:limit]
         provenance = replace(
             tagged.provenance,
             parameters={
@@ -213,14 +213,14 @@ class RelationRetriever:
                     each.entity.entity.id: [
                         item.relation.key for item in each.ranked[: self._relations_kept]
                     ]
-                    for each in found
+                    for each in steps
                 },
             },
         )
-        status = Status.OK if kept else Status.NOTHING_RELEVANT
+        status = Status.OK if selected else Status.NOTHING_RELEVANT
         if not tagged.linked:
             status = Status.NO_ENTITY_LINKED
-        ids = [item.triple.statement_id for item in kept]
+        ids = [item.triple.statement_id for item in selected]
         shown = (str(provenance.parameters), status.value, *ids)
         return TripletsResult(
             id=digest((tagged.id, *shown), person=b"steps").hex(),
@@ -229,13 +229,13 @@ class RelationRetriever:
             linked=tagged.linked,
             truncated=(*tagged.truncated, *cuts),
             tokens=Tokens(
-                estimate_tokens(plain_knowledge([item.triple for item in kept])),
+                estimate_tokens(plain_knowledge([item.triple for item in selected])),
                 "estimate, a third of the bytes",
             ),
             region=tagged.region,
             provenance=provenance,
             timings_ms={"steps": (time.perf_counter() - started) * 1000},
-            items=kept,
+            items=selected,
         )
 
     @property
@@ -256,28 +256,28 @@ class RelationRetriever:
 
     def _common(self, options: RetrieveOptions) -> RetrieveOptions:
         """What of the options all calls have where relations are ranked here."""
-        given = {name: value for name, value in options.items() if value is not None}
-        others = [name for name in given if name not in (*_OF_EACH_STEP, "limit")]
+        set_options = {name: value for name, value in options.items() if value is not None}
+        others = [name for name in set_options if name not in (*_OF_EACH_STEP, "limit")]
         if others:
             raise InputError(
                 f"{', '.join(others)}: ranker {self._name}, which ranks outside the service, cannot take this",
                 argument=others[0],
                 hint="Give --ranker embedding or trained, by which the service ranks them.",
             )
-        given.pop("limit", None)
-        return {"preset": PRESET, **given}  # type: ignore[typeddict-item]
+        set_options.pop("limit", None)
+        return {"preset": PRESET, **set_options}  # type: ignore[typeddict-item]
 
     def _tagging(self, common: RetrieveOptions) -> RetrieveOptions:
         """One statement of each relation of each tagged entity."""
-        given = {**self.limits.given(), "relations_per_entity": _MOST, "triples_per_relation": 1}
-        return {**common, **given, "limit": _MOST}  # type: ignore[typeddict-item]
+        limits = {**self.limits.given(), "relations_per_entity": _MOST, "triples_per_relation": 1}
+        return {**common, **limits, "limit": _MOST}  # type: ignore[typeddict-item]
 
     def _around(
         self, common: RetrieveOptions, id_: str, relation_ids: tuple[str, ...]
     ) -> RetrieveOptions:
         """The statements of some of an entity's relations, as many as are kept of each."""
-        given = {**self.limits.given(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
-        return {**common, **given, "limit": _MOST, "relation_ids": relation_ids}  # type: ignore[typeddict-item]
+        limits = {**self.limits.given(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
+        return {**common, **limits, "limit": _MOST, "relation_ids": relation_ids}  # type: ignore[typeddict-item]
 
     def _items(
         self, question: str, common: RetrieveOptions, found: Sequence[EntityRelations]
@@ -327,14 +327,14 @@ def by_relation(
 
     A statement of an entity about itself stands under both directions.
     """
-    found: dict[str, list[Triple]] = {}
+    grouped: dict[str, list[Triple]] = {}
     relations: dict[str, SignedRelation] = {}
     for triple in triples:
         is_value = isinstance(triple.value, EntityValue) and triple.value.id == id_
         for reverse, holds in ((False, triple.head.id == id_), (True, is_value)):
             if holds:
                 relation = SignedRelation(triple.relation.id, triple.relation.label, reverse)
-                found.setdefault(relation.key, []).append(triple)
+                grouped.setdefault(relation.key, []).append(triple)
                 relations[relation.key] = relation
     keys = sorted(relations)
-    return {key: tuple(found[key]) for key in keys}, tuple(relations[key] for key in keys)
+    return {key: tuple(grouped[key]) for key in keys}, tuple(relations[key] for key in keys)

@@ -74,20 +74,20 @@ def train_ranker(
             argument="file",
         )
     number = {key: i for i, key in enumerate(keys)}
-    asked = [(each.question, each.entity) for each in examples]
+    inputs = [(each.question, each.entity) for each in examples]
     relation = np.array([number[each.relation.key] for each in examples], dtype=np.int64)
     reverse = np.array([relations[key].reverse for key in keys], dtype=np.bool_)
     distinct = list(dict.fromkeys(each.question for each in examples))
-    place = {text: i for i, text in enumerate(distinct)}
-    vectors = encode_queries(encoder, distinct)[[place[text] for text, _ in asked]]
+    rows_by_text = {text: i for i, text in enumerate(distinct)}
+    vectors = encode_queries(encoder, distinct)[[rows_by_text[text] for text, _ in inputs]]
     texts = encoder.encode([relations[key].text for key in keys])
     prototypes = fit_prototypes(vectors, relation, texts, reverse)
-    vocabulary = Vocabulary.of(asked)
+    vocabulary = Vocabulary.of(inputs)
     parses = [each.parse for each in examples]
     graphs = _begun(parses, vectors.shape[1], random_seed)
     network = train_network(
         vectors,
-        vocabulary.numbers(asked),
+        vocabulary.numbers(inputs),
         relation,
         prototypes.discriminants(texts, reverse).score(vectors),
         taken_over(prototypes, texts, reverse),
@@ -148,12 +148,12 @@ def fit_prototypes(
     size = max(float(np.trace(covariance)) / len(covariance), 1e-9)
     precision = size * np.linalg.inv(covariance + SCATTER * size * np.eye(len(covariance)))
     centre = texts.astype(np.float64).mean(axis=0)
-    whole = own.mean(axis=0)
+    centre_mean = own.mean(axis=0)
     means = np.stack(
-        [own[reverse == side].mean(axis=0) if (reverse == side).any() else whole
+        [own[reverse == side].mean(axis=0) if (reverse == side).any() else centre_mean
          for side in (False, True)]
     )  # fmt: skip
-    found = Prototypes(
+    prototypes = Prototypes(
         texts,
         reverse,
         centre.astype(np.float32),
@@ -162,13 +162,13 @@ def fit_prototypes(
         precision.astype(np.float32),
     )
     # A mean of few questions is known less well: it may be missed by more.
-    kernel = found.similarity(texts, reverse) + np.diag(1.0 / counts)
-    residuals = np.linalg.solve(kernel, own - found.predicted(texts, reverse))
+    kernel = prototypes.similarity(texts, reverse) + np.diag(1.0 / counts)
+    residuals = np.linalg.solve(kernel, own - prototypes.predicted(texts, reverse))
     return Prototypes(
-        found.texts,
-        found.reverse,
-        found.centre,
-        found.means,
+        prototypes.texts,
+        prototypes.reverse,
+        prototypes.centre,
+        prototypes.means,
         residuals.astype(np.float32),
-        found.precision,
+        prototypes.precision,
     )

@@ -64,8 +64,8 @@ def cohen_kappa(
     >>> score.value, score.n
     (0.5, 4)
     """
-    left, right, kept, unscored = _paired(first, second, clusters)
-    distinct, places = codes([*left, *right])
+    left, right, pair_clusters, unscored = _paired(first, second, clusters)
+    distinct, value_codes = codes([*left, *right])
     if weights is KappaWeights.NONE:
         costs: Float64 = 1.0 - np.eye(len(distinct))
     else:
@@ -74,9 +74,9 @@ def cohen_kappa(
         costs = apart if weights is KappaWeights.LINEAR else apart**2
     half = len(left)
     return bootstrap_score(
-        lambda drawn: kappa_rows(places[:half], places[half:], costs, drawn),
+        lambda resampled: kappa_rows(value_codes[:half], value_codes[half:], costs, resampled),
         half,
-        clusters=kept,
+        clusters=pair_clusters,
         unscored=unscored,
         empty=NO_PAIR,
         undefined="both raters give every case one and the same value",
@@ -97,12 +97,12 @@ def pearson(
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
-    left, right, kept, unscored = _paired(first, second, clusters)
+    left, right, pair_clusters, unscored = _paired(first, second, clusters)
     x, y = _numbers(left), _numbers(right)
     return bootstrap_score(
-        lambda drawn: correlation_rows(x, y, drawn),
+        lambda resampled: correlation_rows(x, y, resampled),
         len(left),
-        clusters=kept,
+        clusters=pair_clusters,
         unscored=unscored,
         empty=NO_PAIR,
         undefined=CONSTANT,
@@ -123,14 +123,14 @@ def spearman(
     >>> spearman([1, 2, 3], [10, 20, 400]).value
     1.0
     """
-    left, right, kept, unscored = _paired(first, second, clusters)
+    left, right, pair_clusters, unscored = _paired(first, second, clusters)
     x, y = codes(_numbers(left).tolist()), codes(_numbers(right).tolist())
     return bootstrap_score(
-        lambda drawn: correlation_rows(
-            rank_rows(x[1], len(x[0]), drawn), rank_rows(y[1], len(y[0]), drawn), drawn
+        lambda resampled: correlation_rows(
+            rank_rows(x[1], len(x[0]), resampled), rank_rows(y[1], len(y[0]), resampled), resampled
         ),
         len(left),
-        clusters=kept,
+        clusters=pair_clusters,
         unscored=unscored,
         empty=NO_PAIR,
         undefined=CONSTANT,
@@ -153,12 +153,12 @@ def kendall_tau_b(
     >>> round(kendall_tau_b([1, 2, 3], [1, 2, 2]).value, 4)
     0.8165
     """
-    left, right, kept, unscored = _paired(first, second, clusters)
+    left, right, pair_clusters, unscored = _paired(first, second, clusters)
     x, y = codes(_numbers(left).tolist())[1], codes(_numbers(right).tolist())[1]
     return bootstrap_score(
-        lambda drawn: tau_b_rows(x, y, drawn),
+        lambda resampled: tau_b_rows(x, y, resampled),
         len(left),
-        clusters=kept,
+        clusters=pair_clusters,
         unscored=unscored,
         empty=NO_PAIR,
         undefined=CONSTANT,
@@ -179,12 +179,12 @@ def equal_share(
     >>> equal_share(["yes", "no"], ["yes", "yes"]).value
     0.5
     """
-    left, right, kept, unscored = _paired(first, second, clusters)
+    left, right, pair_clusters, unscored = _paired(first, second, clusters)
     same = np.asarray([a == b for a, b in zip(left, right, strict=True)], dtype=np.float64)
     return bootstrap_score(
-        lambda drawn: drawn @ same / drawn.sum(axis=1),
+        lambda resampled: resampled @ same / resampled.sum(axis=1),
         len(left),
-        clusters=kept,
+        clusters=pair_clusters,
         unscored=unscored,
         empty=NO_PAIR,
         random_seed=random_seed,
@@ -212,13 +212,13 @@ def auroc(
     >>> auroc([True, True, False, False], [0.9, 0.4, 0.4, 0.1]).value  # 3.5 of 4 pairs
     0.875
     """
-    left, right, kept, unscored = _paired(labels, scores, clusters)
+    left, right, pair_clusters, unscored = _paired(labels, scores, clusters)
     positive = np.asarray([bool(label) for label in left], dtype=np.int64)
-    distinct, places = codes(_numbers(right).tolist())
+    distinct, score_codes = codes(_numbers(right).tolist())
     return bootstrap_score(
-        lambda drawn: auroc_rows(positive, places, len(distinct), drawn),
+        lambda resampled: auroc_rows(positive, score_codes, len(distinct), resampled),
         len(left),
-        clusters=kept,
+        clusters=pair_clusters,
         failed=failed,
         unscored=unscored,
         empty="no case has a label and a score",
@@ -237,15 +237,15 @@ def _paired(
         raise InputError(f"one rating of each a case was expected; there are {sizes} of them")
     left: list[Rating] = []
     right: list[Rating] = []
-    kept: list[Hashable] = []
+    pair_clusters: list[Hashable] = []
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
         if a is None or b is None:
             continue
         left.append(a)
         right.append(b)
         if clusters is not None:
-            kept.append(clusters[i])
-    return left, right, None if clusters is None else kept, len(first) - len(left)
+            pair_clusters.append(clusters[i])
+    return left, right, None if clusters is None else pair_clusters, len(first) - len(left)
 
 
 def _numbers(values: Sequence[object]) -> Float64:
@@ -387,12 +387,12 @@ def agreement(
             raise InputError(
                 f"unknown measure {name!r}; there are {', '.join(MEASURES)}", argument="measure"
             )
-    kept = [case for case in cases if len(case.ratings) == len(raters)]
+    rated = [case for case in cases if len(case.ratings) == len(raters)]
     # A case is one cluster of its own unless it says what it belongs to.
-    clusters = [case.group and f"group {case.group}" or f"case {case.id}" for case in kept]
+    clusters = [case.group and f"group {case.group}" or f"case {case.id}" for case in rated]
 
     def pairs_over(part: Sequence[RatedCase], names: Sequence[str]) -> tuple[RaterPair, ...]:
-        found = []
+        pairs = []
         for first, second in combinations(raters, 2):
             left = [case.ratings[first] for case in part]
             right = [case.ratings[second] for case in part]
@@ -400,18 +400,18 @@ def agreement(
                 name: MEASURES[name](left, right, clusters=names, random_seed=random_seed)
                 for name in chosen
             }
-            found.append(RaterPair(first, second, scores))
-        return tuple(found)
+            pairs.append(RaterPair(first, second, scores))
+        return tuple(pairs)
 
     groups: dict[str, list[RatedCase]] = {}
     if by_group:
-        for case in kept:
+        for case in rated:
             groups.setdefault(case.group, []).append(case)
     return AgreementReport(
         tuple(raters),
-        len(kept),
-        len(cases) - len(kept),
-        pairs_over(kept, clusters),
+        len(rated),
+        len(cases) - len(rated),
+        pairs_over(rated, clusters),
         len(set(clusters)),
         {
             name: GroupAgreement(len(part), pairs_over(part, [case.id for case in part]))

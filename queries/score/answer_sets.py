@@ -122,9 +122,12 @@ def answer_set_row(case: AnswerSetCase, /) -> AnswerSetRow:
     if case.text is None:
         return AnswerSetRow(case.id, case.groups, failure=case.failure)
     text = case.text
-    said = (text,) if case.named is None else case.named
+    names = (text,) if case.named is None else case.named
     labels = [
-        name for listed in (case.answers, case.hard, case.targets) for one in listed for name in one
+        name
+        for listed in (case.answers, case.hard, case.targets)
+        for entity in listed
+        for name in entity
     ]
     rejects = case.rejects
     if rejects is None:
@@ -133,16 +136,16 @@ def answer_set_row(case: AnswerSetCase, /) -> AnswerSetRow:
     detects = SAYS_ERRORS in text.lower() if case.detects is None else case.detects
 
     def hit(entities: Entities) -> float | None:
-        return float(any(_names(one, entities) for one in said)) if entities else None
+        return float(any(_names(name, entities) for name in names)) if entities else None
 
     hits_any = hit(case.answers)
     first = precision = recall = None
     if case.named is not None and case.answers:
-        right = [_names(one, case.answers) for one in case.named]
+        right = [_names(name, case.answers) for name in case.named]
         first = float(right[0]) if right else 0.0
         precision = sum(right) / len(right) if right else 0.0
-        found = [any(_names(one, (entity,)) for one in case.named) for entity in case.answers]
-        recall = sum(found) / len(found)
+        hits = [any(_names(name, (entity,)) for name in case.named) for entity in case.answers]
+        recall = sum(hits) / len(hits)
     return AnswerSetRow(
         case.id,
         case.groups,
@@ -188,19 +191,19 @@ def score_answer_sets(
 
 def answer_set_report(rows: Sequence[AnswerSetRow], /, *, random_seed: int = 0) -> CaseReport:
     """Returns the report of rows: the scores that any case has."""
-    given = [
+    present = [
         name
         for name, field in SCORES.items()
         if any(getattr(row, field) is not None for row in rows)
     ]
-    shown = given or ["Hits@Any"]
+    shown = present or ["Hits@Any"]
 
     def summarise(part: Sequence[AnswerSetRow]) -> dict[str, Score]:
         failed = sum(row.failure is not None for row in part)
-        whole = [row for row in part if row.failure is None]
+        scored = [row for row in part if row.failure is None]
         return {
             name: mean_score(
-                [getattr(row, SCORES[name]) for row in whole],
+                [getattr(row, SCORES[name]) for row in scored],
                 failed=failed,
                 empty="no case can have it",
                 random_seed=random_seed,

@@ -95,12 +95,14 @@ def calibrate_overlap(
         )
     tried = np.unique(np.round((distinct[1:] + distinct[:-1]) / 2, _DIGITS))
     every = np.ones((1, len(labelled)))
-    found = [float(_balanced(every, gold, shares >= threshold)[0]) for threshold in tried.tolist()]
+    accuracies = [
+        float(_balanced(every, gold, shares >= threshold)[0]) for threshold in tried.tolist()
+    ]
     best = min(
-        zip(found, tried.tolist(), strict=True),
+        zip(accuracies, tried.tolist(), strict=True),
         key=lambda pair: (-round(pair[0], 12), abs(pair[1] - THRESHOLD), pair[1]),
     )[1]
-    said = shares >= best
+    predicted = shares >= best
     clusters = [case.group or case.id for case in labelled]
     return Calibration(
         source,
@@ -108,7 +110,7 @@ def calibrate_overlap(
         len(labelled),
         int(gold.sum()),
         bootstrap_score(
-            lambda drawn: _balanced(drawn, gold, said),
+            lambda resampled: _balanced(resampled, gold, predicted),
             len(labelled),
             clusters=clusters,
             random_seed=random_seed,

@@ -130,10 +130,10 @@ def count_citations(
     )
     best_key: tuple[float, float] = (-1.0, -1.0)
     for number, listed in enumerate(minimum_sets):
-        wanted = list(dict.fromkeys(listed))
-        if not wanted:
+        minimum = list(dict.fromkeys(listed))
+        if not minimum:
             continue
-        inside = set(wanted)
+        inside = set(minimum)
         counts = CitationCounts(
             citations=len(citations),
             correct=len(correct),
@@ -141,7 +141,7 @@ def count_citations(
             hit=len(inside & named),
             minimum=len(inside),
             minimum_set=number,
-            missed=tuple(id_ for id_ in wanted if id_ not in named),
+            missed=tuple(id_ for id_ in minimum if id_ not in named),
             unmatched=unmatched,
             other_case=other_case,
         )
@@ -359,10 +359,10 @@ def _resampled_f1(
     """F1 of each resample of the answers, micro and macro; None for fewer than two answers."""
     if len(scored) < 2:
         return None, None
-    drawn = bootstrap_rows(len(scored), random_seed=random_seed)
+    resampled = bootstrap_rows(len(scored), random_seed=random_seed)
 
     def total(values: Sequence[float]) -> Float64:
-        sums: Float64 = np.asarray(values, dtype=np.float64)[drawn].sum(axis=1)
+        sums: Float64 = np.asarray(values, dtype=np.float64)[resampled].sum(axis=1)
         return sums
 
     micro = harmonic_rows(

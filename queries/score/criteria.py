@@ -142,8 +142,8 @@ class Criteria:
     @property
     def classes(self) -> Mapping[str, bool]:
         """Whether each label and rule is unacceptable, by name, labels first."""
-        found = {label.name: label.unacceptable for label in self.labels}
-        return found | {rule.name: rule.unacceptable for rule in self.rules}
+        label_classes = {label.name: label.unacceptable for label in self.labels}
+        return label_classes | {rule.name: rule.unacceptable for rule in self.rules}
 
     @property
     def label(self) -> str:
@@ -276,19 +276,23 @@ def lint_criteria(criteria: Criteria, /) -> tuple[ShotWarning, ...]:
     >>> lint_criteria(load_criteria())
     ()
     """
-    found: list[ShotWarning] = []
+    warnings: list[ShotWarning] = []
     for label in criteria.labels:
         for present, kind in ((True, "with"), (False, "without")):
             if label.shots and not any(shot.present is present for shot in label.shots):
-                found.append(ShotWarning(label.line, label.name, f"no shot {kind} the fault"))
+                warnings.append(ShotWarning(label.line, label.name, f"no shot {kind} the fault"))
         if not label.shots:
-            found.append(ShotWarning(label.line, label.name, "no shots: few-shot is as zero-shot"))
+            warnings.append(
+                ShotWarning(label.line, label.name, "no shots: few-shot is as zero-shot")
+            )
         for shot in label.shots:
-            said = [match.group().casefold() for match in re.finditer(r"[\w'-]+", shot.reason)]
-            half = said[: (len(said) + 1) // 2]
+            reason_words = [
+                match.group().casefold() for match in re.finditer(r"[\w'-]+", shot.reason)
+            ]
+            half = reason_words[: (len(reason_words) + 1) // 2]
             turning = [word for word in _LINKING if word in half]
             if turning:
-                found.append(
+                warnings.append(
                     ShotWarning(
                         shot.line,
                         label.name,
@@ -296,5 +300,5 @@ def lint_criteria(criteria: Criteria, /) -> tuple[ShotWarning, ...]:
                     )
                 )
             if re.search(r"\[\[.*?\]\]", shot.reason):
-                found.append(ShotWarning(shot.line, label.name, "the reason holds a verdict"))
-    return tuple(sorted(found, key=lambda item: (item.line, item.label, item.words)))
+                warnings.append(ShotWarning(shot.line, label.name, "the reason holds a verdict"))
+    return tuple(sorted(warnings, key=lambda item: (item.line, item.label, item.words)))

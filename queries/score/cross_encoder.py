@@ -35,20 +35,20 @@ def label_columns(labels: Mapping[int, str], /) -> dict[Relation, int]:
     >>> label_columns({0: "entailment", 1: "not_entailment"})
     {<Relation.ENTAILMENT: 'entailment'>: 0}
     """
-    found: dict[Relation, int] = {}
+    columns: dict[Relation, int] = {}
     for column, label in sorted(labels.items()):
         name = label.strip().casefold().replace("-", "_").replace(" ", "_")
         for relation in Relation:
             if name == relation.value or name.startswith(f"{relation.value}_"):
-                if relation in found:
+                if relation in columns:
                     raise SetupError(f"two labels of the model mean {relation}: {dict(labels)}")
-                found[relation] = column
-    if Relation.ENTAILMENT not in found:
+                columns[relation] = column
+    if Relation.ENTAILMENT not in columns:
         raise SetupError(
             f"the model's configuration does not say which output is entailment: {dict(labels)}.",
             hint="Give its labels in order: --labels contradiction,entailment,neutral",
         )
-    return found
+    return columns
 
 
 class CrossEncoder:
@@ -153,7 +153,9 @@ class CrossEncoder:
         def logits(part: Sequence[Pair]) -> tuple[Float64, list[bool]]:
             premises = [pair.premise for pair in part]
             hypotheses = [pair.hypothesis for pair in part]
-            whole = tokenizer(premises, hypotheses, truncation=False, verbose=False)["input_ids"]
+            untruncated = tokenizer(premises, hypotheses, truncation=False, verbose=False)[
+                "input_ids"
+            ]
             encoded = tokenizer(
                 premises,
                 hypotheses,
@@ -163,7 +165,7 @@ class CrossEncoder:
                 return_tensors="pt",
             ).to(device)
             with torch.no_grad():
-                found = model(**encoded).logits.double().cpu().numpy()
-            return found, [len(ids) > limit for ids in whole]
+                values = model(**encoded).logits.double().cpu().numpy()
+            return values, [len(ids) > limit for ids in untruncated]
 
         return logits, {int(key): str(value) for key, value in model.config.id2label.items()}

@@ -110,9 +110,9 @@ class WordOverlap:
         """
         judged: list[Judgement] = []
         for pair in pairs:
-            wanted = set(words(pair.hypothesis))
-            found = wanted & set(words(pair.premise))
-            share = len(found) / len(wanted) if wanted else 0.0
+            hypothesis_words = set(words(pair.hypothesis))
+            shared = hypothesis_words & set(words(pair.premise))
+            share = len(shared) / len(hypothesis_words) if hypothesis_words else 0.0
             judged.append(Judgement(share >= self.threshold, share))
         return judged
 
@@ -144,10 +144,10 @@ class ChatEntailment:
         known: dict[Pair, Judgement] = {}
         judged: list[Judgement] = []
         for pair in pairs:
-            found = known.get(pair)
-            if found is not None:
+            judgement = known.get(pair)
+            if judgement is not None:
                 # Its tokens were counted where it came first.
-                judged.append(Judgement(found.entailed, found.score, found.shares))
+                judged.append(Judgement(judgement.entailed, judgement.score, judgement.shares))
                 continue
             verdict = ask(
                 self.by,

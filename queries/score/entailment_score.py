@@ -79,8 +79,8 @@ def judge_pairs(
     """
     for start in range(0, len(cases), batch):
         part = cases[start : start + batch]
-        asked = [case for case in part if case.failure is None]
-        judged = iter(entailment.judge([case.pair for case in asked]) if asked else [])
+        scorable = [case for case in part if case.failure is None]
+        judged = iter(entailment.judge([case.pair for case in scorable]) if scorable else [])
         for case in part:
             judgement = None if case.failure is not None else next(judged)
             failure = case.failure if judgement is None else judgement.failure
@@ -124,7 +124,7 @@ def entailment_report(
         def mean(values: Sequence[float], empty: str = NO_PAIR) -> Score:
             taken = np.asarray(values, dtype=np.float64)
             return bootstrap_score(
-                lambda drawn: drawn @ taken / drawn.sum(axis=1),
+                lambda resampled: resampled @ taken / resampled.sum(axis=1),
                 len(values),
                 clusters=clusters,
                 failed=failed,
@@ -153,9 +153,9 @@ def entailment_report(
         return scores
 
     cut = sum(row.judgement is not None and row.judgement.cut for row in rows)
-    told = [f"{cut} premises were too long for the model and lost their end"] if cut else []
+    warnings = [f"{cut} premises were too long for the model and lost their end"] if cut else []
     return make_report(
-        "entailment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *told]
+        "entailment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *warnings]
     )
 
 
@@ -163,17 +163,17 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
     done = [row for row in rows if row.failure is None and row.judgement is not None]
     failed = len(rows) - len(done)
     gold = [row.gold is True for row in done]
-    said = [row.judgement is not None and row.judgement.entailed is True for row in done]
+    predicted = [row.judgement is not None and row.judgement.entailed is True for row in done]
     clusters = [row.group or row.id for row in done]
-    both = np.asarray([a and b for a, b in zip(gold, said, strict=True)], dtype=np.float64)
-    wanted = np.asarray(gold, dtype=np.float64)
-    given = np.asarray(said, dtype=np.float64)
-    equal = (wanted == given).astype(np.float64)
+    both = np.asarray([a and b for a, b in zip(gold, predicted, strict=True)], dtype=np.float64)
+    gold_values = np.asarray(gold, dtype=np.float64)
+    predicted_values = np.asarray(predicted, dtype=np.float64)
+    equal = (gold_values == predicted_values).astype(np.float64)
     every = np.ones(len(done))
 
     def ratio(above: Float64, below: Float64, undefined: str) -> Score:
         return bootstrap_score(
-            lambda drawn: divide(drawn @ above, drawn @ below),
+            lambda resampled: divide(resampled @ above, resampled @ below),
             len(done),
             clusters=clusters,
             failed=failed,
@@ -189,12 +189,14 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
         failed=failed,
         random_seed=random_seed,
     )
-    told = [row for row in done if row.label and row.judgement is not None and row.judgement.shares]
+    with_shares = [
+        row for row in done if row.label and row.judgement is not None and row.judgement.shares
+    ]
     three: dict[str, Score] = {}
-    if told and any(row.label != Relation.ENTAILMENT for row in told):
+    if with_shares and any(row.label != Relation.ENTAILMENT for row in with_shares):
         right = [
             float(max(shares, key=lambda name: shares[name]) == row.label)
-            for row in told
+            for row in with_shares
             for shares in (row.judgement.shares if row.judgement is not None else {},)
         ]
         three["accuracy of the three relations"] = mean_score(
@@ -204,9 +206,13 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
         **three,
         "AUROC of entailed": area,
         "accuracy": ratio(equal, every, NO_PAIR),
-        "precision": ratio(both, given, "no pair is judged as entailed"),
-        "recall": ratio(both, wanted, "people call no pair entailed"),
-        "F1": ratio(2 * both, wanted + given, "neither people nor the judge call a pair entailed"),
+        "precision": ratio(both, predicted_values, "no pair is judged as entailed"),
+        "recall": ratio(both, gold_values, "people call no pair entailed"),
+        "F1": ratio(
+            2 * both,
+            gold_values + predicted_values,
+            "neither people nor the judge call a pair entailed",
+        ),
     }
 
 
@@ -309,9 +315,9 @@ def alignment_report(
         }
 
     unreadable = sum(row.unreadable for row in rows)
-    told = [f"{unreadable} citations have no relation and value to test"] if unreadable else []
+    warnings = [f"{unreadable} citations have no relation and value to test"] if unreadable else []
     return make_report(
-        "alignment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *told]
+        "alignment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *warnings]
     )
 
 

@@ -61,12 +61,12 @@ class FactChecker:
     @property
     def label(self) -> str:
         """Who checks, and by which prompts, as reports show it."""
-        asked = ", ".join(load_score_prompt(name).label for name in self.prompts)
+        prompts = ", ".join(load_score_prompt(name).label for name in self.prompts)
         by = self.judge.label
         if self.verifier is not None:
             by = f"{self.verifier.name}, facts by {by}"
         searches = f", {self.searches} searches" if self.safe else ""
-        return f"{by}; {self.passages} texts a search{searches}; prompts {asked}"
+        return f"{by}; {self.passages} texts a search{searches}; prompts {prompts}"
 
 
 def read_facts(text: str, /) -> tuple[str, ...]:
@@ -78,9 +78,9 @@ def read_facts(text: str, /) -> tuple[str, ...]:
     >>> read_facts("- Ada sang.\n- Ada was born in London.")
     ('Ada sang.', 'Ada was born in London.')
     """
-    found = list_items(text)
-    if found or any(map(is_none, text.splitlines())):
-        return found
+    facts = list_items(text)
+    if facts or any(map(is_none, text.splitlines())):
+        return facts
     raise UnreadableReplyError('every fact has to be on a line of its own that begins with "- "')
 
 
@@ -157,15 +157,15 @@ class _Run:
         if relevance.value is None:
             return replace(fact, failure=relevance.failure)
         fact = replace(fact, relevant=relevance.value == "relevant")
-        found: dict[str, None] = {}
+        facts: dict[str, None] = {}
         searches: list[str] = []
         for _ in range(self.by.searches):
-            query = self.ask_query(fact.text, searches, tuple(found))
+            query = self.ask_query(fact.text, searches, tuple(facts))
             if query.value is None:
                 return replace(fact, failure=query.failure)
             searches.append(query.value)
-            found.update(dict.fromkeys(self.evidence.search(query.value, limit=self.by.passages)))
-        return self.rate(fact, tuple(found))
+            facts.update(dict.fromkeys(self.evidence.search(query.value, limit=self.by.passages)))
+        return self.rate(fact, tuple(facts))
 
     def ask_query(self, fact: str, searches: list[str], found: tuple[str, ...]) -> Verdict[str]:
         messages = load_score_prompt("safe-query").render(

@@ -113,11 +113,11 @@ def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
     judged = [fact for fact in facts if fact.supported is not None]
     if facts and not judged:
         return None
-    kept = [fact for fact in judged if fact.relevant is not False]
-    supported = sum(fact.supported is True for fact in kept)
+    relevant = [fact for fact in judged if fact.relevant is not False]
+    supported = sum(fact.supported is True for fact in relevant)
     if not supported:
         return 0.0
-    precision, recall = supported / len(kept), min(supported / k, 1.0)
+    precision, recall = supported / len(relevant), min(supported / k, 1.0)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -180,7 +180,7 @@ def facts_report(
 
     def summarise(part: Sequence[FactsRow]) -> dict[str, Score]:
         lost = [row for row in part if row.failure is not None or (row.facts and not row.judged)]
-        bare = sum(row.missing is not None for row in part)
+        unanswered = sum(row.missing is not None for row in part)
         failed = sum(row.failure is not None for row in part)
         done = [
             row
@@ -190,7 +190,7 @@ def facts_report(
         unjudged = sum(len(row.facts) - len(row.judged) for row in part)
 
         def macro(values: Sequence[float | None], empty: str = NO_FACT) -> Score:
-            values = [*values, *[None] * bare]
+            values = [*values, *[None] * unanswered]
             return mean_score(values, failed=len(lost), empty=empty, random_seed=random_seed)
 
         def micro(facts: Sequence[Sequence[Fact]], empty: str = NO_FACT) -> Score:
@@ -198,13 +198,13 @@ def facts_report(
                 [sum(fact.supported is True for fact in listed) for listed in facts],
                 [len(listed) for listed in facts],
                 failed=unjudged + failed,
-                unscored=bare,
+                unscored=unanswered,
                 empty=empty,
                 random_seed=random_seed,
             )
 
         every = [row.judged for row in done]
-        kept = [row.relevant for row in done]
+        relevant = [row.relevant for row in done]
         shares = [supported_share(facts) for facts in every]
         answered = [row for row in part if row.failure is None and row.missing is None]
         scores = {
@@ -217,14 +217,14 @@ def facts_report(
                 ]
             ),
             "respond ratio": mean_score(
-                [*(float(row.responded) for row in answered), *[None] * bare],
+                [*(float(row.responded) for row in answered), *[None] * unanswered],
                 failed=failed,
                 random_seed=random_seed,
             ),
             "facts a text": mean_score(
                 [
                     *(float(len(row.facts)) if row.facts else None for row in answered),
-                    *[None] * bare,
+                    *[None] * unanswered,
                 ],
                 failed=failed,
                 empty=NO_FACT,
@@ -236,20 +236,20 @@ def facts_report(
         scores[name] = macro([f1_at_k(facts, chosen or 1) for facts in every], NO_TEXT)
         if any(fact.relevant is not None for row in rows for fact in row.facts):
             scores["supported of relevant, macro"] = macro(
-                [supported_share(x) for x in kept], NO_RELEVANT
+                [supported_share(x) for x in relevant], NO_RELEVANT
             )
-            scores["supported of relevant, micro"] = micro(kept, NO_RELEVANT)
+            scores["supported of relevant, micro"] = micro(relevant, NO_RELEVANT)
         return scores
 
-    told = [*notes]
+    all_notes = [*notes]
     if chosen is not None:
         why = k_from if k is not None else f"{MEDIAN} of this file"
-        told.append(f"F1@K: K = {chosen}, {why}")
+        all_notes.append(f"F1@K: K = {chosen}, {why}")
     elif rows:
-        told.append(f"F1@K: {NO_RELEVANT}, so that it is 0 whatever K is")
+        all_notes.append(f"F1@K: {NO_RELEVANT}, so that it is 0 whatever K is")
     for why, texts in Counter(row.missing for row in rows if row.missing is not None).items():
-        told.append(f"{texts} texts unscored, {why}")
+        all_notes.append(f"{texts} texts unscored, {why}")
     unjudged = sum(len(row.facts) - len(row.judged) for row in rows)
     if unjudged:
-        told.append(f"{unjudged} facts could not be judged, in no figure")
-    return make_report(title, rows, summarise, basis={"checked by": checked_by}, notes=told)
+        all_notes.append(f"{unjudged} facts could not be judged, in no figure")
+    return make_report(title, rows, summarise, basis={"checked by": checked_by}, notes=all_notes)

@@ -169,14 +169,14 @@ def read_rating(text: str, low: int, high: int, /) -> int:
     >>> read_rating(" 4. ", 1, 5)
     4
     """
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"[^\w+-]*(?:(?:score|rating)[^\w+-]*)?([+-]?\d+)(?:\s*/\s*(\d+))?\W*", text.strip(), re.I
     )
-    if found is None or found.group(2) not in (None, str(high)):
+    if match is None or match.group(2) not in (None, str(high)):
         raise UnreadableReplyError(
             f"it has to be one whole number from {low} to {high} and no more"
         )
-    value = int(found.group(1))
+    value = int(match.group(1))
     if not low <= value <= high:
         raise UnreadableReplyError(f"{value} is outside the scale from {low} to {high}")
     return value
@@ -209,9 +209,9 @@ def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: 
             continue
         shares: dict[int, float] = {}
         for chance in choice.top or (choice,):
-            said = chance.token.strip()
-            if said.isascii() and said.isdigit() and low <= int(said) <= high:
-                shares[int(said)] = shares.get(int(said), 0.0) + math.exp(chance.logprob)
+            token = chance.token.strip()
+            if token.isascii() and token.isdigit() and low <= int(token) <= high:
+                shares[int(token)] = shares.get(int(token), 0.0) + math.exp(chance.logprob)
         total = sum(shares.values())
         if total > 0:
             return sum(value * share for value, share in shares.items()) / total
@@ -261,9 +261,9 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
             if failure is not None:
                 failures.append(failure)
         scores[name] = QualityScore(tuple(runs), tuple(failures), lost)
-    asked = [score for score in scores.values() if score.missing is None]
-    failed = bool(asked) and all(score.value is None for score in asked)
-    reasons = [reason for score in asked for reason in score.failures]
+    rated = [score for score in scores.values() if score.missing is None]
+    failed = bool(rated) and all(score.value is None for score in rated)
+    reasons = [reason for score in rated for reason in score.failures]
     return GEvalRow(
         case.id,
         case.groups,
@@ -368,11 +368,11 @@ class _Rater:
             return None, f"{error.fault.value}: {error.message}"
         self.usage += reply.usage
         try:
-            said = read_reply(reply.text)
+            reply_text = read_reply(reply.text)
             if reply.finish_reason == CUT:
                 raise UnreadableReplyError(cut_note(self.by.judge.max_tokens))
-            rating = read_rating(said.text, preset.low, preset.high)
-            tokens = _tokens_from(reply.logprobs, said.start)
+            rating = read_rating(reply_text.text, preset.low, preset.high)
+            tokens = _tokens_from(reply.logprobs, reply_text.start)
             return weighted_rating(tokens, rating, preset.low, preset.high), None
         except UnreadableReplyError as error:
             set_aside(self.by.judge.model, [reply])

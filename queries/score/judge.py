@@ -92,13 +92,13 @@ def ask(
         LimitError: The run's tokens are spent.
     """
     usage = Usage()
-    said = messages
+    conversation = messages
     text = ""
     unread: list[Reply] = []
     while True:
         try:
             reply = judge.model.complete(
-                said,
+                conversation,
                 temperature=judge.temperature if temperature is None else temperature,
                 max_tokens=judge.max_tokens,
                 random_seed=judge.random_seed if random_seed is None else random_seed,
@@ -122,7 +122,7 @@ def ask(
             if len(unread) == 2:
                 set_aside(judge.model, unread)
                 return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
-            said = Rendered(
+            conversation = Rendered(
                 [
                     *messages,
                     Message("assistant", reply.text),
@@ -141,9 +141,9 @@ def read_choice(text: str, choices: Sequence[str], /) -> str:
     >>> read_choice("It is not [[B]], so: [[A]]", ["A", "B"])
     'A'
     """
-    for found in reversed(_VERDICT.findall(text)):
+    for verdict in reversed(_VERDICT.findall(text)):
         for choice in choices:
-            if found.casefold() == choice.casefold():
+            if verdict.casefold() == choice.casefold():
                 return choice
     listed = " or ".join(f"[[{choice}]]" for choice in choices)
     raise UnreadableReplyError(f"it has to end with {listed}, and has neither")

@@ -81,14 +81,14 @@ class RelationRecall:
 
 
 def relation_recall(
-    found: Sequence[Pair], reference: Sequence[Pair], /, *, k: int | None = None
+    relations: Sequence[Pair], reference: Sequence[Pair], /, *, k: int | None = None
 ) -> RelationRecall:
     """Returns how many reference pairs are among those found (L8).
 
     Given pairs ranked on the gold entities, this is the oracle recall at ``k``.
 
     Args:
-        found: ``(entity id, signed relation)`` in order of rank; repeats count once.
+        relations: ``(entity id, signed relation)`` in order of rank; repeats count once.
         reference: The pairs that were wanted; repeats count once.
         k: Only the first ``k`` relations of each entity; None for all.
 
@@ -98,14 +98,14 @@ def relation_recall(
     >>> relation_recall(ranked, [("Q1", "-P22"), ("Q2", "P40")], k=1).hit
     1
     """
-    kept: dict[str, list[str]] = {}
-    for entity, relation in found:
-        listed = kept.setdefault(entity, [])
+    selected: dict[str, list[str]] = {}
+    for entity, relation in relations:
+        listed = selected.setdefault(entity, [])
         if relation not in listed and (k is None or len(listed) < k):
             listed.append(relation)
-    wanted = set(reference)
-    hit = sum(relation in kept.get(entity, ()) for entity, relation in wanted)
-    return RelationRecall(hit, len(wanted))
+    targets = set(reference)
+    hit = sum(relation in selected.get(entity, ()) for entity, relation in targets)
+    return RelationRecall(hit, len(targets))
 
 
 @dataclass(frozen=True, slots=True)

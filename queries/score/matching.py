@@ -114,10 +114,10 @@ def _parts_of(text: str) -> _Parts:
     joined: list[bool] = []
     end = 0
     after_number = False
-    for found in _TOKEN.finditer(folded):
-        between = folded[end : found.start()]
-        end = found.end()
-        part = found["word"] or _number(found["sign"], found["number"])
+    for match in _TOKEN.finditer(folded):
+        between = folded[end : match.start()]
+        end = match.end()
+        part = match["word"] or _number(match["sign"], match["number"])
         follows = parts[-1] if parts else ""
         decade = part == "s" and after_number and follows.endswith("0")
         if (between == "" and after_number and _is_suffix(part)) or (
@@ -133,7 +133,7 @@ def _parts_of(text: str) -> _Parts:
             hangs = bool(parts) and _is_joined(follows, between, part)
         parts.append(part)
         joined.append(hangs)
-        after_number = found["word"] is None
+        after_number = match["word"] is None
     return _Parts(tuple(parts), (*joined, False))
 
 
@@ -170,18 +170,18 @@ def text_tokens(text: str, /) -> Tokens:
     >>> text_tokens("Obama's C# in the 1980s")
     ('obama', "'s", 'c#', 'in', '1980s')
     """
-    found = _parts_of(text)
-    return tuple(part for at, part in enumerate(found.parts) if not found.is_article(at))
+    parts = _parts_of(text)
+    return tuple(part for at, part in enumerate(parts.parts) if not parts.is_article(at))
 
 
 def _name_tokens(name: str) -> Tokens:
     """The parts of a name without articles, but one at its end; empty where nothing is left."""
-    found = _parts_of(name)
-    kept = [at for at in range(len(found.parts)) if not found.is_article(at)]
-    last = len(found.parts) - 1
-    if kept and kept[-1] != last:
-        kept.append(last)
-    return tuple(found.parts[at] for at in kept)
+    parts = _parts_of(name)
+    positions = [at for at in range(len(parts.parts)) if not parts.is_article(at)]
+    last = len(parts.parts) - 1
+    if positions and positions[-1] != last:
+        positions.append(last)
+    return tuple(parts.parts[at] for at in positions)
 
 
 def _canonical(number: str) -> str:
@@ -214,19 +214,19 @@ def _number_renderings(text: str) -> frozenset[Tokens]:
     plain = f"{size.normalize():f}"
     shown: list[Tokens] = [(plain,), (text.lstrip("+-"),)]
     if size == size.to_integral_value():
-        whole = int(size)
-        if whole <= 20:
-            shown.append((_SMALL[whole],))
+        integer = int(size)
+        if integer <= 20:
+            shown.append((_SMALL[integer],))
         # Separated by spaces or full stops a number is read as its groups.
-        groups = tuple(f"{whole:,}".split(","))
+        groups = tuple(f"{integer:,}".split(","))
         if len(groups) > 1:
             shown.append(groups)
         for unit, name in ((10**3, "thousand"), (10**6, "million"), (10**9, "billion")):
             step = unit if unit == 10**3 else unit // 10
-            if whole >= unit and whole % step == 0:
-                shown.append((f"{(Decimal(whole) / unit).normalize():f}", name))
-                if whole % unit == 0 and whole // unit <= 20:
-                    shown.append((_SMALL[whole // unit], name))
+            if integer >= unit and integer % step == 0:
+                shown.append((f"{(Decimal(integer) / unit).normalize():f}", name))
+                if integer % unit == 0 and integer // unit <= 20:
+                    shown.append((_SMALL[integer // unit], name))
     if number < 0:
         return frozenset(
             form
@@ -255,11 +255,11 @@ def _date_renderings(year: int, month: int, day: int) -> frozenset[Tokens]:
             continue
         shown[-1] = (*at, f"{month:02d}", f"{day:02d}")
         days = [str(day), f"{day:02d}", f"{day}{_ordinal(day)}"]
-        for said in days:
+        for words in days:
             for named in names:
-                shown.append((said, named, *at))
-                shown.append((said, "of", named, *at))
-                shown.append((named, said, *at))
+                shown.append((words, named, *at))
+                shown.append((words, "of", named, *at))
+                shown.append((named, words, *at))
         for first, second in ((day, month), (month, day)):
             shown.append((str(first), str(second), *at))
             shown.append((f"{first:02d}", f"{second:02d}", *at))
@@ -285,11 +285,11 @@ def names(text: str, answer: str, /) -> bool:
         # A name without words, such as "!!!", is looked for as it is written.
         written = re.escape(fold(answer.strip()))
         return bool(written) and bool(re.search(rf"(?<![^\W_]){written}(?![^\W_])", fold(text)))
-    found = _parts_of(text)
+    parts = _parts_of(text)
     firsts = {form[0] for form in forms}
     anywhere = any(is_unspaced(first) for first in firsts)
-    starts = [at for at, part in enumerate(found.parts) if anywhere or part in firsts]
-    return any(_stands_at(found, start, form) for form in forms for start in starts)
+    positions = [at for at, part in enumerate(parts.parts) if anywhere or part in firsts]
+    return any(_stands_at(parts, start, form) for form in forms for start in positions)
 
 
 def _stands_at(found: _Parts, start: int, form: Sequence[str]) -> bool:
@@ -298,12 +298,15 @@ def _stands_at(found: _Parts, start: int, form: Sequence[str]) -> bool:
         return False
     at = start
     last = len(form) - 1
-    for number, wanted in enumerate(form):
+    for number, expected in enumerate(form):
         while (
-            number and at < len(found.parts) and found.parts[at] != wanted and found.is_article(at)
+            number
+            and at < len(found.parts)
+            and found.parts[at] != expected
+            and found.is_article(at)
         ):
             at += 1
-        if at == len(found.parts) or not _is_part(found.parts[at], wanted, number, last):
+        if at == len(found.parts) or not _is_part(found.parts[at], expected, number, last):
             return False
         at += 1
     return not found.joined[at]

@@ -90,12 +90,12 @@ def bootstrap_rows(n: int, /, *, resamples: int = RESAMPLES, random_seed: int = 
     """
     if n < 1:
         raise InputError(f"a bootstrap needs at least one case, got {n}")
-    drawn = np.empty((resamples, n), dtype=np.int64)
+    rows = np.empty((resamples, n), dtype=np.int64)
     for i in range(resamples):
         stream = hashlib.shake_128(f"bootstrap/{random_seed}/{n}/{i}".encode()).digest(8 * n)
-        drawn[i] = (np.frombuffer(stream, dtype="<u8") % np.uint64(n)).astype(np.int64)
-    drawn.flags.writeable = False
-    return drawn
+        rows[i] = (np.frombuffer(stream, dtype="<u8") % np.uint64(n)).astype(np.int64)
+    rows.flags.writeable = False
+    return rows
 
 
 def interval(values: Float64, /, *, coverage: float = COVERAGE) -> tuple[float, float] | None:
@@ -141,16 +141,16 @@ def mean_score(
     >>> mean_score([]).reason
     'no case could be scored'
     """
-    kept = np.asarray([value for value in values if value is not None], dtype=np.float64)
-    unscored = len(values) - len(kept)
-    if not len(kept):
+    known = np.asarray([value for value in values if value is not None], dtype=np.float64)
+    unscored = len(values) - len(known)
+    if not len(known):
         return Score(None, 0, failed, unscored, why_none(len(values), failed, empty))
     low = high = None
-    if len(kept) > 1:
-        rows = bootstrap_rows(len(kept), random_seed=random_seed)
-        ends = interval(kept[rows].mean(axis=1))
-        low, high = ends if ends is not None else (None, None)
-    return Score(float(kept.mean()), len(kept), failed, unscored, None, low, high)
+    if len(known) > 1:
+        rows = bootstrap_rows(len(known), random_seed=random_seed)
+        bounds = interval(known[rows].mean(axis=1))
+        low, high = bounds if bounds is not None else (None, None)
+    return Score(float(known.mean()), len(known), failed, unscored, None, low, high)
 
 
 def ratio_score(
@@ -184,8 +184,8 @@ def ratio_score(
     low = high = None
     if len(below) > 1:
         rows = bootstrap_rows(len(below), random_seed=random_seed)
-        ends = interval(divide(above[rows].sum(axis=1), below[rows].sum(axis=1)))
-        low, high = ends if ends is not None else (None, None)
+        bounds = interval(divide(above[rows].sum(axis=1), below[rows].sum(axis=1)))
+        low, high = bounds if bounds is not None else (None, None)
     return Score(float(above.sum() / total), total, failed, unscored, None, low, high)
 
 
@@ -208,8 +208,8 @@ def harmonic_score(precision: Score, recall: Score, resampled: Float64 | None = 
     if value is None:
         missing = precision if precision.value is None else recall
         return Score(None, 0, recall.failed, recall.unscored, missing.reason)
-    ends = interval(resampled) if resampled is not None else None
-    low, high = ends if ends is not None else (None, None)
+    bounds = interval(resampled) if resampled is not None else None
+    low, high = bounds if bounds is not None else (None, None)
     return Score(value, recall.n, recall.failed, recall.unscored, None, low, high)
 
 

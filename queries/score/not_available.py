@@ -120,12 +120,12 @@ def not_available_row(
     width = len(absent)
     table = [judged[i * width : (i + 1) * width] for i in range(len(marked))]
     right = [any(row) for row in table]
-    beside = None
+    beside_count = None
     if beside_question is not None:
         try:
-            beside = sum(
-                not found and beside_question(item.question, text)
-                for text, found in zip(marked, right, strict=True)
+            beside_count = sum(
+                not is_right and beside_question(item.question, text)
+                for text, is_right in zip(marked, right, strict=True)
             )
         except ReplyError as error:
             return NotAvailableRow(item.question_id, 0, 0, None, 0, width, error.message)
@@ -133,7 +133,7 @@ def not_available_row(
         question_id=item.question_id,
         sentences=len(marked),
         right=sum(right),
-        beside=beside,
+        beside=beside_count,
         hit=sum(any(row[column] for row in table) for column in range(width)),
         absent=width,
     )

@@ -22,7 +22,7 @@ def all_prompts() -> dict[str, Prompt]:
     return {**answering, **judging, **building}
 
 
-def read_own_prompts(given: Sequence[str], /) -> dict[str, Prompt]:
+def read_own_prompts(arguments: Sequence[str], /) -> dict[str, Prompt]:
     """Returns prompts from ``NAME=FILE``, checked against those that they stand for.
 
     A prompt takes the texts of the one it stands for, all of them and no others; a judge's has its
@@ -33,8 +33,8 @@ def read_own_prompts(given: Sequence[str], /) -> dict[str, Prompt]:
             names file and line.
     """
     shipped = all_prompts()
-    found: dict[str, Prompt] = {}
-    for text in given:
+    prompts: dict[str, Prompt] = {}
+    for text in arguments:
         name, equals, path = text.partition("=")
         if not equals or not path:
             raise InputError(
@@ -44,10 +44,10 @@ def read_own_prompts(given: Sequence[str], /) -> dict[str, Prompt]:
             raise InputError(
                 f"there is no prompt {name!r}; there are {', '.join(shipped)}", argument="prompt"
             )
-        if name in found:
+        if name in prompts:
             raise InputError(f"prompt {name!r} is given twice", argument="prompt")
-        found[name] = _read(Path(path), name, shipped[name])
-    return found
+        prompts[name] = _read(Path(path), name, shipped[name])
+    return prompts
 
 
 def _read(path: Path, name: str, shipped: Prompt) -> Prompt:
@@ -60,9 +60,9 @@ def _read(path: Path, name: str, shipped: Prompt) -> Prompt:
         raise InputError(
             f"{path}, line {line}: text in UTF-8 was expected", argument="prompt"
         ) from error
-    found = parse_prompt(shipped.name, text, where=str(path))
+    prompt = parse_prompt(shipped.name, text, where=str(path))
     takes = ", ".join(f"{{{{{each}}}}}" for each in shipped.placeholders)
-    for unknown in found.placeholders:
+    for unknown in prompt.placeholders:
         if unknown not in shipped.placeholders:
             positions = [text.find(mark + unknown + "}}") for mark in ("{{", "{{#")]
             line = line_of(text, min(at for at in positions if at >= 0))
@@ -70,22 +70,22 @@ def _read(path: Path, name: str, shipped: Prompt) -> Prompt:
                 f"{path}, line {line}: prompt {name} is given no {{{{{unknown}}}}}; it takes {takes}",
                 argument="prompt",
             )
-    missing = [each for each in shipped.placeholders if each not in found.placeholders]
+    missing = [each for each in shipped.placeholders if each not in prompt.placeholders]
     if missing:
         raise InputError(
             f"{path}: prompt {name} must show {{{{{missing[0]}}}}}; it takes {takes}",
             argument="prompt",
         )
-    roles = [part.role for part in found.parts]
-    wanted = [part.role for part in shipped.parts]
-    if name.startswith(JUDGE) and roles != wanted:
+    roles = [part.role for part in prompt.parts]
+    expected = [part.role for part in shipped.parts]
+    if name.startswith(JUDGE) and roles != expected:
         raise InputError(
-            f"{path}: prompt {name} has the parts {', '.join(wanted)}; {', '.join(roles)} came",
+            f"{path}: prompt {name} has the parts {', '.join(expected)}; {', '.join(roles)} came",
             argument="prompt",
         )
-    if roles[-1] != wanted[-1]:
+    if roles[-1] != expected[-1]:
         raise InputError(
-            f"{path}: the last part of prompt {name} must be [[{wanted[-1]}]]; [[{roles[-1]}]] came",
+            f"{path}: the last part of prompt {name} must be [[{expected[-1]}]]; [[{roles[-1]}]] came",
             argument="prompt",
         )
-    return found
+    return prompt

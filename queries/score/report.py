@@ -44,15 +44,15 @@ class Groups:
         >>> Groups("critical", references=7).named()
         (('kind', 'critical'), ('references', '>3'))
         """
-        found = []
+        groups = []
         if self.kind:
-            found.append(("kind", self.kind))
+            groups.append(("kind", self.kind))
         if self.level:
-            found.append(("level", self.level))
+            groups.append(("level", self.level))
         if self.references is not None:
             many = self.references > MOST_REFERENCES
-            found.append(("references", f">{MOST_REFERENCES}" if many else str(self.references)))
-        return tuple(found)
+            groups.append(("references", f">{MOST_REFERENCES}" if many else str(self.references)))
+        return tuple(groups)
 
 
 class Row(Protocol):
@@ -353,11 +353,11 @@ def read_report_groups(path: str | Path, axis: str, /) -> dict[str, dict[str, Sc
     Raises:
         InputError: The file cannot be read, is no such report, or has no groups on that axis.
     """
-    found = _read_report(path)
-    listed = found.get("by", {}).get(axis) if isinstance(found.get("by"), dict) else None
+    fields = _read_report(path)
+    listed = fields.get("by", {}).get(axis) if isinstance(fields.get("by"), dict) else None
     if listed is None and axis == "kind":
         # Citations are grouped by kind alone.
-        listed = found.get("by_kind")
+        listed = fields.get("by_kind")
     if not isinstance(listed, dict) or not listed:
         raise InputError(
             f"{path}: scores by {axis} were expected; it has none, or all of its cases are of one",
@@ -372,12 +372,12 @@ def _expected(path: str | Path) -> str:
 
 def _read_report(path: str | Path) -> dict[str, Any]:
     try:
-        found = orjson.loads(Path(path).read_bytes())
+        fields = orjson.loads(Path(path).read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise InputError(f"{_expected(path)}; {error}", argument="reports") from error
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise InputError(f"{_expected(path)}; it has no scores", argument="reports")
-    return found
+    return fields
 
 
 def _scores(listed: Any, path: str | Path) -> dict[str, Score]:
@@ -401,17 +401,17 @@ def merge_groups(
     >>> {group: score.value for group, score in table["F1"].items()}
     {'general': 0.4, 'specific': 0.5}
     """
-    found: dict[str, dict[str, Score]] = {}
+    merged: dict[str, dict[str, Score]] = {}
     for report in reports:
         own: dict[str, dict[str, Score]] = {}
         for group, scores in report.items():
             for name, score in scores.items():
                 own.setdefault(name, {})[group] = score
-        twice = sorted(own.keys() & found.keys())
+        twice = sorted(own.keys() & merged.keys())
         if twice:
             raise InputError(
                 f"two reports have the score {twice[0]!r}; give one report of each kind",
                 argument="reports",
             )
-        found |= own
-    return found
+        merged |= own
+    return merged

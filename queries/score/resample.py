@@ -41,15 +41,15 @@ def codes(values: Sequence[Hashable], /) -> tuple[list[Hashable], Int64]:
         raise InputError(
             f"values of one kind were expected, all numbers or all texts; {error}"
         ) from error
-    place = {value: i for i, value in enumerate(distinct)}
-    return distinct, np.asarray([place[value] for value in values], dtype=np.int64)
+    codes_by_value = {value: i for i, value in enumerate(distinct)}
+    return distinct, np.asarray([codes_by_value[value] for value in values], dtype=np.int64)
 
 
-def group_sums(weights: Float64, places: Int64, size: int, /) -> Float64:
+def group_sums(weights: Float64, group_codes: Int64, size: int, /) -> Float64:
     """Returns the weight of each distinct value, float64 [resamples, size]."""
-    order = np.argsort(places, kind="stable")
-    starts = np.searchsorted(places[order], np.arange(size))
-    sums: Float64 = np.add.reduceat(weights[:, order], starts, axis=1)
+    order = np.argsort(group_codes, kind="stable")
+    offsets = np.searchsorted(group_codes[order], np.arange(size))
+    sums: Float64 = np.add.reduceat(weights[:, order], offsets, axis=1)
     return sums
 
 
@@ -68,9 +68,9 @@ def correlation_rows(first: Float64, second: Float64, weights: Float64, /) -> Fl
     right = _centred(second, weights, total)
     covariance = (weights * left * right).sum(axis=1)
     spread = np.sqrt((weights * left * left).sum(axis=1) * (weights * right * right).sum(axis=1))
-    found: Float64 = np.full(len(weights), np.nan)
-    np.divide(covariance, spread, out=found, where=spread > 0)
-    return np.clip(found, -1.0, 1.0)
+    correlations: Float64 = np.full(len(weights), np.nan)
+    np.divide(covariance, spread, out=correlations, where=spread > 0)
+    return np.clip(correlations, -1.0, 1.0)
 
 
 def _centred(values: Float64, weights: Float64, total: Float64) -> Float64:
@@ -84,11 +84,11 @@ def _centred(values: Float64, weights: Float64, total: Float64) -> Float64:
     return centred
 
 
-def rank_rows(places: Int64, size: int, weights: Float64, /) -> Float64:
+def rank_rows(value_codes: Int64, size: int, weights: Float64, /) -> Float64:
     """Returns each case's mid-rank in each resample, float64 [resamples, cases]."""
-    held = group_sums(weights, places, size)
+    held = group_sums(weights, value_codes, size)
     ranks: Float64 = np.cumsum(held, axis=1) - held / 2 + 0.5
-    return ranks[:, places]
+    return ranks[:, value_codes]
 
 
 def tau_b_rows(first: Int64, second: Int64, weights: Float64, /) -> Float64:
@@ -112,13 +112,14 @@ def tau_b_rows(first: Int64, second: Int64, weights: Float64, /) -> Float64:
     untied = [
         pairs - (held * (held - 1)).sum(axis=1)
         for held in (
-            group_sums(weights, places, int(places.max()) + 1) for places in (first, second)
+            group_sums(weights, value_codes, int(value_codes.max()) + 1)
+            for value_codes in (first, second)
         )
     ]
     spread = np.sqrt(untied[0] * untied[1])
-    found: Float64 = np.full(len(weights), np.nan)
-    np.divide(balance, spread, out=found, where=spread > 0)
-    return np.clip(found, -1.0, 1.0)
+    taus: Float64 = np.full(len(weights), np.nan)
+    np.divide(balance, spread, out=taus, where=spread > 0)
+    return np.clip(taus, -1.0, 1.0)
 
 
 def kappa_rows(first: Int64, second: Int64, costs: Float64, weights: Float64, /) -> Float64:
@@ -139,12 +140,12 @@ def kappa_rows(first: Int64, second: Int64, costs: Float64, weights: Float64, /)
     rows = np.stack([weights @ (first == i).astype(np.float64) for i in range(size)], axis=1)
     columns = np.stack([weights @ (second == i).astype(np.float64) for i in range(size)], axis=1)
     chance = np.einsum("ri,ij,rj->r", rows, costs, columns) / total**2
-    found: Float64 = np.full(len(weights), np.nan)
-    np.divide(seen, chance, out=found, where=chance > 0)
-    return 1.0 - found
+    kappas: Float64 = np.full(len(weights), np.nan)
+    np.divide(seen, chance, out=kappas, where=chance > 0)
+    return 1.0 - kappas
 
 
-def auroc_rows(positive: Int64, places: Int64, size: int, weights: Float64, /) -> Float64:
+def auroc_rows(positive: Int64, value_codes: Int64, size: int, weights: Float64, /) -> Float64:
     """Returns the area under the ROC curve of each resample, float64 [resamples].
 
     The share of (positive, negative) pairs in the right order, equal scores counted half; NaN
@@ -152,18 +153,18 @@ def auroc_rows(positive: Int64, places: Int64, size: int, weights: Float64, /) -
 
     Args:
         positive: 1 or 0, int64 [cases].
-        places: Places of the scores in their order, int64 [cases].
+        value_codes: Places of the scores in their order, int64 [cases].
         size: Number of distinct scores.
         weights: float64 [resamples, cases].
     """
-    up = group_sums(weights * positive, places, size)
-    down = group_sums(weights * (1 - positive), places, size)
+    up = group_sums(weights * positive, value_codes, size)
+    down = group_sums(weights * (1 - positive), value_codes, size)
     below = np.cumsum(down, axis=1) - down
     right = (up * (below + down / 2)).sum(axis=1)
     pairs = up.sum(axis=1) * down.sum(axis=1)
-    found: Float64 = np.full(len(weights), np.nan)
-    np.divide(right, pairs, out=found, where=pairs > 0)
-    return found
+    areas: Float64 = np.full(len(weights), np.nan)
+    np.divide(right, pairs, out=areas, where=pairs > 0)
+    return areas
 
 
 def bootstrap_score(
@@ -197,17 +198,17 @@ def bootstrap_score(
     if np.isnan(value):
         return Score(None, n, failed, unscored, undefined)
     members = np.arange(n) if clusters is None else codes([str(name) for name in clusters])[1]
-    drawn = int(members.max()) + 1
-    if drawn < 2:
+    group_count = int(members.max()) + 1
+    if group_count < 2:
         return Score(value, n, failed, unscored)
-    rows = bootstrap_rows(drawn, random_seed=random_seed)
+    rows = bootstrap_rows(group_count, random_seed=random_seed)
     values: Float64 = np.empty(RESAMPLES)
     step = max(1, _BLOCK_CELLS // n)
     for start in range(0, RESAMPLES, step):
         part = rows[start : start + step]
-        flat = (np.arange(len(part))[:, None] * drawn + part).ravel()
-        times = np.bincount(flat, minlength=len(part) * drawn).reshape(len(part), drawn)
+        flat = (np.arange(len(part))[:, None] * group_count + part).ravel()
+        times = np.bincount(flat, minlength=len(part) * group_count).reshape(len(part), group_count)
         values[start : start + step] = statistic(times[:, members].astype(np.float64))
-    ends = interval(values)
-    low, high = ends if ends is not None else (None, None)
+    bounds = interval(values)
+    low, high = bounds if bounds is not None else (None, None)
     return Score(value, n, failed, unscored, None, low, high)

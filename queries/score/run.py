@@ -71,8 +71,8 @@ class CitationReport(Report):
         """Returns a score by name (``f1_micro``); raises ``InputError`` naming those there are."""
         if name not in SCORE_NAMES:
             raise InputError(f"unknown score {name!r}; there are {', '.join(SCORE_NAMES)}")
-        found: Score = getattr(self.scores, name)
-        return found
+        value: Score = getattr(self.scores, name)
+        return value
 
     def to_plain(self) -> dict[str, Any]:
         """Returns the report as JSON-ready data; each row with its own figures."""

@@ -59,12 +59,12 @@ class Talec:
     def label(self) -> str:
         """All of it, as reports show it."""
         names = ["talec-label", "talec-labels", "talec-score"]
-        asked = [names[list(Division).index(self.division)]]
+        prompt_names = [names[list(Division).index(self.division)]]
         if self.method is not Method.ZERO_SHOT and self.division is Division.LABEL:
-            asked.append("talec-shot")
+            prompt_names.append("talec-shot")
         if self.method is Method.JOINT:
-            asked.append("talec-joint")
-        prompts = ", ".join(load_score_prompt(name).label for name in asked)
+            prompt_names.append("talec-joint")
+        prompts = ", ".join(load_score_prompt(name).label for name in prompt_names)
         return (
             f"{self.judge.label}, criteria {self.criteria.label}, by {self.division.value}, "
             f"{self.method.value}, prompts {prompts}"
@@ -115,14 +115,14 @@ class TalecRow:
         return tuple(item.failure for item in self.labels.values() if item.failure is not None)
 
 
-def final_score(found: Mapping[str, bool | None], classes: Mapping[str, bool], /) -> int | None:
+def final_score(verdicts: Mapping[str, bool | None], classes: Mapping[str, bool], /) -> int | None:
     """Returns the score of a text from its faults (T5).
 
     0 with any unacceptable one, else 1 with any acceptable one, else 2. None where a fault that
     could not be judged would decide.
 
     Args:
-        found: Whether each fault is there, by name; None where unknown.
+        verdicts: Whether each fault is there, by name; None where unknown.
         classes: Whether each fault is unacceptable, by name.
 
     >>> final_score({"wrong": False, "stiff": True}, {"wrong": True, "stiff": False})
@@ -130,8 +130,8 @@ def final_score(found: Mapping[str, bool | None], classes: Mapping[str, bool], /
     >>> final_score({"wrong": None, "stiff": True}, {"wrong": True, "stiff": False}) is None
     True
     """
-    worst = [value for name, value in found.items() if classes[name]]
-    mild = [value for name, value in found.items() if not classes[name]]
+    worst = [value for name, value in verdicts.items() if classes[name]]
+    mild = [value for name, value in verdicts.items() if not classes[name]]
     if True in worst:
         return 0
     if None in worst:
@@ -170,10 +170,10 @@ def show_criteria(criteria: Criteria, /, *, shots: bool) -> str:
 
 def shot_messages(label: Label, shot: Shot, /) -> tuple[Message, ...]:
     """Returns a shot as what was asked and what was replied, the criterion restated first (T4)."""
-    (asked,) = load_score_prompt("talec-label").parts[1:]
+    (parts,) = load_score_prompt("talec-label").parts[1:]
     shown = show_case(shot.question, shot.text, shot.knowledge)
     return (
-        Message(asked.role, asked.content.replace("{{case}}", shown)),
+        Message(parts.role, parts.content.replace("{{case}}", shown)),
         *load_score_prompt("talec-shot").render(
             title=label.title,
             description=one_line(label.description),
@@ -186,7 +186,7 @@ def shot_messages(label: Label, shot: Shot, /) -> tuple[Message, ...]:
 def label_messages(criteria: Criteria, label: Label, case: TextCase, /, *, shots: bool) -> Rendered:
     """Returns the prompt that judges one label, with its shots or without (T2, T3)."""
     prompt = load_score_prompt("talec-label")
-    system, *asked = prompt.render(
+    system, *question = prompt.render(
         task=one_line(criteria.task),
         title=label.title,
         description=one_line(label.description),
@@ -195,7 +195,7 @@ def label_messages(criteria: Criteria, label: Label, case: TextCase, /, *, shots
     examples = [
         message for shot in (label.shots if shots else ()) for message in shot_messages(label, shot)
     ]
-    return Rendered([system, *examples, *asked], label=prompt.label)
+    return Rendered([system, *examples, *question], label=prompt.label)
 
 
 def whole_messages(
@@ -227,12 +227,12 @@ def read_labels(text: str, names: Sequence[str], /) -> tuple[str, ...]:
         raise UnreadableReplyError(
             "it has to end with names in double square brackets, or [[none]]"
         )
-    said = {name.casefold() for name in lines[-1]}
-    unknown = sorted(said - {*names, NONE})
-    if unknown or (NONE in said and len(said) > 1):
+    names_in_reply = {name.casefold() for name in lines[-1]}
+    unknown = sorted(names_in_reply - {*names, NONE})
+    if unknown or (NONE in names_in_reply and len(names_in_reply) > 1):
         listed = ", ".join(f"[[{name}]]" for name in (*names, NONE))
         raise UnreadableReplyError(f"its last line may name {listed}, and none beside no other")
-    return tuple(name for name in names if name in said)
+    return tuple(name for name in names if name in names_in_reply)
 
 
 def judge_text(case: TextCase, /, *, by: Talec) -> TalecRow:

@@ -41,30 +41,30 @@ def tuning_records(
     >>> print(tuning_records(criteria, [labelled])[-1].messages[-1].content.splitlines()[-1])
     Verdict: [[B]]
     """
-    found: list[TuningRecord] = []
+    records: list[TuningRecord] = []
     for label in criteria.labels:
         for shot in label.shots:
             system, *_ = label_messages(criteria, label, _case_of(shot), shots=False)
-            found.append(TuningRecord((system, *shot_messages(label, shot))))
+            records.append(TuningRecord((system, *shot_messages(label, shot))))
     for case in cases:
         for label in criteria.labels:
             if label.name not in case.human or case.failure is not None:
                 continue
-            asked = label_messages(criteria, label, case, shots=False)
+            messages = label_messages(criteria, label, case, shots=False)
             reason = case.reasons.get(label.name, "")
-            (told,) = load_score_prompt("talec-shot").render(
+            (reply,) = load_score_prompt("talec-shot").render(
                 title=label.title,
                 description=one_line(label.description),
                 reason=one_line(reason),
                 verdict=f"[[{PRESENT if case.human[label.name] else ABSENT}]]",
             )
-            content = told.content
+            content = reply.content
             if not reason.strip():
                 content = "\n".join(
                     line for line in content.splitlines() if not line.startswith("Judgement:")
                 )
-            found.append(TuningRecord((*asked, Message(told.role, content))))
-    return tuple(found)
+            records.append(TuningRecord((*messages, Message(reply.role, content))))
+    return tuple(records)
 
 
 def _case_of(shot: Shot) -> TextCase:

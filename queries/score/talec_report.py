@@ -55,11 +55,11 @@ def assign_splits(
 
 
 def _drawn(id_: str, shares: tuple[float, float, float], random_seed: int) -> str:
-    drawn = hashlib.blake2b(f"{random_seed}/{id_}".encode(), digest_size=8, person=b"split")
-    place = int.from_bytes(drawn.digest(), "big") / 2**64
-    if place < shares[0]:
+    hashed = hashlib.blake2b(f"{random_seed}/{id_}".encode(), digest_size=8, person=b"split")
+    position = int.from_bytes(hashed.digest(), "big") / 2**64
+    if position < shares[0]:
         return SPLITS[0]
-    return SPLITS[1] if place < shares[0] + shares[1] else SPLITS[2]
+    return SPLITS[1] if position < shares[0] + shares[1] else SPLITS[2]
 
 
 def human_score(human: Mapping[str, float], classes: Mapping[str, bool], /) -> float | None:
@@ -96,18 +96,18 @@ def label_scores(
             failed=failed, unscored=unscored, empty=empty, random_seed=random_seed,
         )  # fmt: skip
 
-    both = [bool(said) and wanted for said, wanted in pairs]
-    said = [bool(value) for value, _ in pairs]
-    wanted = [value for _, value in pairs]
+    both = [bool(predicted) and actual for predicted, actual in pairs]
+    judged = [bool(value) for value, _ in pairs]
+    people = [value for _, value in pairs]
     twice = 2 * np.asarray(both, dtype=np.float64)
-    sums = np.asarray(said, dtype=np.float64) + np.asarray(wanted, dtype=np.float64)
+    sums = np.asarray(judged, dtype=np.float64) + np.asarray(people, dtype=np.float64)
     return {
         f"{name}: accuracy": ratio(
-            [a == b for a, b in zip(said, wanted, strict=True)], [True] * len(pairs),
+            [a == b for a, b in zip(judged, people, strict=True)], [True] * len(pairs),
             "people labelled no text that was judged",
         ),
         f"{name}: F1": bootstrap_score(
-            lambda drawn: divide(drawn @ twice, drawn @ sums),
+            lambda resampled: divide(resampled @ twice, resampled @ sums),
             len(pairs),
             failed=failed,
             unscored=unscored,
@@ -115,8 +115,8 @@ def label_scores(
             undefined="neither people nor the judge find it in any text",
             random_seed=random_seed,
         ),
-        f"{name}: precision": ratio(both, said, "the judge finds it in no text"),
-        f"{name}: recall": ratio(both, wanted, "people find it in no text"),
+        f"{name}: precision": ratio(both, judged, "the judge finds it in no text"),
+        f"{name}: recall": ratio(both, people, "people find it in no text"),
     }  # fmt: skip
 
 

@@ -34,11 +34,11 @@ class Changed:
     def text(self) -> str:
         """Returns ``q7 score: 2 -> 0 (people: 0, better)``."""
         shown = ["none" if value is None else f"{value:g}" for value in (self.first, self.second)]
-        said = ""
+        judged_text = ""
         if self.human is not None:
             judged = {True: ", better", False: ", worse", None: ""}[self.closer]
-            said = f" (people: {self.human:g}{judged})"
-        return f"{self.id} {self.name}: {shown[0]} -> {shown[1]}{said}"
+            judged_text = f" (people: {self.human:g}{judged})"
+        return f"{self.id} {self.name}: {shown[0]} -> {shown[1]}{judged_text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +110,26 @@ def compare_runs(
         raise InputError("the two runs have no case in common; were they of the same file?")
     changed: list[Changed] = []
     for id_ in ids:
-        one, other = before[id_], after[id_]
+        earlier, other = before[id_], after[id_]
         # People's words are taken from the later run: labels are mended while shots are adjusted.
         human = other.human
         # A run that asks for the score directly judges no label: that is no change of one.
         pairs = [
-            (name, _number(one, name), _number(other, name), human.get(name))
+            (name, _number(earlier, name), _number(other, name), human.get(name))
             for name in classes
-            if name in one.labels and name in other.labels
+            if name in earlier.labels and name in other.labels
         ]
         pairs.append(
             (
                 "score",
-                None if one.score is None else float(one.score),
+                None if earlier.score is None else float(earlier.score),
                 None if other.score is None else float(other.score),
                 human_score(human, classes),
             )
         )
-        for name, old, new, wanted in pairs:
+        for name, old, new, people in pairs:
             if old != new:
-                changed.append(Changed(id_, name, old, new, wanted, _closer(old, new, wanted)))
+                changed.append(Changed(id_, name, old, new, people, _closer(old, new, people)))
     left = [replace(before[id_], human=after[id_].human) for id_ in ids]
     right = [after[id_] for id_ in ids]
     scores = [talec_scores(rows, classes, random_seed=random_seed) for rows in (left, right)]
@@ -161,13 +161,13 @@ def read_run(path: str, /) -> tuple[TalecRow, ...]:
     Raises:
         InputError: The file holds something else; names the line.
     """
-    found: dict[str, TalecRow] = {}
+    rows: dict[str, TalecRow] = {}
     for record in read_records(path):
         row = _row_of(record)
-        found[row.id] = row
-    if not found:
+        rows[row.id] = row
+    if not rows:
         raise InputError(f"{path} holds no judged text", argument="run")
-    return tuple(found.values())
+    return tuple(rows.values())
 
 
 def _row_of(record: Record) -> TalecRow:

@@ -228,14 +228,14 @@ def plan_rounds(
     """
     if rounds < 1:
         raise InputError(f"at least one round was expected, got {rounds}", argument="rounds")
-    asked = [item for item in questions if item.statement_ids and not item.lacking]
-    if not asked:
+    usable = [item for item in questions if item.statement_ids and not item.lacking]
+    if not usable:
         raise InputError("no question has a minimum set to withhold from", argument="gold")
-    orders = {item.id: withheld_order(item, random_seed=random_seed) for item in asked}
+    orders = {item.id: withheld_order(item, random_seed=random_seed) for item in usable}
     return tuple(
         WithheldCase(item, number, orders[item.id])
         for number in range(rounds + 1)
-        for item in asked
+        for item in usable
         if len(orders[item.id]) >= max(number, 1)
     )
 
@@ -252,7 +252,7 @@ def ask_withheld(case: WithheldCase, /, *, retriever: Retriever, asked: Asked) -
     if case.withheld:
         spec = ViewSpec(Method.WITHHOLDING, count=case.withheld, statement_ids=case.order)
         view = ViewRef(spec=spec)
-    found = answer(
+    item = answer(
         case.question.question,
         retriever=retriever,
         model=asked.model,
@@ -271,9 +271,9 @@ def ask_withheld(case: WithheldCase, /, *, retriever: Retriever, asked: Asked) -
         Groups(kind=case.question.kind),
         case.withheld,
         case.absent,
-        to_plain(found),
-        found.usage or Usage(),
-        found.failure,
+        to_plain(item),
+        item.usage or Usage(),
+        item.failure,
     )
 
 
@@ -295,7 +295,7 @@ def score_withheld(
         entailment: Judges what an ``[NA]`` sentence entails.
         beside_question: Judges whether a sentence does not answer its question at all.
     """
-    found: list[Round] = []
+    rounds: list[Round] = []
     for number in sorted({case.withheld for case in cases}):
         part = [pair for pair in zip(cases, rows, strict=True) if pair[0].withheld == number]
         answers = [row.read() for _, row in part]
@@ -308,8 +308,8 @@ def score_withheld(
                 answers, absent, entailment=entailment, beside_question=beside_question
             )
         citations = score_answers(answers, [case.question for case, _ in part])
-        found.append(Round(number, len(part), citations, report))
-    return tuple(found)
+        rounds.append(Round(number, len(part), citations, report))
+    return tuple(rounds)
 
 
 def score_rounds(

@@ -63,7 +63,7 @@ def blend(shipped: Networks, own: Networks, weight: float, /) -> Networks:
                     direct * scaled * each,
                 )
             )
-    inner, bias, outer, direct = (np.stack([part[place] for part in parts]) for place in range(4))
+    inner, bias, outer, direct = (np.stack([part[column] for part in parts]) for column in range(4))
     return Networks(shipped.mean, shipped.scale, inner, bias, outer, direct)
 
 

@@ -132,9 +132,11 @@ class ExampleRecorder:
         )
         order = np.lexsort((np.arange(len(right)), -promise))
         secret = digest((question.text,), person=b"examples")
-        drawn = np.argsort(keyed_hashes(np.arange(len(right)), secret))[:MOST_OTHERS]
-        kept = np.unique(np.concatenate((order[:MOST_FINALISTS], drawn, np.flatnonzero(right))))
-        finalists = reader.finalists(kept)
+        sample = np.argsort(keyed_hashes(np.arange(len(right)), secret))[:MOST_OTHERS]
+        selected = np.unique(
+            np.concatenate((order[:MOST_FINALISTS], sample, np.flatnonzero(right)))
+        )
+        finalists = reader.finalists(selected)
         if right.any() and not right.all():
             self.examples.append(
                 Example(
@@ -143,7 +145,7 @@ class ExampleRecorder:
                     self._given,
                     reader.described.astype(np.float32),
                     right,
-                    kept,
+                    selected,
                     finalists.inputs.astype(np.float32),
                 )
             )
@@ -155,8 +157,8 @@ def with_fewest_walks(reader: QuestionReader, finalists: Finalists, /) -> Finali
 
     Who records needs no answer, and the texts of all walks take most of a call's time.
     """
-    place = int(reader.candidates.walks[finalists.numbers].argmin())
-    row = slice(place, place + 1)
+    index = int(reader.candidates.walks[finalists.numbers].argmin())
+    row = slice(index, index + 1)
     return Finalists(finalists.numbers[row], finalists.inputs[row], finalists.text_scores[row])
 
 
@@ -175,16 +177,16 @@ def right_candidates(
         same: Gives of steps that say the same the one that chains have.
     """
     candidates = reader.candidates
-    starts, ids = reader.start_ids(), reader.relation_ids()
+    start_relations, ids = reader.start_ids(), reader.relation_ids()
     right = np.zeros(len(candidates), dtype=np.bool_)
     for number in range(len(candidates)):
-        start = starts[candidates.start[number]]
+        start = start_relations[candidates.start[number]]
         if question.chains:
             steps = tuple(same((ids[rel], back)) for rel, back in candidates.sequence(number))
             right[number] = (start, steps) in question.chains
         elif start in question.start_ids:
-            ends = reader.end_ids(number, most=_MOST_ENDS) - {start}
-            right[number] = bool(ends) and ends == question.answer_ids
+            end_ids = reader.end_ids(number, most=_MOST_ENDS) - {start}
+            right[number] = bool(end_ids) and end_ids == question.answer_ids
     return right
 
 
@@ -199,12 +201,12 @@ def hash_of(questions: Iterable[AnsweredQuestion], /) -> str:
     """Returns a hash of questions and what is right for them, 32 hexadecimal digits."""
     parts: list[str] = []
     for question in questions:
-        said: tuple[Any, ...] = (
+        fields: tuple[Any, ...] = (
             question.text,
             question.family,
             question.start_ids,
             question.chains,
             tuple(sorted(question.answer_ids)),
         )
-        parts.append(repr(said))
+        parts.append(repr(fields))
     return digest(sorted(parts), person=b"questions").hex()

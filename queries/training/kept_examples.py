@@ -27,30 +27,30 @@ def write_examples(
     meta = {
         "questions": [
             {
-                "text": one.text,
-                "graph": one.graph,
-                "family": one.family,
-                "start_ids": one.start_ids,
-                "chains": one.chains,
-                "answer_ids": sorted(one.answer_ids),
+                "text": question.text,
+                "graph": question.graph,
+                "family": question.family,
+                "start_ids": question.start_ids,
+                "chains": question.chains,
+                "answer_ids": sorted(question.answer_ids),
             }
-            for one in questions
+            for question in questions
         ],
-        "examples": [[one.family, one.text, one.given] for one in examples],
+        "examples": [[example.family, example.text, example.given] for example in examples],
     }
     arrays: dict[str, Any] = {
         "sizes": np.array(
-            [[len(one.right), len(one.finalists)] for one in examples], dtype=np.int64
+            [[len(example.right), len(example.finalists)] for example in examples], dtype=np.int64
         ),
         _META: np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
     }
     if examples:
         for name in ("described", "right", "finalists", "inputs"):
-            arrays[name] = np.concatenate([getattr(one, name) for one in examples])
-    beside = path.with_suffix(".tmp")
-    with beside.open("wb") as file:
+            arrays[name] = np.concatenate([getattr(example, name) for example in examples])
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("wb") as file:
         np.savez(file, **arrays)
-    beside.replace(path)
+    temporary.replace(path)
 
 
 def read_examples(path: Path, /) -> tuple[tuple[AnsweredQuestion, ...], tuple[Example, ...]]:
@@ -64,30 +64,30 @@ def read_examples(path: Path, /) -> tuple[tuple[AnsweredQuestion, ...], tuple[Ex
         meta = json.loads(arrays[_META].tobytes())
         questions = tuple(
             AnsweredQuestion(
-                one["text"],
-                one["graph"],
-                one["family"],
-                tuple(one["start_ids"]),
+                question["text"],
+                question["graph"],
+                question["family"],
+                tuple(question["start_ids"]),
                 tuple(
                     (start, tuple((relation, bool(back)) for relation, back in steps))
-                    for start, steps in one["chains"]
+                    for start, steps in question["chains"]
                 ),
-                frozenset(one["answer_ids"]),
+                frozenset(question["answer_ids"]),
             )
-            for one in meta["questions"]
+            for question in meta["questions"]
         )
         sizes = arrays["sizes"].reshape(-1, 2)
-        ends = np.cumsum(sizes, axis=0)
+        offsets = np.cumsum(sizes, axis=0)
         examples = []
-        for (family, text, given), (last, final), (count, finalists) in zip(
-            meta["examples"], ends.tolist(), sizes.tolist(), strict=True
+        for (family, text, start_ids), (last, final), (count, finalists) in zip(
+            meta["examples"], offsets.tolist(), sizes.tolist(), strict=True
         ):
             rows, chosen = slice(last - count, last), slice(final - finalists, final)
             examples.append(
                 Example(
                     family,
                     text,
-                    given,
+                    start_ids,
                     arrays["described"][rows],
                     arrays["right"][rows],
                     arrays["finalists"][chosen],

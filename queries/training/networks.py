@@ -125,14 +125,14 @@ def _lists(
     for of_question, good, name in rows:
         if not good.any() or good.all():
             continue
-        kept = np.arange(len(good))
-        if len(kept) > options.most_candidates:
-            drawn = random.choice(len(good), options.most_candidates, replace=False)
-            kept = np.union1d(np.flatnonzero(good), drawn)
-        inputs.append(of_question[kept])
-        right.append(good[kept].astype(np.float32))
+        selected = np.arange(len(good))
+        if len(selected) > options.most_candidates:
+            sample = random.choice(len(good), options.most_candidates, replace=False)
+            selected = np.union1d(np.flatnonzero(good), sample)
+        inputs.append(of_question[selected])
+        right.append(good[selected].astype(np.float32))
         family.append(name)
-        begin.append(begin[-1] + len(kept))
+        begin.append(begin[-1] + len(selected))
     if not inputs:
         raise InputError("there is no question with a right candidate and a wrong one")
     return _Lists(np.concatenate(inputs), np.concatenate(right), np.array(begin), family)
@@ -176,12 +176,12 @@ def _train_one(
     share = _shares(lists.family, weights)
     steps = max(int(options.epochs * min(len(sizes), options.most_questions) / options.batch), 1)
     for step in range(steps):
-        drawn = random.choice(len(sizes), options.batch, p=share)
+        sample = random.choice(len(sizes), options.batch, p=share)
         rows = np.concatenate(
-            [np.arange(lists.begin[i], lists.begin[i + 1]) for i in drawn.tolist()]
+            [np.arange(lists.begin[i], lists.begin[i + 1]) for i in sample.tolist()]
         )
-        kept = np.where(random.random(count) > options.left_out, 1.0, 0.0).astype(np.float32)
-        gradients = _gradients(parameters, inputs[rows] * kept, lists.right[rows], sizes[drawn])
+        mask = np.where(random.random(count) > options.left_out, 1.0, 0.0).astype(np.float32)
+        gradients = _gradients(parameters, inputs[rows] * mask, lists.right[rows], sizes[sample])
         rate = options.learning_rate * max(0.02, 1.0 - step / steps)
         for part, gradient in enumerate(gradients):
             gradient = gradient + np.float32(decays[part]) * parameters[part]
@@ -195,9 +195,11 @@ def _train_one(
 
 def _shares(families: Sequence[str], weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
     """Returns how often each question is drawn: families weigh alike, but for ``weights``."""
-    names, place, counts = np.unique(np.array(families), return_inverse=True, return_counts=True)
+    names, family_index, counts = np.unique(
+        np.array(families), return_inverse=True, return_counts=True
+    )
     of_family = np.array([weights.get(str(name), 1.0) for name in names]) / counts
-    share: npt.NDArray[np.float64] = of_family[place] / of_family[place].sum()
+    share: npt.NDArray[np.float64] = of_family[family_index] / of_family[family_index].sum()
     return share
 
 

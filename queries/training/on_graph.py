@@ -115,11 +115,11 @@ class GraphTraining:
             "left_out": dict(self.left_out),
             "kept_aside": {
                 name: {
-                    "asked": one.asked,
-                    "shipped": _rounded(one.shipped),
-                    "trained": _rounded(one.trained),
+                    "asked": questions.asked,
+                    "shipped": _rounded(questions.shipped),
+                    "trained": _rounded(questions.trained),
                 }
-                for name, one in (
+                for name, questions in (
                     (OWN, self.own),
                     (WALKS, self.walks),
                     ("unseen", self.unseen),
@@ -180,11 +180,17 @@ def train_on_graph(
         learned += [question for question in made.questions if question.text not in aside]
         _count(left_out, "a paraphrase was unusable", made.unusable)
         _count(left_out, "the model gave no paraphrase", made.failed)
-    kept = folder / folder_name(service, graph, shipped)
-    recorded = record(service, learned, shipped, kept, progress=_of(progress, "learning questions"))
+    folder_of_graph = folder / folder_name(service, graph, shipped)
+    recorded = record(
+        service, learned, shipped, folder_of_graph, progress=_of(progress, "learning questions")
+    )
     judged = {
         name: record(
-            service, part.kept_aside, shipped, kept, progress=_of(progress, "questions kept aside")
+            service,
+            part.kept_aside,
+            shipped,
+            folder_of_graph,
+            progress=_of(progress, "questions kept aside"),
         )
         for name, part in parts.items()
     }
@@ -227,7 +233,7 @@ def _decided(
     families: dict[str, int] = {}
     for question in learned:
         families[question.family] = families.get(question.family, 0) + 1
-    found = GraphTraining(
+    training = GraphTraining(
         scorer=scorer,
         used=(deciding.trained or 0.0) > (deciding.shipped or 0.0),
         decided_by=OWN if by_own else "all",
@@ -240,7 +246,7 @@ def _decided(
         left_out=dict(left_out),
         examples=len(recorded.examples),
     )
-    return replace(found, scorer=replace(scorer, notes=found.notes()))
+    return replace(training, scorer=replace(scorer, notes=training.notes()))
 
 
 def _judged(
@@ -252,19 +258,22 @@ def _judged(
     among: Collection[str] | None = None,
 ) -> Judged:
     """Returns the figures on some recorded questions, or on those of some texts among them."""
-    asked = sum(
+    times_asked = sum(
         times
         for each in recorded
         for text, times in each.asked.items()
         if among is None or text in among
     )
-    if not asked:
+    if not times_asked:
         return Judged(0, None, None)
     examples = [
-        one for each in recorded for one in each.examples if among is None or one.text in among
+        example
+        for each in recorded
+        for example in each.examples
+        if among is None or example.text in among
     ]
-    before, after = (hits(scorer, examples) / asked for scorer in (shipped, trained))
-    return Judged(asked, before, after)
+    before, after = (hits(scorer, examples) / times_asked for scorer in (shipped, trained))
+    return Judged(times_asked, before, after)
 
 
 def _walks(service: Service, graph: str, options: GraphTrainingOptions) -> list[AnsweredQuestion]:

@@ -66,15 +66,15 @@ def read_own_questions(
     """
     kind = format_of(path, question_format)
     if kind is QuestionFormat.LINES:
-        found = [_own(record) for record in read_records(path)]
+        questions = [_own(record) for record in read_records(path)]
     else:
-        found = [
+        questions = [
             OwnQuestion(case.question, case.entity_ids, (), (case.statement_ids,), case.answers)
             for case in read_question_file(path, question_format=kind, language=language)
         ]
-    if not found:
+    if not questions:
         raise InputError(f"{path} holds no questions", argument="questions")
-    return found
+    return questions
 
 
 def _own(record: Record) -> OwnQuestion:
@@ -82,7 +82,7 @@ def _own(record: Record) -> OwnQuestion:
         # A turn of a conversation says nothing of what is right.
         return OwnQuestion("")
     alternatives = record.fields.get("alternatives") or []
-    if not isinstance(alternatives, list) or not all(isinstance(one, list) for one in alternatives):
+    if not isinstance(alternatives, list) or not all(isinstance(ids, list) for ids in alternatives):
         raise record.error("alternatives", "a list of lists of statement ids")
     answers = record.fields.get("answers")
     return OwnQuestion(
@@ -107,17 +107,17 @@ def answered(service: Service, graph: str, questions: Iterable[OwnQuestion], /) 
         graph: Its name.
         questions: Of a file.
     """
-    found = OwnQuestions()
+    own = OwnQuestions()
     for question in questions:
         if not question.text.strip():
-            found.leave_out("a conversation")
+            own.leave_out("a conversation")
             continue
         resolved = _resolved(service, graph, question)
         if isinstance(resolved, str):
-            found.leave_out(resolved)
+            own.leave_out(resolved)
         else:
-            found.questions.append(resolved)
-    return found
+            own.questions.append(resolved)
+    return own
 
 
 def _resolved(service: Service, graph: str, question: OwnQuestion) -> AnsweredQuestion | str:
@@ -128,20 +128,23 @@ def _resolved(service: Service, graph: str, question: OwnQuestion) -> AnsweredQu
     entities = tuple(dict.fromkeys(entity.id for entity in known.values()))
     chains: tuple[Chain, ...] = ()
     if question.relations:
-        steps = tuple((one.removeprefix("-"), one.startswith("-")) for one in question.relations)
+        steps = tuple(
+            (relation.removeprefix("-"), relation.startswith("-"))
+            for relation in question.relations
+        )
         chains = tuple((entity, steps) for entity in entities)
     elif question.statement_sets:
         info = service.graph(graph)
-        wanted = [id_ for ids in question.statement_sets for id_ in ids]
-        statements = service.store.statements(info.edition, wanted)
+        statement_ids = [id_ for ids in question.statement_sets for id_ in ids]
+        statements = service.store.statements(info.edition, statement_ids)
         chains = tuple(
             chain
             for ids in question.statement_sets
             if (chain := _chain(ids, statements, entities)) is not None
         )
     if chains:
-        starts = tuple(dict.fromkeys(start for start, _ in chains))
-        return AnsweredQuestion(question.text, graph, OWN, starts, chains)
+        start_ids = tuple(dict.fromkeys(start for start, _ in chains))
+        return AnsweredQuestion(question.text, graph, OWN, start_ids, chains)
     if not entities:
         return "it says neither entity nor gold statements of the graph"
     answers = frozenset(
@@ -159,8 +162,8 @@ def _chain(
     gold = [statements[id_] for id_ in ids if id_ in statements]
     if not gold or len(gold) < len(ids):
         return None
-    ends = entities or tuple(id_ for id_ in _ends(gold[0]) if id_ is not None)
-    for start in ends:
+    start_candidates = entities or tuple(id_ for id_ in _ends(gold[0]) if id_ is not None)
+    for start in start_candidates:
         here: str | None = start
         steps: list[SignedStep] = []
         for statement in gold:
@@ -183,11 +186,11 @@ def _ends(statement: Statement) -> tuple[str, str | None]:
 def _answer(service: Service, graph: str, answer: str) -> str | None:
     """Returns the id of an answer: as it stands, or of the one entity of that name."""
     try:
-        found = service.entities([answer], graph=graph).found
+        entities = service.entities([answer], graph=graph).found
     except InputError:
-        found = {}
-    if found:
-        return next(iter(found.values())).id
+        entities = {}
+    if entities:
+        return next(iter(entities.values())).id
     if not answer.strip():
         return None
     name = normalise_name(answer)

@@ -57,31 +57,31 @@ def paraphrase(
     Raises:
         SetupError, LimitError: As ``ChatModel.complete``.
     """
-    used, found = prompt or load_prompt(PROMPT), Paraphrases()
+    used, paraphrases = prompt or load_prompt(PROMPT), Paraphrases()
     for done, question in enumerate(questions, start=1):
         name = next((names[id_] for id_ in question.start_ids if names.get(id_)), "")
         if not name or fold(name) not in fold(question.text):
             continue
         messages = used.render(question=one_line(question.text), name=name, count=str(count))
         try:
-            asked = ask(model, messages, read_lines, generation=Generation(max_tokens=60 * count))
+            reply = ask(model, messages, read_lines, generation=Generation(max_tokens=60 * count))
         except ReplyError:
-            asked = None
-        if asked is None or asked.value is None:
-            found.failed += 1
+            reply = None
+        if reply is None or reply.value is None:
+            paraphrases.failed += 1
             progress(done)
             continue
         seen = {fold(question.text)}
         # The last line of a reply that was cut is no whole question.
-        is_cut = asked.exchanges[-1].finish_reason == CUT
-        for line in (asked.value[:-1] if is_cut else asked.value)[:count]:
+        is_cut = reply.exchanges[-1].finish_reason == CUT
+        for line in (reply.value[:-1] if is_cut else reply.value)[:count]:
             if fold(line) in seen or fold(name) not in fold(line):
-                found.unusable += 1
+                paraphrases.unusable += 1
                 continue
             seen.add(fold(line))
-            found.questions.append(replace(question, text=line))
+            paraphrases.questions.append(replace(question, text=line))
         progress(done)
-    return found
+    return paraphrases
 
 
 def read_lines(reply: str, /) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class CandidateRecorder:
             DeadlineError: The time of one read was not enough for its texts.
         """
         self._asked, self._example = (question, given), None
-        found = service.retrieve(
+        result = service.retrieve(
             RetrieveRequest(
                 question.text,
                 Strategy.PATHS,
@@ -74,20 +74,20 @@ class CandidateRecorder:
                 entity_ids=question.start_ids if given else (),
             )
         )
-        if any(cut.reason is CutReason.DEADLINE for cut in found.truncated):
+        if any(cut.reason is CutReason.DEADLINE for cut in result.truncated):
             raise DeadlineError("the time of one read was not enough to embed all texts")
         return self._example
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
         """Keeps the example of the candidates that the shipped scorer chooses; goes on with one."""
         assert self._asked is not None, "questions are asked by ask"
-        question, given = self._asked
+        question, scores = self._asked
         finalists, _ = self._ranker.rank(reader, most)
         numbers = finalists.numbers
         self._example = Example(
             question.family,
             question.text,
-            given,
+            scores,
             reader.described[numbers].astype(np.float32),
             right_candidates(reader, question)[numbers],
             np.arange(len(numbers)),
@@ -133,30 +133,30 @@ def record(
         progress: Called with how many questions are done, and of how many.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    recorder, found = CandidateRecorder(scorer), Recorded()
+    recorder, recorded = CandidateRecorder(scorer), Recorded()
     with service.ranking_by(recorder):
         for first in range(0, len(questions), AT_ONCE):
             some = tuple(questions[first : first + AT_ONCE])
             known = [question for question in some if _is_known(service, question)]
-            found.unanswerable += len(some) - len(known)
+            recorded.unanswerable += len(some) - len(known)
             for question in known:
-                before = found.asked.get(question.text, 0)
-                found.asked[question.text] = before + len(_ways(question))
+                before = recorded.asked.get(question.text, 0)
+                recorded.asked[question.text] = before + len(_ways(question))
             path = folder / f"{first:06d}-{hash_of(some)[:16]}.npz"
-            kept = _kept(path)
-            if kept is None:
-                failed = len(found.failed)
-                kept = [
+            stored = _kept(path)
+            if stored is None:
+                failed = len(recorded.failed)
+                stored = [
                     example
                     for question in known
-                    for given in _ways(question)
-                    for example in _asked(service, recorder, question, given, found)
+                    for way in _ways(question)
+                    for example in _asked(service, recorder, question, way, recorded)
                 ]
-                if len(found.failed) == failed:
-                    write_examples(path, known, kept)
-            found.examples.extend(kept)
+                if len(recorded.failed) == failed:
+                    write_examples(path, known, stored)
+            recorded.examples.extend(stored)
             progress(min(first + AT_ONCE, len(questions)), len(questions))
-    return found
+    return recorded
 
 
 def folder_name(service: Service, graph: str, scorer: CandidateScorer, /) -> str:

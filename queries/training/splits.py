@@ -46,7 +46,7 @@ def split(questions: Sequence[AnsweredQuestion], /, *, share: float, random_seed
     """
     sequences = [_sequence(question) for question in questions]
     texts = _together(questions)
-    kept: set[int] = set()
+    selected: set[int] = set()
     distinct = Counter(sequence for sequence in sequences if sequence)
     if len(distinct) >= _LEAST_SEQUENCES:
         room = share / 2 * len(questions)
@@ -54,23 +54,23 @@ def split(questions: Sequence[AnsweredQuestion], /, *, share: float, random_seed
             # One sequence may be most of the questions: it is left to learn from.
             if distinct[sequence] <= room:
                 room -= distinct[sequence]
-                kept.update(n for n, one in enumerate(sequences) if one == sequence)
-    by_sequence = set(kept)
+                selected.update(n for n, item in enumerate(sequences) if item == sequence)
+    by_sequence = set(selected)
     groups = Counter(texts)
-    room = share * len(questions) - len(kept)
+    room = share * len(questions) - len(selected)
     for text in _drawn(groups, random_seed):
         if room < 1:
             break
-        members = {n for n, one in enumerate(texts) if one == text} - kept
-        kept |= members
+        members = {n for n, item in enumerate(texts) if item == text} - selected
+        selected |= members
         room -= len(members)
     # A text that asks for several things is kept aside with the first of them.
-    aside = {texts[n] for n in kept}
-    learned = [n for n in range(len(questions)) if n not in kept and texts[n] not in aside]
+    aside = {texts[n] for n in selected}
+    learned = [n for n in range(len(questions)) if n not in selected and texts[n] not in aside]
     left = {sequences[n] for n in learned}
     return Split(
         tuple(questions[n] for n in learned),
-        tuple(questions[n] for n in sorted(kept)),
+        tuple(questions[n] for n in sorted(selected)),
         sum(sequences[n] not in left for n in by_sequence),
     )
 
@@ -92,8 +92,8 @@ def _together(questions: Sequence[AnsweredQuestion]) -> list[int]:
 
     first: dict[Hashable, int] = {}
     for number, question in enumerate(questions):
-        asked = (question.start_ids, question.chains, question.answer_ids)
-        for key in (fold(question.text), asked):
+        parts = (question.start_ids, question.chains, question.answer_ids)
+        for key in (fold(question.text), parts):
             known = first.setdefault(key, number)
             low, high = sorted((root(known), root(number)))
             parent[high] = low

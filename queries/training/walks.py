@@ -107,23 +107,23 @@ def make_walk_questions(
     ids = graph.relation_ids.take(np.arange(graph.relation_count))
     relation_labels = labels.relations(np.arange(graph.relation_count))
     wording = _Wordings(random, ids, relation_labels, names(ids))
-    starts = _starts(graph)
-    if not len(starts):
+    start_entities = _starts(graph)
+    if not len(start_entities):
         raise InputError(f"graph {name!r} has no labelled entity with statements to walk from")
     seen: Counter[Step] = Counter()
-    found: list[AnsweredQuestion] = []
+    questions: list[AnsweredQuestion] = []
     for length in sorted(counts):
         missing, tries = counts[length], counts[length] * _TRIES
         while missing and tries:
             tries -= 1
-            start = int(starts[random.randrange(len(starts))])
+            start = int(start_entities[random.randrange(len(start_entities))])
             steps = _walk(graph, start, length, random, seen)
             if steps is None:
                 continue
             text = wording.question(labels.nodes(np.array([start]))[0], steps)
             seen.update(steps)
             missing -= 1
-            found.append(
+            questions.append(
                 AnsweredQuestion(
                     text if random.random() < 0.6 else text.lower(),
                     name,
@@ -132,9 +132,9 @@ def make_walk_questions(
                     ((graph.node_ids[start], tuple((ids[rel], back) for rel, back in steps)),),
                 )
             )
-    if not found:
+    if not questions:
         raise InputError(f"graph {name!r} has no walks to ask for")
-    return found
+    return questions
 
 
 def _starts(graph: KnowledgeGraph) -> Int64:
@@ -174,13 +174,13 @@ def _walk(
         if not moves:
             return None
         step = random.choice(sorted(moves))
-        wanted = None
+        target = None
         if turning and len(steps) == 1:
-            wanted = (steps[0][0], not steps[0][1])
+            target = (steps[0][0], not steps[0][1])
         elif turning and len(steps) == 2 and random.random() < _AGAIN:
-            wanted = steps[0]
-        if wanted in moves:
-            step = wanted
+            target = steps[0]
+        if target in moves:
+            step = target
         steps.append(step)
         visited.append(random.choice(moves[step]))
     if len(set(visited)) < len(visited):
@@ -190,9 +190,9 @@ def _walk(
     return None if any(turns[1:]) and not turns[0] else steps
 
 
-def _turns(one: Step, other: Step, /) -> bool:
+def _turns(step: Step, other: Step, /) -> bool:
     """Returns whether a step is the same relation back."""
-    return one[0] == other[0] and one[1] != other[1]
+    return step[0] == other[0] and step[1] != other[1]
 
 
 class _Wordings:
@@ -224,23 +224,23 @@ class _Wordings:
     def question(self, start: str, steps: Sequence[Step], /) -> str:
         """Returns a question that asks for the ends of a walk."""
         *before, (rel, back) = steps
-        said = start
+        subject = start
         if len(steps) > 1 and _turns(steps[0], steps[1]) and not self._people_say(steps[0][0]):
             noun = self._noun(steps[0][0])
             if len(steps) == 2:
                 return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, noun)
             others = _OTHERS_TOGETHER if steps[0][1] else _OTHERS_OF_SAME
-            said = self._drawn(others, start, noun)
+            subject = self._drawn(others, start, noun)
             before = before[2:]
         for step in before:
-            said = self._phrase(said, *step)
+            subject = self._phrase(subject, *step)
         phrases = self._people_say(rel)
         if phrases is not None:
-            return self._drawn(phrases.backward if back else phrases.forward, said)
+            return self._drawn(phrases.backward if back else phrases.forward, subject)
         name = self._name(rel)
         if _PREDICATE.fullmatch(name):
-            return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, said, name)
-        return self._drawn(_BACKWARD if back else _FORWARD, said, name)
+            return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, subject, name)
+        return self._drawn(_BACKWARD if back else _FORWARD, subject, name)
 
     def _phrase(self, said: str, rel: int, back: bool) -> str:
         """Returns words for what a step leads to from what was said so far."""

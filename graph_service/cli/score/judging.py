@@ -60,11 +60,11 @@ def preset_of(options: GEvalOptions, /) -> Preset:
     if options.weighting:
         preset = replace(preset, weighting=Weighting(options.weighting))
     if options.scale:
-        found = re.fullmatch(r"(\d+)-(\d+)", options.scale)
-        if found is None or int(found[1]) >= int(found[2]):
+        match = re.fullmatch(r"(\d+)-(\d+)", options.scale)
+        if match is None or int(match[1]) >= int(match[2]):
             raise InputError(f"a scale such as 1-5 was expected, got {options.scale!r}",
                              argument="scale")  # fmt: skip
-        preset = replace(preset, low=int(found[1]), high=int(found[2]))
+        preset = replace(preset, low=int(match[1]), high=int(match[2]))
     if options.runs is not None:
         preset = replace(preset, runs=options.runs)
     if options.samples is not None:
@@ -165,14 +165,14 @@ def _shares(text: str) -> tuple[float, float, float]:
 def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[TextCase]:
     if not splits:
         return cases
-    kept = [case for case in cases if case.split in splits]
-    if not kept:
+    selected = [case for case in cases if case.split in splits]
+    if not selected:
         raise InputError(
             f"no case is in {' or '.join(splits)}",
             argument="split",
             hint="Give cases a split, or draw one: --split-shares 20,40,40",
         )
-    return kept
+    return selected
 
 
 def compare(options: CompareRunsOptions, _output: Output, /) -> Report:

@@ -183,11 +183,11 @@ def _withheld(
             after = page.next
             if after is None:
                 break
-    wanted = {
+    statement_ids = {
         question.id: [id_ for listed in question.minimum_sets for id_ in listed]
         for question in gold_for(answers, options, output)
     }
-    if not any(wanted.get(item.question_id) for item in answers):
+    if not any(statement_ids.get(item.question_id) for item in answers):
         raise InputError(
             "none of the answers is to a question with a minimum set, from which the view could "
             "have withheld anything",
@@ -197,7 +197,7 @@ def _withheld(
     return {
         item.question_id: tuple(
             removed[id_]
-            for id_ in dict.fromkeys(wanted.get(item.question_id, ()))
+            for id_ in dict.fromkeys(statement_ids.get(item.question_id, ()))
             if id_ in removed
         )
         for item in answers
@@ -211,7 +211,7 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
     cases = plan_rounds(gold_of(options), rounds=options.rounds, random_seed=options.view_seed)
     with open_from(options, output) as service, judges(options, run=options) as judge:
         client = Client.over(service)
-        asked = Asked(
+        how = Asked(
             judge().model if named and not options.templates else None,
             Setting(options.setting),
             options.graph,
@@ -225,9 +225,9 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
             options,
             output,
             cases,
-            lambda case: ask_withheld(case, retriever=client, asked=asked),
+            lambda case: ask_withheld(case, retriever=client, asked=how),
             WithheldRow,
-            basis=f"withheld from {asked.label}, random seed {options.view_seed}",
+            basis=f"withheld from {how.label}, random seed {options.view_seed}",
         )
         rounds = score_withheld(
             cases,
@@ -236,25 +236,25 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
             entailment=entailment,
             beside_question=beside_judge(judge()) if options.lenient else None,
         )
-    return rounds_report(rounds, label=asked.label, judged_by=entailment.name)
+    return rounds_report(rounds, label=how.label, judged_by=entailment.name)
 
 
 def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapping[str, Triple]:
     """The triples of Wikidata statements, found through the entity that their ids begin with."""
-    wanted = set(ids)
-    found: dict[str, Triple] = {}
-    for entity in sorted({id_.split("$")[0] for id_ in wanted}):
+    targets = set(ids)
+    triples: dict[str, Triple] = {}
+    for entity in sorted({id_.split("$")[0] for id_ in targets}):
         for statement in client.statements(entity, graph=graph, limit=ALL):
-            if statement.triple.statement_id in wanted:
-                found[statement.triple.statement_id] = statement.triple
-    missing = sorted(wanted - found.keys())
+            if statement.triple.statement_id in targets:
+                triples[statement.triple.statement_id] = statement.triple
+    missing = sorted(targets - triples.keys())
     if missing:
         raise InputError(
             f"the graph has no statement {missing[0]} of a minimum set ({len(missing)} are missing)",
             argument="gold",
             hint="Give the graph that the questions were made for: --store URL --graph NAME",
         )
-    return found
+    return triples
 
 
 def knowledge(options: KnowledgeScoreOptions, _output: Output, /) -> Report:

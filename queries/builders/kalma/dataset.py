@@ -47,9 +47,9 @@ def build(
     drafts = stages.run(Stage(openings, Draft, evolver.open), pools)
     for name in between:
         drafts = stages.run(Stage(name, Draft, evolver.extend), drafts)
-    asked = stages.run(Stage(general, Questioned, evolver.ask_general), drafts)
-    asked = stages.run(Stage(specific, Questioned, evolver.ask_specific), asked)
-    return stages.run(Stage(cited, Questioned, cite), asked)
+    questions = stages.run(Stage(general, Questioned, evolver.ask_general), drafts)
+    questions = stages.run(Stage(specific, Questioned, evolver.ask_specific), questions)
+    return stages.run(Stage(cited, Questioned, cite), questions)
 
 
 def write_set(folder: Path, made: Sequence[Questioned], model: str, /) -> None:
@@ -74,14 +74,14 @@ def _question_line(one: Questioned, kind: str) -> dict[str, object]:
     }
 
 
-def paragraph_of(one: Questioned, model: str, /) -> Answer:
+def paragraph_of(questioned: Questioned, model: str, /) -> Answer:
     """Returns a paragraph as the answer to its general question."""
-    pool = one.draft.pool
+    pool = questioned.draft.pool
     return Answer(
-        question_id=one.id,
-        question=one.general,
-        text=one.text,
-        sentences=parse_answer(one.text, pool.triples),
+        question_id=questioned.id,
+        question=questioned.general,
+        text=questioned.text,
+        sentences=parse_answer(questioned.text, pool.triples),
         knowledge=pool.triples,
         result=None,
         model=model,
@@ -101,36 +101,36 @@ def check(folder: Path, /) -> tuple[str, ...]:
     general = read_gold_questions(folder / GENERAL_NAME)
     specific = read_gold_questions(folder / SPECIFIC_NAME)
     paragraphs = _paragraphs(folder / PARAGRAPHS_NAME)
-    found: list[str] = []
-    by_id = {one.id: one for one in specific}
-    answers = {one.question_id: one for one in paragraphs}
+    faults: list[str] = []
+    by_id = {question.id: question for question in specific}
+    answers = {paragraph.question_id: paragraph for paragraph in paragraphs}
     for number, question in enumerate(general, 1):
         where = f"{GENERAL_NAME}, line {number}"
         other = by_id.get(question.id)
         if other is None:
-            found.append(f"{where}: {SPECIFIC_NAME} has no question {question.id!r}")
+            faults.append(f"{where}: {SPECIFIC_NAME} has no question {question.id!r}")
         elif _gold(other) != _gold(question):
-            found.append(f"{where}: the specific question {question.id!r} has another gold set")
+            faults.append(f"{where}: the specific question {question.id!r} has another gold set")
         answer = answers.get(question.id)
         if answer is None:
-            found.append(f"{where}: {PARAGRAPHS_NAME} has no paragraph {question.id!r}")
+            faults.append(f"{where}: {PARAGRAPHS_NAME} has no paragraph {question.id!r}")
             continue
         known = {triple.statement_id for triple in answer.knowledge}
         missing = [id_ for id_ in question.statement_ids if id_ not in known]
         if missing:
-            found.append(f"{where}: statement {missing[0]!r} is not in the paragraph's knowledge")
+            faults.append(f"{where}: statement {missing[0]!r} is not in the paragraph's knowledge")
         if parse_answer(answer.text, answer.knowledge) != answer.sentences:
-            found.append(f"{where}: the paragraph's text is not read as its citations")
+            faults.append(f"{where}: the paragraph's text is not read as its citations")
         counts = citation_row(answer, question).counts
         for name in ("precision", "recall"):
             score = None if counts is None else getattr(counts, name)
             if score != 1.0:
                 shown = "none" if score is None else f"{score:.3f}"
-                found.append(f"{where}: citation {name} of the paragraph is {shown}, not 1")
+                faults.append(f"{where}: citation {name} of the paragraph is {shown}, not 1")
     for name, ids in ((SPECIFIC_NAME, by_id), (PARAGRAPHS_NAME, answers)):
         more = sorted(ids.keys() - {question.id for question in general})
-        found += [f"{name}: {id_!r} is not in {GENERAL_NAME}" for id_ in more]
-    return tuple(found)
+        faults += [f"{name}: {id_!r} is not in {GENERAL_NAME}" for id_ in more]
+    return tuple(faults)
 
 
 def _gold(question: GoldQuestion) -> tuple[object, ...]:

@@ -100,17 +100,17 @@ class Evolver:
         labels = (pool.head.label, pool.value.label)
 
         def read(text: str) -> str:
-            said = read_sentence(text, names=labels)
-            if not all(names_any(said, [label]) for label in labels):
+            sentence = read_sentence(text, names=labels)
+            if not all(names_any(sentence, [label]) for label in labels):
                 raise RefusedError(
                     "fact not stated",
                     f"the sentence has to name {labels[0]} and {labels[1]} as the fact does",
                 )
-            return said
+            return sentence
 
         messages = load_builder_prompt("kalma-open").render(fact=fact_line(pool.pair))
-        said = ask_for(self.model, messages, read, generation=self.generation)
-        return Draft(pool.id, pool, (CitedSentence(said, (pool.pair.statement_id,)),))
+        opening = ask_for(self.model, messages, read, generation=self.generation)
+        return Draft(pool.id, pool, (CitedSentence(opening, (pool.pair.statement_id,)),))
 
     def _annotated(self, pool: Pool) -> CitedSentence:
         own = [triple.statement_id for triple in pool.triples].index(pool.pair.statement_id) + 1
@@ -134,46 +134,53 @@ class Evolver:
         """Returns the paragraph with one sentence more, on the candidate of the best score."""
         candidates = self._candidates(draft)
         chosen = best_of(candidates)
-        fact = next(one for one in draft.pool.triples if one.statement_id == chosen.statement_id)
+        fact = next(
+            triple for triple in draft.pool.triples if triple.statement_id == chosen.statement_id
+        )
 
         def read(text: str) -> str:
-            said = read_sentence(text, names=(fact.head.label, fact.value_label))
-            if not names_any(said, [fact.value_label, value_words(fact)]):
+            sentence = read_sentence(text, names=(fact.head.label, fact.value_label))
+            if not names_any(sentence, [fact.value_label, value_words(fact)]):
                 raise RefusedError(
                     "fact not stated",
                     f"the sentence has to name {value_words(fact)} as the fact does",
                 )
-            if any(said.casefold() == part.text.casefold() for part in draft.sentences):
+            if any(sentence.casefold() == part.text.casefold() for part in draft.sentences):
                 raise RefusedError("sentence repeated", "the paragraph has this sentence already")
-            return said
+            return sentence
 
         messages = load_builder_prompt("kalma-extend").render(
             paragraph=draft.text, fact=fact_line(fact)
         )
-        said = ask_for(self.model, messages, read, generation=self.generation)
+        continuation = ask_for(self.model, messages, read, generation=self.generation)
         ordered = sorted(candidates, key=lambda one: (-round(one.score, 9), one.statement_id))
         return replace(
             draft,
-            sentences=(*draft.sentences, CitedSentence(said, (chosen.statement_id,))),
+            sentences=(*draft.sentences, CitedSentence(continuation, (chosen.statement_id,))),
             candidates=tuple(ordered),
         )
 
     def _candidates(self, draft: Draft) -> list[Candidate]:
         cited = set(draft.minimum)
-        left = [one for one in draft.pool.triples if one.statement_id not in cited]
+        left = [triple for triple in draft.pool.triples if triple.statement_id not in cited]
         if not left:
             raise RefusedError("no fact left", f"the pool has {len(draft.pool.triples)} facts")
         sentences = [fact_sentence(triple) for triple in left]
-        perplexities = self.perplexity.of([f"{draft.text} {said}" for said in sentences])
+        perplexities = self.perplexity.of([f"{draft.text} {sentence}" for sentence in sentences])
         uses = [max(self.material.uses.get(triple.relation.id, 1), 1) for triple in left]
         scores = selection_scores(
             uses, perplexities, statements=self.material.statements, share=self.share
         )
         return [
             Candidate(
-                triple.statement_id, said, part_of_speech(triple.relation.label), count, perp, score
+                triple.statement_id,
+                sentence,
+                part_of_speech(triple.relation.label),
+                count,
+                perp,
+                score,
             )
-            for triple, said, count, perp, score in zip(
+            for triple, sentence, count, perp, score in zip(
                 left, sentences, uses, perplexities, scores, strict=True
             )
         ]
@@ -184,21 +191,21 @@ class Evolver:
 
     def ask_specific(self, questioned: Questioned) -> Questioned:
         """Returns the paragraph with a question for its facts, beside the short one."""
-        said = self._question("kalma-specific", questioned.draft, other=questioned.general)
-        return replace(questioned, specific=said)
+        question = self._question("kalma-specific", questioned.draft, other=questioned.general)
+        return replace(questioned, specific=question)
 
     def _question(self, prompt: str, draft: Draft, *, other: str = "") -> str:
         labels = (draft.pool.head.label, draft.pool.value.label)
 
         def read(text: str) -> str:
-            said = read_question(text, names=labels)
-            if not names_any(said, labels):
+            question = read_question(text, names=labels)
+            if not names_any(question, labels):
                 raise RefusedError(
                     "nobody named", f"the question has to name {labels[0]} or {labels[1]}"
                 )
-            if other and said.casefold() == other.casefold():
+            if other and question.casefold() == other.casefold():
                 raise RefusedError("question repeated", "the specific question is the general one")
-            return said
+            return question
 
         messages = load_builder_prompt(prompt).render(paragraph=draft.text)
         return ask_for(self.model, messages, read, generation=self.generation)
@@ -221,7 +228,12 @@ def cite(questioned: Questioned, /) -> Questioned:
     pairs = zip(draft.sentences, printed, strict=True)
     text = " ".join(f"{part.text} {citation}." for part, citation in pairs)
     read = parse_answer(text, knowledge)
-    cited = {one.statement_id for sentence in read for one in sentence.citations if one.matched}
+    cited = {
+        citation.statement_id
+        for sentence in read
+        for citation in sentence.citations
+        if citation.matched
+    }
     if cited != set(draft.minimum) or any(sentence.not_available for sentence in read):
         raise RefusedError("citation unreadable", text)
     return replace(questioned, text=text)

@@ -26,7 +26,7 @@ def describe(folder: Path, /, *, beside: Sequence[Path] = ()) -> Description:
         InputError: A file is missing or wrong; names it.
     """
     paragraphs = read_answers(folder / PARAGRAPHS_NAME)
-    known = {one.question_id: one.knowledge for one in paragraphs}
+    known = {paragraph.question_id: paragraph.knowledge for paragraph in paragraphs}
     columns = [
         Column(name, _own(read_question_file(folder / name), known))
         for name in (GENERAL_NAME, SPECIFIC_NAME)
@@ -74,7 +74,7 @@ def _figures(
         "words of a question": mean_words([case.question for case in cases]),
         "entities of a question": mean(len(case.entity_ids) for case in cases),
         "entities": len(entities),
-        "names in full": mean(float(one) for one in named),
+        "names in full": mean(float(is_named) for is_named in named),
         "facts known of an entry": mean(len(facts) for facts in known.values()),
-        "relations": len({one.relation.id for facts in known.values() for one in facts}),
+        "relations": len({fact.relation.id for facts in known.values() for fact in facts}),
     }

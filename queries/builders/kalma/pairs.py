@@ -72,7 +72,7 @@ def read_pairs(path: str | Path, /) -> tuple[NamedPair, ...]:
     return read_cases(path, pair_of)
 
 
-def name_pairs(drawn: Sequence[Triple], /) -> tuple[NamedPair, ...]:
+def name_pairs(sample: Sequence[Triple], /) -> tuple[NamedPair, ...]:
     """Returns the names of pairs that were drawn; their ids are those of the statements."""
     return tuple(
         NamedPair(
@@ -81,7 +81,7 @@ def name_pairs(drawn: Sequence[Triple], /) -> tuple[NamedPair, ...]:
             triple.relation.id,
             one_line(triple.value_label),
         )
-        for triple in drawn
+        for triple in sample
     )
 
 
@@ -92,9 +92,9 @@ def disambiguate(pair: NamedPair, material: GraphMaterial, /) -> Pool:
         RefusedError: A name is unknown, no two of its entities are joined, or more than two are.
     """
     heads = material.namesakes(pair.head)
-    values = {found.id: found for found in material.namesakes(pair.value)}
-    for name, found in ((pair.head, heads), (pair.value, tuple(values.values()))):
-        if not found:
+    values = {entity.id: entity for entity in material.namesakes(pair.value)}
+    for name, entities in ((pair.head, heads), (pair.value, tuple(values.values()))):
+        if not entities:
             raise RefusedError("unknown name", f"the graph names nothing {name!r}")
     joined: dict[tuple[str, str], Triple] = {}
     for head in heads:
@@ -110,7 +110,7 @@ def disambiguate(pair: NamedPair, material: GraphMaterial, /) -> Pool:
         shown = ", ".join(f"{head} and {value}" for head, value in sorted(joined)[:3])
         raise RefusedError("ambiguous names", f"{pair.relation} joins {len(joined)} pairs: {shown}")
     ((head_id, value_id), stated), *_ = joined.items()
-    by_id = {found.id: found for found in heads}
+    by_id = {entity.id: entity for entity in heads}
     return make_pool(pair, by_id[head_id], values[value_id], stated, material)
 
 

@@ -61,9 +61,9 @@ class NGrams:
         for text in texts:
             tokens = self._tokens(text)
             seen += len(tokens) > order
-            for place in range(order - 1, len(tokens)):
+            for position in range(order - 1, len(tokens)):
                 for length in range(order):
-                    self._counts[length][tuple(tokens[place - length : place + 1])] += 1
+                    self._counts[length][tuple(tokens[position - length : position + 1])] += 1
         if not seen:
             raise InputError(f"the corpus {source} holds no words", argument="corpus")
         self._totals: Counter[tuple[str, ...]] = Counter()
@@ -152,7 +152,7 @@ class EchoedPerplexity:
         except ReplyError as error:
             raise RefusedError(NO_REPLY, f"{error.fault.value}: {error.message}") from error
         logs = [choice.logprob for choice in reply.logprobs]
-        if not logs or not all(math.isfinite(one) for one in logs):
+        if not logs or not all(math.isfinite(chance) for chance in logs):
             raise RefusedError(
                 "no perplexity", "log-probabilities of the prompt were expected, for two tokens up"
             )

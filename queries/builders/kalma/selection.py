@@ -46,8 +46,8 @@ def part_of_speech(relation: str, /) -> PartOfSpeech:
 
 def fact_sentence(triple: Triple, /) -> str:
     """Returns a fact as a sentence by the template of its relation's part of speech."""
-    said = triple_sentence(triple)
-    return said if said.endswith(".") else f"{said}."
+    sentence = triple_sentence(triple)
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def selection_scores(
         raise InputError(f"one perplexity a candidate was expected; {len(perplexities)} came")
     if any(count < 1 or count > statements for count in uses):
         raise InputError(f"uses from 1 to {statements} were expected, got {min(uses)}")
-    if not all(one > 0 and math.isfinite(one) for one in perplexities):
+    if not all(perplexity > 0 and math.isfinite(perplexity) for perplexity in perplexities):
         raise InputError(f"perplexities above 0 were expected, got {min(perplexities)}")
-    inverse = [1.0 / one for one in perplexities]
+    inverse = [1.0 / perplexity for perplexity in perplexities]
     # Beside the largest, so that no power overflows.
-    powers = [math.exp(one - max(inverse)) for one in inverse]
+    powers = [math.exp(weight - max(inverse)) for weight in inverse]
     total = math.fsum(powers)
     return tuple(
         share * math.log(2 * statements / count) + (1 - share) * power / total

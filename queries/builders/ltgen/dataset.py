@@ -64,17 +64,17 @@ def build(
         random_seed: Of the draws.
     """
     offers = question_offers(sample, most=questions, random_seed=random_seed)
-    asked = stages.run(Stage(QUESTION_STAGE, WrittenQuestion, writer.question), offers)
+    written = stages.run(Stage(QUESTION_STAGE, WrittenQuestion, writer.question), offers)
     talks: tuple[Offer, ...] = ()
     if writer.turns:
         talks = conversation_offers(sample, most_facts=facts, random_seed=random_seed)
     talked = stages.run(Stage(CONVERSATION_STAGE, WrittenConversation, writer.conversation), talks)
-    return asked, talked
+    return written, talked
 
 
 def write_set(
     folder: Path,
-    asked: Sequence[WrittenQuestion],
+    questions: Sequence[WrittenQuestion],
     talked: Sequence[WrittenConversation],
     /,
 ) -> tuple[int, int]:
@@ -82,7 +82,10 @@ def write_set(
 
     A turn with gold is a question with what was said before it. A reference is what the agent said.
     """
-    lines = [_line(one.id, one.offer, one.question, one.facts) for one in asked]
+    lines = [
+        _line(question.id, question.offer, question.question, question.facts)
+        for question in questions
+    ]
     turns: list[dict[str, Any]] = []
     references: list[dict[str, str]] = []
     for talk in talked:
@@ -103,15 +106,15 @@ def write_set(
 
 def _line(id_: str, offer: Offer, question: str, facts: Sequence[int]) -> dict[str, Any]:
     gold = [offer.triples[number - 1] for number in facts]
-    ends = [other_end(triple, offer.entity.id) for triple in gold]
+    other_ends = [other_end(triple, offer.entity.id) for triple in gold]
     return {
         "id": id_,
         "question": question,
         "kind": f"level {offer.level.value}",
         "entity_ids": [offer.entity.id],
         "statement_ids": [triple.statement_id for triple in gold],
-        "answers": list(dict.fromkeys(label for _, label in ends)),
-        "answer_ids": list(dict.fromkeys(end for end, _ in ends if end)),
+        "answers": list(dict.fromkeys(label for _, label in other_ends)),
+        "answer_ids": list(dict.fromkeys(end for end, _ in other_ends if end)),
     }
 
 
@@ -125,30 +128,30 @@ def check(folder: Path, /) -> tuple[str, ...]:
         InputError: A file is missing, or a line of it is wrong; names it.
     """
     offered = {
-        one.id: {triple.statement_id for triple in one.offer.triples}
+        item.id: {triple.statement_id for triple in item.offer.triples}
         for stage, kind in _STAGES
-        for one in _made(folder, stage, kind)
+        for item in _made(folder, stage, kind)
     }
     references = {
         row["id"] for row in map(orjson.loads, (folder / REFERENCES_NAME).read_bytes().splitlines())
     }
-    found: list[str] = []
+    faults: list[str] = []
     for name in (QUESTIONS_NAME, TURNS_NAME):
         for number, question in enumerate(_questions(folder / name), 1):
             where = f"{name}, line {number}"
             made_of = question.id if name == QUESTIONS_NAME else question.id.rpartition("#")[0]
             there = offered.get(made_of)
             if there is None:
-                found.append(f"{where}: no stage made {question.id!r}")
+                faults.append(f"{where}: no stage made {question.id!r}")
                 continue
             outside = [id_ for id_ in question.statement_ids if id_ not in there]
             if outside:
-                found.append(f"{where}: gold triple {outside[0]!r} was not offered")
+                faults.append(f"{where}: gold triple {outside[0]!r} was not offered")
             if not question.statement_ids or not question.answers:
-                found.append(f"{where}: question {question.id!r} has no gold triple or no answer")
+                faults.append(f"{where}: question {question.id!r} has no gold triple or no answer")
             if name == TURNS_NAME and question.id not in references:
-                found.append(f"{where}: turn {question.id!r} has no reference")
-    return tuple(found)
+                faults.append(f"{where}: turn {question.id!r} has no reference")
+    return tuple(faults)
 
 
 _STAGES = ((QUESTION_STAGE, WrittenQuestion), (CONVERSATION_STAGE, WrittenConversation))
@@ -165,17 +168,17 @@ def _questions(path: Path) -> tuple[GoldQuestion, ...]:
 
 def describe(folder: Path, /) -> Description:
     """Returns the figures of a data set, by long-tail level, beside the published ones (L3, L9)."""
-    asked = list(_made(folder, QUESTION_STAGE, WrittenQuestion))
+    questions = list(_made(folder, QUESTION_STAGE, WrittenQuestion))
     talked = list(_made(folder, CONVERSATION_STAGE, WrittenConversation))
-    levels = sorted({one.offer.level for one in (*asked, *talked)})
+    levels = sorted({item.offer.level for item in (*questions, *talked)})
     columns = [
-        Column(folder.name, _figures(asked, talked)),
+        Column(folder.name, _figures(questions, talked)),
         *(
             Column(
                 f"level {level.value}",
                 _figures(
-                    [one for one in asked if one.offer.level is level],
-                    [one for one in talked if one.offer.level is level],
+                    [question for question in questions if question.offer.level is level],
+                    [talk for talk in talked if talk.offer.level is level],
                 ),
             )
             for level in levels
@@ -183,7 +186,7 @@ def describe(folder: Path, /) -> Description:
     ]
     notes = (
         "answers said: share of turns with gold whose answer names a value of a gold triple",
-        f"{sum(one.offer.left_out for one in talked):,} facts were not offered to conversations",
+        f"{sum(talk.offer.left_out for talk in talked):,} facts were not offered to conversations",
     )
     return Description((*columns, PAPER), notes)
 
@@ -192,7 +195,7 @@ def _figures(
     asked: Sequence[WrittenQuestion], talked: Sequence[WrittenConversation]
 ) -> dict[str, float | int]:
     turns = [(talk, turn) for talk in talked for turn in talk.turns if turn.facts]
-    said = [
+    names_facts = [
         names_any(
             turn.agent,
             [
@@ -212,11 +215,11 @@ def _figures(
             {one.offer.entity.id for one in asked} | {one.offer.entity.id for one in talked}
         ),
         "questions": len(asked),
-        "words of a question": mean_words([one.question for one in asked]),
-        "gold triples of a question": mean(len(one.facts) for one in asked),
+        "words of a question": mean_words([question.question for question in asked]),
+        "gold triples of a question": mean(len(question.facts) for question in asked),
         "conversations": len(talked),
-        "turns of a conversation": mean(len(one.turns) for one in talked),
+        "turns of a conversation": mean(len(talk.turns) for talk in talked),
         "turns with gold": len(turns),
         **by_references,
-        "answers said": mean(float(one) for one in said),
+        "answers said": mean(float(named) for named in names_facts),
     }

@@ -62,9 +62,9 @@ def read_sample(path: str | Path, /) -> tuple[SampledEntity, ...]:
             level = LongTailLevel(record.text("level"))
             triples = from_plain(_Triples, {"triples": record.fields.get("triples")}).triples
         except (InputError, ValueError) as error:
-            told = error.message if isinstance(error, InputError) else error
+            message = error.message if isinstance(error, InputError) else error
             raise InputError(
-                f"{record.where}: a line that `sample --out` wrote was expected; {told}",
+                f"{record.where}: a line that `sample --out` wrote was expected; {message}",
                 argument="sample",
             ) from error
         return SampledEntity(entity.id, entity, level, triples)
@@ -91,19 +91,19 @@ def question_offers(
         random_seed: Of the draw.
     """
     offers: list[Offer] = []
-    for one in sample:
-        statements, relations = by_relation(one.id, one.triples)
+    for triple in sample:
+        statements, relations = by_relation(triple.id, triple.triples)
         named = {relation.key: relation for relation in relations}
         keys = in_draw_order(
-            [f"{one.id}/{key}" for key in statements], "questions", random_seed=random_seed
+            [f"{triple.id}/{key}" for key in statements], "questions", random_seed=random_seed
         )
         for id_ in keys[:most]:
-            relation = named[id_.removeprefix(f"{one.id}/")]
+            relation = named[id_.removeprefix(f"{triple.id}/")]
             asked = relation.words
             if relation.reverse:
                 asked = f"what has it as its {asked}"
             facts = tuple(sorted(statements[relation.key], key=lambda t: t.statement_id))
-            offers.append(Offer(id_, one.entity, one.level, relation.key, asked, facts, 0))
+            offers.append(Offer(id_, triple.entity, triple.level, relation.key, asked, facts, 0))
     return tuple(offers)
 
 
@@ -118,12 +118,14 @@ def conversation_offers(
         random_seed: Of the draw.
     """
     offers: list[Offer] = []
-    for one in sample:
-        by_id = {triple.statement_id: triple for triple in one.triples}
+    for statement in sample:
+        by_id = {triple.statement_id: triple for triple in statement.triples}
         drawn = in_draw_order(by_id, "facts", random_seed=random_seed)[:most_facts]
         facts = tuple(by_id[id_] for id_ in sorted(drawn))
         left_out = len(by_id) - len(facts)
-        offers.append(Offer(one.id, one.entity, one.level, "", "", facts, left_out))
+        offers.append(
+            Offer(statement.id, statement.entity, statement.level, "", "", facts, left_out)
+        )
     return tuple(offers)
 
 

@@ -123,33 +123,35 @@ def _gold(text: str, offer: Offer) -> tuple[int, ...]:
 
 def _lines_of(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
     """The lines of a reply as names and what they say; a line without a name goes on the last."""
-    found: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
     for line in text.strip().splitlines():
         if not line.strip():
             continue
         read = _LINE.fullmatch(plain_line(line))
         if read is not None and read[1].lower() in names:
-            found.append((read[1].lower(), read[2].strip()))
-        elif found:
-            name, said = found[-1]
-            found[-1] = (name, f"{said} {line.strip()}")
+            fields.append((read[1].lower(), read[2].strip()))
+        elif fields:
+            name, last = fields[-1]
+            fields[-1] = (name, f"{last} {line.strip()}")
         else:
             raise RefusedError(
                 UNREADABLE, f"a line {names[0].title()}: was expected; {line[:60]!r} came"
             )
-    return found
+    return fields
 
 
 def _turns_of(lines: list[tuple[str, str]], offer: Offer) -> tuple[Turn, ...]:
     if not lines or len(lines) % 3:
         raise RefusedError(UNREADABLE, "turns of User:, Agent: and Facts: were expected")
     turns = []
-    for place in range(0, len(lines), 3):
-        three = lines[place : place + 3]
+    for offset in range(0, len(lines), 3):
+        three = lines[offset : offset + 3]
         if [name for name, _ in three] != ["user", "agent", "facts"]:
-            raise RefusedError(UNREADABLE, f"turn {place // 3 + 1} is not User:, Agent: and Facts:")
+            raise RefusedError(
+                UNREADABLE, f"turn {offset // 3 + 1} is not User:, Agent: and Facts:"
+            )
         (_, user), (_, agent), (_, facts) = three
         if not user or not agent:
-            raise RefusedError(UNREADABLE, f"turn {place // 3 + 1} says nothing")
+            raise RefusedError(UNREADABLE, f"turn {offset // 3 + 1} says nothing")
         turns.append(Turn(one_line(user), one_line(agent), _gold(facts, offer)))
     return tuple(turns)

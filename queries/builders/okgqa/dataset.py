@@ -94,21 +94,21 @@ def build(seeds: Sequence[Seed], writer: Writer, stages: Stages, /) -> tuple[Rat
 def write_round(folder: Path, made: Sequence[RatedQuestion], writer: Writer, /) -> None:
     """Writes the questions of a round, the model's ratings, and the coverage of the graph."""
     lines, ratings = [], []
-    for one in made:
-        written = one.linked.written
+    for item in made:
+        written = item.linked.written
         kind = written.offered.seed.sub_type
         line = {
-            "id": one.id,
+            "id": item.id,
             "question": written.question,
             "kind": kind.type,
-            "entity_ids": list(one.linked.entities.values()),
+            "entity_ids": list(item.linked.entities.values()),
             "sub_type": kind.name,
             "placeholders": dict(written.placeholders),
             "naturalness": written.naturalness,
             "difficulty": written.difficulty,
         }
         lines.append(line)
-        ratings.append(rating_line(one.id, written.question, one.ratings))
+        ratings.append(rating_line(item.id, written.question, item.ratings))
     write_lines(folder / QUESTIONS_NAME, lines)
     write_lines(folder / AUTOMATIC_NAME, ratings)
     uses = writer.material.uses
@@ -118,9 +118,9 @@ def write_round(folder: Path, made: Sequence[RatedQuestion], writer: Writer, /) 
         for line in read_stage(folder, LINKED_STAGE, LinkedQuestion)
         if line.made is not None
     ]
-    around = {relation for one in linked for relation in one.relations}
-    ids = [id_ for one in linked for id_ in one.entities.values()]
-    joined = [one.connected for one in linked if one.connected is not None]
+    around = {relation for question in linked for relation in question.relations}
+    ids = [id_ for question in linked for id_ in question.entities.values()]
+    joined = [question.connected for question in linked if question.connected is not None]
     coverage = {
         "mentions": len(ids),
         "exist": sum(bool(id_) for id_ in ids),
@@ -138,28 +138,28 @@ def check(folder: Path, /) -> tuple[str, ...]:
     Raises:
         InputError: A file is missing, or a line of it is wrong; names it.
     """
-    found: list[str] = []
+    faults: list[str] = []
     for number in rounds_in(folder):
         inside = round_folder(folder, number)
         cases = read_question_file(inside / QUESTIONS_NAME)
         ids = [case.id for case in cases]
-        rated = {one.id for one in read_ratings(inside / AUTOMATIC_NAME, ids=ids)}
+        rated = {rating.id for rating in read_ratings(inside / AUTOMATIC_NAME, ids=ids)}
         if (inside / HUMAN_NAME).exists():
             read_ratings(inside / HUMAN_NAME, ids=ids)
         for line, case in enumerate(cases, 1):
             where = f"{inside.name}/{QUESTIONS_NAME}, line {line}"
             if case.kind not in TYPES:
-                found.append(f"{where}: {case.kind!r} is none of {', '.join(TYPES)}")
+                faults.append(f"{where}: {case.kind!r} is none of {', '.join(TYPES)}")
             if not case.entity_ids:
-                found.append(f"{where}: question {case.id!r} has no entity")
+                faults.append(f"{where}: question {case.id!r} has no entity")
             if case.id not in rated:
-                found.append(f"{where}: {AUTOMATIC_NAME} does not rate {case.id!r}")
-    return tuple(found)
+                faults.append(f"{where}: {AUTOMATIC_NAME} does not rate {case.id!r}")
+    return tuple(faults)
 
 
 def agreements(folder: Path, /) -> tuple[RoundAgreement, ...]:
     """Returns the agreement of each round that people have rated."""
-    found = []
+    lines = []
     for number in rounds_in(folder):
         inside = round_folder(folder, number)
         if not (inside / HUMAN_NAME).exists():
@@ -168,13 +168,13 @@ def agreements(folder: Path, /) -> tuple[RoundAgreement, ...]:
         automatic, human = (
             read_ratings(inside / name, ids=ids) for name in (AUTOMATIC_NAME, HUMAN_NAME)
         )
-        found.append(agreement_of(number, automatic, human))
-    return tuple(found)
+        lines.append(agreement_of(number, automatic, human))
+    return tuple(lines)
 
 
 def describe(folder: Path, /) -> Description:
     """Returns the figures of each round, beside the published ones."""
-    agreed = {one.number: one for one in agreements(folder)}
+    agreed = {agreement.number: agreement for agreement in agreements(folder)}
     columns, notes = [], []
     for number in rounds_in(folder):
         inside = round_folder(folder, number)
@@ -183,8 +183,8 @@ def describe(folder: Path, /) -> Description:
         if number in agreed:
             figures |= _agreement_figures(agreed[number])
             for pair, scores in agreed[number].kappa.items():
-                told = ", ".join(f"{name} {score.text()}" for name, score in scores.items())
-                notes.append(f"round {number}, kappa of {' and '.join(pair)}: {told}")
+                scored = ", ".join(f"{name} {score.text()}" for name, score in scores.items())
+                notes.append(f"round {number}, kappa of {' and '.join(pair)}: {scored}")
         else:
             notes.append(f"round {number}: nobody has rated it ({inside.name}/{HUMAN_NAME})")
         columns.append(Column(f"round {number}", figures))
@@ -202,13 +202,13 @@ def _figures(cases: Sequence[Case], coverage: dict[str, int]) -> dict[str, float
         "words of a question": mean_words([case.question for case in cases]),
         "entities": len({id_ for case in cases for id_ in case.entity_ids}),
     }
-    for name, part, whole in (
+    for name, part, total in (
         ("entities that exist", "exist", "mentions"),
         ("questions whose entities are connected", "connected", "of_several_entities"),
         ("most used relations around them", "around", "most_used"),
     ):
-        if coverage[whole]:
-            figures[name] = coverage[part] / coverage[whole]
+        if coverage[total]:
+            figures[name] = coverage[part] / coverage[total]
     return figures
 
 

@@ -65,14 +65,14 @@ def round_folder(folder: Path, number: int, /) -> Path:
 def rounds_in(folder: Path, /) -> tuple[int, ...]:
     """Returns the numbers of the rounds of a data set, ascending; raises ``InputError`` for none."""
     there = folder.iterdir() if folder.is_dir() else ()
-    found = sorted(int(name[1]) for one in there if (name := _ROUND.fullmatch(one.name)))
-    if not found:
+    numbers = sorted(int(name[1]) for path in there if (name := _ROUND.fullmatch(path.name)))
+    if not numbers:
         raise InputError(
             f"{folder} holds no round of a data set of okgqa",
             argument="out",
             hint="Build it: graph-service dataset okgqa build --out DIR",
         )
-    return tuple(found)
+    return tuple(numbers)
 
 
 def read_instruction(path: Path, /) -> str:
@@ -97,18 +97,18 @@ def read_ratings(path: Path, /, *, ids: Sequence[str]) -> tuple[Rating, ...]:
         InputError: A line is wrong, rates a question that is not there, or rates one twice.
     """
     known = set(ids)
-    found: dict[tuple[str, str], Rating] = {}
+    ratings: dict[tuple[str, str], Rating] = {}
     for record in read_records(path):
-        one = _rating(record)
-        if one.id not in known:
-            raise InputError(f"{record.where}, field id: there is no question {one.id!r}")
-        before = found.get((one.id, one.rater))
+        rating = _rating(record)
+        if rating.id not in known:
+            raise InputError(f"{record.where}, field id: there is no question {rating.id!r}")
+        before = ratings.get((rating.id, rating.rater))
         if before is not None:
             raise InputError(
-                f"{record.where}: {one.rater!r} has rated question {one.id!r} in {before.where}"
+                f"{record.where}: {rating.rater!r} has rated question {rating.id!r} in {before.where}"
             )
-        found[one.id, one.rater] = one
-    return tuple(found.values())
+        ratings[rating.id, rating.rater] = rating
+    return tuple(ratings.values())
 
 
 def _rating(record: Record) -> Rating:
@@ -134,21 +134,23 @@ def agreement_of(
     means = _means(human)
     correlations = {
         quality: pearson(
-            [one.ratings[quality] for one in automatic],
-            [means.get(one.id, {}).get(quality) for one in automatic],
+            [rating.ratings[quality] for rating in automatic],
+            [means.get(rating.id, {}).get(quality) for rating in automatic],
         )
         for quality in QUALITIES
     }
     by_rater: dict[str, dict[str, Rating]] = {}
-    for one in human:
-        by_rater.setdefault(one.rater, {})[one.id] = one
+    for human_rating in human:
+        by_rater.setdefault(human_rating.rater, {})[human_rating.id] = human_rating
     kappas = {}
     for first, second in combinations(sorted(by_rater), 2):
-        sides = [[by_rater[name].get(one.id) for one in automatic] for name in (first, second)]
+        sides = [
+            [by_rater[name].get(rating.id) for rating in automatic] for name in (first, second)
+        ]
         kappas[first, second] = {
             quality: cohen_kappa(
                 *(
-                    [None if one is None else one.ratings[quality] for one in side]
+                    [None if rating is None else rating.ratings[quality] for rating in side]
                     for side in sides
                 ),
                 weights=KappaWeights.QUADRATIC,
@@ -160,10 +162,10 @@ def agreement_of(
 
 def _means(human: Sequence[Rating]) -> dict[str, dict[str, float]]:
     by_id: dict[str, list[Rating]] = {}
-    for one in human:
-        by_id.setdefault(one.id, []).append(one)
+    for human_rating in human:
+        by_id.setdefault(human_rating.id, []).append(human_rating)
     return {
-        id_: {q: sum(one.ratings[q] for one in rated) / len(rated) for q in QUALITIES}
+        id_: {q: sum(rating.ratings[q] for rating in rated) / len(rated) for q in QUALITIES}
         for id_, rated in by_id.items()
     }
 
@@ -174,12 +176,12 @@ def differing(
     """Returns the ratings of model and people that lie furthest apart, one line each; ties by id."""
     means = _means(human)
     apart = sorted(
-        (-abs(one.ratings[q] - means[one.id][q]), one.id, q)
-        for one in automatic
-        if one.id in means
+        (-abs(rating.ratings[q] - means[rating.id][q]), rating.id, q)
+        for rating in automatic
+        if rating.id in means
         for q in QUALITIES
     )
-    by_id = {one.id: one for one in automatic}
+    by_id = {rating.id: rating for rating in automatic}
     return [
         f"{quality}: the model {by_id[id_].ratings[quality]}, people {means[id_][quality]:.1f}: "
         f"{by_id[id_].question}"
@@ -198,10 +200,10 @@ def propose(
     """
 
     def read(text: str) -> str:
-        said = one_line(text)
-        if not said or said.casefold() == instruction.casefold():
+        proposed = one_line(text)
+        if not proposed or proposed.casefold() == instruction.casefold():
             raise RefusedError("nothing new", "another instruction than the one shown was expected")
-        return said
+        return proposed
 
     messages = load_builder_prompt("okgqa-tune").render(
         low=str(LOW), high=str(HIGH), instruction=instruction, ratings="\n".join(lines)

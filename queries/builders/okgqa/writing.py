@@ -123,11 +123,13 @@ class Writer:
         }
         order = in_draw_order(facts, "okgqa", random_seed=self.random_seed)
         order.sort(key=lambda id_: not isinstance(facts[id_].value, EntityValue))
-        kept = tuple(facts[id_] for id_ in order[: self.most_facts])
-        others = {t.value.id for t in kept if isinstance(t.value, EntityValue)}
-        if len(others - {seed.entity.id}) < len(seed.sub_type.linked) - 1 or not kept:
-            raise RefusedError("too few facts", f"{seed.entity.id} has {len(kept)} that inform")
-        return Offered(seed.id, seed, kept)
+        offered_facts = tuple(facts[id_] for id_ in order[: self.most_facts])
+        others = {t.value.id for t in offered_facts if isinstance(t.value, EntityValue)}
+        if len(others - {seed.entity.id}) < len(seed.sub_type.linked) - 1 or not offered_facts:
+            raise RefusedError(
+                "too few facts", f"{seed.entity.id} has {len(offered_facts)} that inform"
+            )
+        return Offered(seed.id, seed, offered_facts)
 
     def write(self, offered: Offered) -> WrittenQuestion:
         """Returns the question that the model writes of the facts."""
@@ -151,20 +153,22 @@ class Writer:
         offered = written.offered
         near = {offered.seed.entity.id}
         near |= {t.value.id for t in offered.facts if isinstance(t.value, EntityValue)}
-        found: dict[str, str] = {}
+        links: dict[str, str] = {}
         for name in offered.seed.sub_type.linked:
-            namesakes = [one.id for one in self.material.namesakes(written.placeholders[name])]
+            namesakes = [
+                entity.id for entity in self.material.namesakes(written.placeholders[name])
+            ]
             # Of namesakes the one that the facts show is meant; else only a name of one is clear.
             shown = [id_ for id_ in namesakes if id_ in near]
-            found[name] = (shown or namesakes or [""])[0] if len(shown or namesakes) < 2 else ""
-        ids = [id_ for id_ in dict.fromkeys(found.values()) if id_]
+            links[name] = (shown or namesakes or [""])[0] if len(shown or namesakes) < 2 else ""
+        ids = [id_ for id_ in dict.fromkeys(links.values()) if id_]
         around = {id_: self._around(id_) for id_ in ids}
         connected = None
-        if len(found) > 1 and len(ids) == len(found):
+        if len(links) > 1 and len(ids) == len(links):
             first, second = (around[id_][0] | {id_} for id_ in ids[:2])
             connected = bool(first & second)
         relations = sorted({relation for _, used in around.values() for relation in used})
-        return LinkedQuestion(written.id, written, found, connected, tuple(relations))
+        return LinkedQuestion(written.id, written, links, connected, tuple(relations))
 
     def _around(self, id_: str) -> tuple[set[str], set[str]]:
         """The neighbours of an entity, and the relations around it; a hub's as far as one page goes."""
@@ -173,17 +177,17 @@ class Writer:
         if page is None:
             return set(), used
         return (
-            {one.item.id for one in page.neighbours},
-            used | {one.triple.relation.id for one in page.neighbours},
+            {neighbour.item.id for neighbour in page.neighbours},
+            used | {neighbour.triple.relation.id for neighbour in page.neighbours},
         )
 
     def keep(self, linked: LinkedQuestion) -> LinkedQuestion:
         """Returns a question all of whose entities the graph has."""
         missing = [name for name, id_ in linked.entities.items() if not id_]
         if missing:
-            said = linked.written.placeholders[missing[0]]
+            placeholder = linked.written.placeholders[missing[0]]
             raise RefusedError(
-                "entity not in the graph", f"{missing[0]}: it has none, or several, {said!r}"
+                "entity not in the graph", f"{missing[0]}: it has none, or several, {placeholder!r}"
             )
         if len(set(linked.entities.values())) < len(linked.entities):
             raise RefusedError("one entity twice", ", ".join(linked.entities.values()))
@@ -217,11 +221,11 @@ class Writer:
 
 
 def _read_written(text: str, offered: Offered) -> WrittenQuestion:
-    said = text.strip()
-    if said.strip('."').lower() == "unsuitable":
+    stripped = text.strip()
+    if stripped.strip('."').lower() == "unsuitable":
         raise RefusedError("facts unsuitable", "the model says that no entity of the facts fits")
     try:
-        plain = read_json_text(said)
+        plain = read_json_text(stripped)
     except UnreadableReplyError as error:
         raise RefusedError(UNREADABLE, str(error)) from error
     if not isinstance(plain, dict):
@@ -245,9 +249,9 @@ def _read_written(text: str, offered: Offered) -> WrittenQuestion:
 
 
 def _placed(plain: Any, kind: SubType) -> dict[str, str]:
-    wanted = ", ".join(kind.placeholders)
+    expected = ", ".join(kind.placeholders)
     if not isinstance(plain, dict) or sorted(plain) != sorted(kind.placeholders):
-        raise RefusedError(UNREADABLE, f"placeholders has to be an object of {wanted}")
+        raise RefusedError(UNREADABLE, f"placeholders has to be an object of {expected}")
     if not all(isinstance(words, str) and words.strip() for words in plain.values()):
-        raise RefusedError(UNREADABLE, f"a filled text was expected for each of {wanted}")
+        raise RefusedError(UNREADABLE, f"a filled text was expected for each of {expected}")
     return {name: one_line(plain[name]) for name in kind.placeholders}

@@ -116,10 +116,10 @@ def _draw_score(
 
 
 def _style(names: Sequence[str], name: str) -> dict[str, Any]:
-    place = names.index(name)
+    index = names.index(name)
     return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "marker": _MARKS[place % len(_MARKS)],
+        "color": _COLOURS[index % len(_COLOURS)],
+        "marker": _MARKS[index % len(_MARKS)],
         "markersize": 4,
     }
 
@@ -134,10 +134,10 @@ def _panel(curve: Curve) -> str:
 def _curves(curves: Sequence[Curve], make: Callable[..., Any]) -> Any:
     panels = list(dict.fromkeys(_panel(curve) for curve in curves))
     methods = list(dict.fromkeys(curve.condition.method for curve in curves))
-    drawn = make(figsize=(3.2 * len(panels) + 1.6, 3.2))
-    axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    figure = make(figsize=(3.2 * len(panels) + 1.6, 3.2))
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, panel in zip(axes, panels, strict=True):
-        for curve in (one for one in curves if _panel(one) == panel):
+        for curve in (curve for curve in curves if _panel(curve) == panel):
             style = _style(methods, curve.condition.method)
             means = [mean.value for mean in curve.means]
             axis.plot(curve.levels, means, label=curve.condition.method, linewidth=1.4, **style)
@@ -146,7 +146,7 @@ def _curves(curves: Sequence[Curve], make: Callable[..., Any]) -> Any:
             axis.fill_between(
                 curve.levels, low, high, color=style["color"], alpha=0.12, linewidth=0
             )
-        nothing = next((one.nothing for one in curves if _panel(one) == panel), None)
+        nothing = next((curve.nothing for curve in curves if _panel(curve) == panel), None)
         if nothing is not None:
             axis.axhline(nothing, color="#555555", linestyle="--", linewidth=1,
                          label="no knowledge")  # fmt: skip
@@ -155,9 +155,9 @@ def _curves(curves: Sequence[Curve], make: Callable[..., Any]) -> Any:
         axis.set_ylim(-0.03, 1.03)
     axes[0].set_ylabel(TITLES[curves[0].score])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
-    drawn.suptitle(f"{curves[0].condition.graph}, {curves[0].condition.answerer.name}")
-    drawn.tight_layout()
-    return drawn
+    figure.suptitle(f"{curves[0].condition.graph}, {curves[0].condition.answerer.name}")
+    figure.tight_layout()
+    return figure
 
 
 def _radar(parts: Sequence[Part], make: Callable[..., Any]) -> Any:
@@ -172,8 +172,8 @@ def _radar(parts: Sequence[Part], make: Callable[..., Any]) -> Any:
     )
     angles = np.linspace(0, 2 * np.pi, len(kinds), endpoint=False)
     closed = np.append(angles, angles[0])
-    drawn = make(figsize=(3.8 * len(panels) + 1.4, 3.8))
-    axes = drawn.subplots(1, len(panels), squeeze=False, subplot_kw={"polar": True})[0]
+    figure = make(figsize=(3.8 * len(panels) + 1.4, 3.8))
+    axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw={"polar": True})[0]
     methods = list(dict.fromkeys(part.condition.method or "base" for part in parts))
     for axis, panel in zip(axes, panels, strict=True):
         own = [part for part in parts if (part.condition.strategy, part.condition.preset) == panel]
@@ -197,9 +197,9 @@ def _radar(parts: Sequence[Part], make: Callable[..., Any]) -> Any:
         axis.set_title(panel[0].value if panel[0] is not None else "", pad=16)
     axes[-1].legend(loc="center left", bbox_to_anchor=(1.35, 0.5), frameon=False)
     title = f"{TITLES[parts[0].score]}, {parts[0].condition.answerer.name}, by type of question"
-    drawn.suptitle(title)
-    drawn.tight_layout()
-    return drawn
+    figure.suptitle(title)
+    figure.tight_layout()
+    return figure
 
 
 def _heat_map(rows: Sequence[Row], make: Callable[..., Any]) -> Any:
@@ -215,8 +215,8 @@ def _heat_map(rows: Sequence[Row], make: Callable[..., Any]) -> Any:
     values = np.full((len(lines), len(columns)), np.nan)
     for row in rows:
         values[lines.index(down(row)), columns.index(across(row))] = row.mean.value
-    drawn = make(figsize=(1.1 * len(columns) + 2.6, 0.32 * len(lines) + 1.6))
-    axis = drawn.subplots()
+    figure = make(figsize=(1.1 * len(columns) + 2.6, 0.32 * len(lines) + 1.6))
+    axis = figure.subplots()
     shown = axis.imshow(values, vmin=0, vmax=1, cmap="cividis", aspect="auto")
     axis.set_xticks(range(len(columns)), columns, fontsize=7)
     axis.set_yticks(range(len(lines)), lines)
@@ -225,15 +225,15 @@ def _heat_map(rows: Sequence[Row], make: Callable[..., Any]) -> Any:
         if not np.isnan(value):
             axis.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7,
                       color="white" if value < 0.6 else "black")  # fmt: skip
-    drawn.colorbar(shown, ax=axis)
+    figure.colorbar(shown, ax=axis)
     axis.set_title(f"{rows[0].condition.graph}: {TITLES[rows[0].score]}")
-    return drawn
+    return figure
 
 
 def _points(analysis: Analysis, graph: str) -> list[tuple[Row, Row]]:
     """Conditions with what was retrieved, and the first score of answers that they have."""
     of: dict[tuple[Any, str], Row] = {(row.condition, row.score): row for row in analysis.rows}
-    found: list[tuple[Row, Row]] = []
+    points: list[tuple[Row, Row]] = []
     for row in analysis.rows:
         if row.score != _RETRIEVED or row.condition.graph != graph:
             continue
@@ -242,16 +242,16 @@ def _points(analysis: Analysis, graph: str) -> list[tuple[Row, Row]]:
         for name in _ANSWERED:
             answered = of.get((row.condition, name))
             if answered is not None:
-                found.append((row, answered))
+                points.append((row, answered))
                 break
-    return found
+    return points
 
 
 def _scatter(points: Sequence[tuple[Row, Row]], make: Callable[..., Any]) -> Any:
     who = list(dict.fromkeys(row.condition.answerer.name for row, _ in points))
     methods = list(dict.fromkeys(row.condition.method or "base" for row, _ in points))
-    drawn = make(figsize=(3.6 * len(who) + 1.6, 3.6))
-    axes = drawn.subplots(1, len(who), squeeze=False)[0]
+    figure = make(figsize=(3.6 * len(who) + 1.6, 3.6))
+    axes = figure.subplots(1, len(who), squeeze=False)[0]
     for axis, name in zip(axes, who, strict=True):
         own = [pair for pair in points if pair[0].condition.answerer.name == name]
         for method in methods:
@@ -271,5 +271,5 @@ def _scatter(points: Sequence[tuple[Row, Row]], make: Callable[..., Any]) -> Any
         kind = own[0][0].condition.answerer.kind
         axis.set_title(name if kind is AnswererKind.MODEL else f"{name}, no language model")
     axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
-    drawn.tight_layout(w_pad=3)
-    return drawn
+    figure.tight_layout(w_pad=3)
+    return figure

@@ -67,7 +67,7 @@ def report_lines(
     yield from _run(plan, analysis, lock)
     yield ""
     yield _METHOD
-    if any(one.kind is not AnswererKind.MODEL for one in plan.answerers):
+    if any(answerer.kind is not AnswererKind.MODEL for answerer in plan.answerers):
         yield ""
         yield "## What templates and rules can show"
         yield ""
@@ -119,12 +119,12 @@ def _run(plan: Plan, analysis: Analysis, lock: Mapping[str, Any]) -> Iterator[st
         ["what", "value"],
         [
             *(
-                [f"graph {name}, edges", f"`{found['edges'][:16]}`"]
-                for name, found in lock["graphs"].items()
+                [f"graph {name}, edges", f"`{fingerprints['edges'][:16]}`"]
+                for name, fingerprints in lock["graphs"].items()
             ),
-            *([f"questions {name}, SHA-256", f"`{found[:16]}`"]
-              for name, found in lock["questions"].items()),
-            ["answers by", ", ".join(one.name for one in plan.answerers)],
+            *([f"questions {name}, SHA-256", f"`{digest[:16]}`"]
+              for name, digest in lock["questions"].items()),
+            ["answers by", ", ".join(answerer.name for answerer in plan.answerers)],
             ["conditions", str(len(seen))],
             ["answers that failed", str(failed)],
             *([["prompts", ", ".join(lock["prompts"])]] if lock["prompts"] else []),
@@ -134,8 +134,8 @@ def _run(plan: Plan, analysis: Analysis, lock: Mapping[str, Any]) -> Iterator[st
 
 
 def _calibration(lock: Mapping[str, Any]) -> Iterator[str]:
-    found = lock.get("extractive") or {}
-    if not found:
+    calibrations = lock.get("extractive") or {}
+    if not calibrations:
         yield "The rule was not calibrated on other questions: it abstains as the plan says."
         return
     yield (
@@ -148,10 +148,10 @@ def _calibration(lock: Mapping[str, Any]) -> Iterator[str]:
         [
             [
                 name,
-                "never" if one["min_score"] is None else number(one["min_score"]),
-                *(str(one[key]) for key in ("questions", "right", "wrong", "abstained")),
+                "never" if calibration["min_score"] is None else number(calibration["min_score"]),
+                *(str(calibration[key]) for key in ("questions", "right", "wrong", "abstained")),
             ]
-            for name, one in found.items()
+            for name, calibration in calibrations.items()
         ],
     )
 
@@ -177,9 +177,9 @@ def _abstained(analysis: Analysis) -> Iterator[str]:
     for key, fates in counts.items():
         shown = []
         for fate in Fate:
-            found = fates.get(fate.value, [])
-            said, of = sum(found[0::2]), sum(found[1::2])
-            shown.append(f"{said:.0f} of {of:.0f}" if of else "-")
+            fate_counts = fates.get(fate.value, [])
+            totals, of = sum(fate_counts[0::2]), sum(fate_counts[1::2])
+            shown.append(f"{totals:.0f} of {of:.0f}" if of else "-")
         rows.append([key, *shown])
     yield from _table(["who, method", *(fate.value for fate in Fate)], rows)
 
@@ -205,7 +205,7 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
                 *key,
                 str(len(rows)),
                 *(
-                    _share(sum((one for one in shares), Share(0, 0)))
+                    _share(sum((share for share in shares), Share(0, 0)))
                     for shares in zip(
                         *((row.statements, row.sets, row.answers) for row in rows), strict=True
                     )
@@ -229,14 +229,14 @@ def _share(found: Share) -> str:
 
 
 def _example(line: ViewLine) -> str:
-    told = [f"broke {_code(one.words or one.id)}" for one in line.broken]
+    broken = [f"broke {_code(statement.words or statement.id)}" for statement in line.broken]
     if line.is_further:
         now = "none" if line.steps_view is None else str(line.steps_view)
         before = f"{line.steps_base} step{'s' * (line.steps_base != 1)}"
-        told.append(f"the answer is {before} away on the base, {now} on the view")
-    elif line.sets_broken and not told:
-        told.append("each of its sets has a broken statement")
-    return f"* {line.graph}, {line.view}, question {line.question}: {'; '.join(told)}"
+        broken.append(f"the answer is {before} away on the base, {now} on the view")
+    elif line.sets_broken and not broken:
+        broken.append("each of its sets has a broken statement")
+    return f"* {line.graph}, {line.view}, question {line.question}: {'; '.join(broken)}"
 
 
 def _code(text: str) -> str:

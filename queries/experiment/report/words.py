@@ -16,41 +16,43 @@ def number(value: float, /) -> str:
     return "0.000" if text == "-0.000" else text
 
 
-def estimate_words(found: Estimate, /) -> str:
+def estimate_words(estimate: Estimate, /) -> str:
     """Returns a mean with its interval.
 
     >>> estimate_words(Estimate(0.5, 9, 0.25, 0.75))
     '0.500 (0.250 to 0.750)'
     """
-    if found.value is None:
+    if estimate.value is None:
         return "-"
-    if found.low is None or found.high is None:
-        return number(found.value)
-    return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+    if estimate.low is None or estimate.high is None:
+        return number(estimate.value)
+    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
 
-def seeds_words(found: RunSpread, /) -> str:
+def seeds_words(estimate: RunSpread, /) -> str:
     """Returns mean and deviation over random seeds, and how many; empty for fewer than two.
 
     >>> seeds_words(RunSpread((0.5, 0.7), 0.6, 0.14142, 0))
     '0.600 ± 0.141 (2)'
     """
-    if found.mean is None or found.deviation is None:
+    if estimate.mean is None or estimate.deviation is None:
         return ""
-    count = sum(value is not None for value in found.values)
-    return f"{number(found.mean)} ± {number(found.deviation)} ({count})"
+    count = sum(value is not None for value in estimate.values)
+    return f"{number(estimate.mean)} ± {number(estimate.deviation)} ({count})"
 
 
-def difference(found: Paired | None, /) -> str:
+def difference(paired: Paired | None, /) -> str:
     """Returns a difference with its interval and sign; empty where there is none.
 
     >>> difference(Paired(Estimate(0.5, 9, 0.25, 0.75), 0.01, 1.0))
     '+0.500 (0.250 to 0.750)'
     """
-    if found is None:
+    if paired is None:
         return ""
-    words = estimate_words(found.difference)
-    return f"+{words}" if found.difference.value and not words.startswith(("-", "0.000")) else words
+    words = estimate_words(paired.difference)
+    return (
+        f"+{words}" if paired.difference.value and not words.startswith(("-", "0.000")) else words
+    )
 
 
 def p_words(p: float | None, /) -> str:

@@ -39,11 +39,13 @@ def write_report(
     Raises:
         SetupError: Figures are wanted, and matplotlib is not installed.
     """
-    drawn: tuple[Drawn, ...] = ()
+    written_figures: tuple[Drawn, ...] = ()
     if figures:
-        drawn = draw_figures(analysis, folder / FIGURES_NAME)
+        written_figures = draw_figures(analysis, folder / FIGURES_NAME)
     texts = {
-        REPORT_NAME: visible("\n".join([*report_lines(plan, analysis, impacts, lock, drawn), ""])),
+        REPORT_NAME: visible(
+            "\n".join([*report_lines(plan, analysis, impacts, lock, written_figures), ""])
+        ),
         "conditions.csv": conditions_csv(analysis),
         "curves.csv": curves_csv(analysis),
         "parts.csv": parts_csv(analysis),
@@ -52,5 +54,9 @@ def write_report(
     }
     for name, text in texts.items():
         write_whole(folder / name, text.encode())
-    pictures = [f"{FIGURES_NAME}/{one.name}.{end}" for one in drawn for end in ("svg", "png")]
+    pictures = [
+        f"{FIGURES_NAME}/{figure.name}.{end}"
+        for figure in written_figures
+        for end in ("svg", "png")
+    ]
     return [*texts, *pictures]
