@@ -52,10 +52,12 @@ def one_writer(path: Path | str | None, /) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _acquired(beside: Path, file: Path) -> int:
+def _acquired(lock_path: Path, file: Path) -> int:
     for _ in range(_TRIES):
         try:
-            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            descriptor = os.open(
+                lock_path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644
+            )
         except OSError as error:
             raise InputError(f"can't write {file}: {error.strerror}", argument="out") from error
         if not lock_file(descriptor):
@@ -66,7 +68,7 @@ def _acquired(beside: Path, file: Path) -> int:
                 argument="out",
                 hint="Wait until it has ended, or write to another file.",
             )
-        if _is_still(descriptor, beside):
+        if _is_still(descriptor, lock_path):
             return descriptor
         os.close(descriptor)
     raise InputError(
@@ -115,8 +117,8 @@ def _flat(item: Any, path: str) -> Iterator[tuple[str, Any]]:
         for name, value in item.items():
             yield from _flat(value, f"{path}.{name}" if path else str(name))
     elif isinstance(item, list) and item:
-        for number, value in enumerate(item):
-            yield from _flat(value, f"{path}[{number}]")
+        for index, value in enumerate(item):
+            yield from _flat(value, f"{path}[{index}]")
     else:
         yield path, item
 

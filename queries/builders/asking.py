@@ -143,7 +143,7 @@ def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
             UNREADABLE, "numbers of facts with commas between were expected, or none"
         )
     numbers = tuple(dict.fromkeys(int(part) for part in parts))
-    wrong = [number for number in numbers if not 1 <= number <= most]
+    wrong = [fact for fact in numbers if not 1 <= fact <= most]
     if wrong:
         raise RefusedError("fact not offered", f"fact {wrong[0]} is not offered; there are {most}")
     return numbers

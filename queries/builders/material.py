@@ -83,7 +83,7 @@ def fact_line(triple: Triple, /) -> str:
 
 def numbered_facts(triples: Sequence[Triple], /) -> str:
     """Returns statements one a line, numbered from 1."""
-    return "\n".join(f"{number}. {fact_line(triple)}" for number, triple in enumerate(triples, 1))
+    return "\n".join(f"{index}. {fact_line(triple)}" for index, triple in enumerate(triples, 1))
 
 
 def names_any(text: str, labels: Sequence[str], /) -> bool:

@@ -33,7 +33,7 @@ class Item(Protocol):
 
     @property
     def id(self) -> str:
-        """Unique in its stage."""
+        """Names the item; no other item of its stage has it."""
 
 
 Given = TypeVar("Given", bound=Item)
@@ -145,24 +145,24 @@ class Stages:
         self.counts: list[StageCounts] = []
         self.fresh = 0
 
-    def run(self, stage: Stage[Given, Made], given: Sequence[Given], /) -> tuple[Made, ...]:
+    def run(self, stage: Stage[Given, Made], items: Sequence[Given], /) -> tuple[Made, ...]:
         """Returns what a stage makes of some items, those that it refused left out.
 
         Raises:
             InputError: Two items have one id, or the stage's file holds a line that is none.
             SetupError, LimitError, StoreError: What was made is written.
         """
-        require_distinct(given, stage.name)
+        require_distinct(items, stage.name)
         self._folder.mkdir(parents=True, exist_ok=True)
         file = LineFile(self._folder / f"{stage.name}.jsonl")
         # The file of a stage is there, even if it has no items.
         file.append()
-        hashes = [hash_of(item) for item in given]
-        lines = self._resumed(file, stage, given, hashes)
-        rest = range(len(lines), len(given))
+        hashes = [hash_of(item) for item in items]
+        lines = self._resumed(file, stage, items, hashes)
+        rest = range(len(lines), len(items))
 
         def make(index: int) -> Line[Made]:
-            item = given[index]
+            item = items[index]
             try:
                 return Line(item.id, hashes[index], stage.make(item))
             except RefusedError as error:
@@ -171,11 +171,11 @@ class Stages:
         def write(line: Line[Made]) -> None:
             lines.append(line)
             # What a killed machine loses is made again of cached replies.
-            file.append(line, is_synced=len(lines) == len(given))
+            file.append(line, is_synced=len(lines) == len(items))
 
         start = Progress(
             len(lines),
-            len(given),
+            len(items),
             failed=sum(line.made is None for line in lines),
             label=stage.name,
             failed_as="refused",
@@ -198,7 +198,7 @@ class Stages:
         self,
         file: LineFile,
         stage: Stage[Given, Made],
-        given: Sequence[Given],
+        items: Sequence[Given],
         hashes: Sequence[str],
     ) -> list[Line[Made]]:
         """The lines that stay; what is torn, stale or to be made again is cut off."""
@@ -206,10 +206,10 @@ class Stages:
 
         def is_valid(raw: bytes, where: str) -> bool:
             index = len(lines)
-            if index == len(given):
+            if index == len(items):
                 return False
             line = read_line(raw, stage.kind, where)
-            if (line.id, line.of) != (given[index].id, hashes[index]) or (
+            if (line.id, line.of) != (items[index].id, hashes[index]) or (
                 self._retry_failed and line.refused == NO_REPLY
             ):
                 return False
@@ -270,5 +270,5 @@ def read_stage(folder: Path, name: str, kind: type[Made], /) -> Iterator[Line[Ma
             f"there is no file {path}", argument="out", hint="Build the data set first."
         )
     with path.open("rb") as file:
-        for number, raw in enumerate(file, 1):
-            yield read_line(raw, kind, f"{path.name}, line {number}")
+        for index, raw in enumerate(file, 1):
+            yield read_line(raw, kind, f"{path.name}, line {index}")

@@ -61,10 +61,10 @@ def _graphs(text: str, name: str) -> Iterator[tuple[int, Any]]:
         ) from error
     start = 1
     block: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], 1):
+    for index, line in enumerate([*text.split("\n"), ""], 1):
         if line.strip():
             if not block:
-                start = number
+                start = index
             block.append(line)
             continue
         if not all(part.lstrip().startswith("#") for part in block):
@@ -85,19 +85,19 @@ def _graphs(text: str, name: str) -> Iterator[tuple[int, Any]]:
 def _parse(graph: Any) -> Parse:
     """A graph with its roles as nodes; inverse roles (``:ARG0-of``) point the way they mean."""
     labels: list[str] = []
-    places_by_name: dict[str, int] = {}
+    index_by_name: dict[str, int] = {}
     for instance in graph.instances():
-        if instance.source not in places_by_name:
-            places_by_name[instance.source] = len(labels)
+        if instance.source not in index_by_name:
+            index_by_name[instance.source] = len(labels)
             labels.append(str(instance.target or "").casefold())
     edges: list[tuple[int, int]] = []
     for source, role, target in (*graph.edges(), *graph.attributes()):
-        end = places_by_name.get(target)
+        end = index_by_name.get(target)
         # A variable stands for its node wherever it comes; a constant is a node of its own.
         if end is None:
             end = len(labels)
             labels.append(str(target).strip('"').casefold())
-        edges += [(places_by_name[source], len(labels)), (len(labels), end)]
+        edges += [(index_by_name[source], len(labels)), (len(labels), end)]
         labels.append(str(role))
     return Parse(tuple(labels), tuple(edges))
 

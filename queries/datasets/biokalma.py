@@ -33,10 +33,7 @@ def read_biokalma(path: str | Path, /) -> tuple[Case, ...]:
     if not isinstance(entries, list):
         raise InputError(f"{source}: a list of entries was expected; {kind_of(entries)} came")
     return distinct(
-        (
-            _case(entry, number, f"{source}, entry {number}")
-            for number, entry in enumerate(entries, 1)
-        ),
+        (_case(entry, index, f"{source}, entry {index}") for index, entry in enumerate(entries, 1)),
         source=source,
     )
 

@@ -71,15 +71,15 @@ def both_wordings(
             argument="specific",
         )
     cases: list[Case] = []
-    for one, other in zip(general, specific, strict=True):
+    for first, other in zip(general, specific, strict=True):
         for name in ("id", "entity_ids", "statement_ids", "knowledge"):
-            if getattr(one, name) != getattr(other, name):
+            if getattr(first, name) != getattr(other, name):
                 raise InputError(
-                    f"{source}, question {other.id!r}: {name} is not that of question {one.id!r} "
+                    f"{source}, question {other.id!r}: {name} is not that of question {first.id!r} "
                     "of the general file; both wordings of one question have the same",
                     argument="specific",
                 )
-        cases.append(replace(one, id=f"{one.id}/{GENERAL}", kind=GENERAL))
+        cases.append(replace(first, id=f"{first.id}/{GENERAL}", kind=GENERAL))
         cases.append(replace(other, id=f"{other.id}/{SPECIFIC}", kind=SPECIFIC))
     return tuple(cases)
 
@@ -91,11 +91,11 @@ def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
         InputError: Two have the same id, or there is none.
     """
     cases_by_id: dict[str, Case] = {}
-    for number, case in enumerate(cases, 1):
+    for index, case in enumerate(cases, 1):
         if case.id in cases_by_id:
             first = list(cases_by_id).index(case.id) + 1
             raise InputError(
-                f"{source}, question {number}, field id: {case.id!r} is also the id of question "
+                f"{source}, question {index}, field id: {case.id!r} is also the id of question "
                 f"{first}; give each question its own id",
                 argument="questions",
             )

@@ -67,15 +67,15 @@ def read_factbench(path: str | Path, /) -> tuple[BenchFact, ...]:
     if not rows or tuple(rows[0]) != COLUMNS:
         raise InputError(f"{file.name}, line 1: the columns {', '.join(COLUMNS)} were expected")
     facts: list[BenchFact] = []
-    for number, row in enumerate(rows[1:], 2):
+    for index, row in enumerate(rows[1:], 2):
         if len(row) != len(COLUMNS):
             raise InputError(
-                f"{file.name}, line {number}: {len(COLUMNS)} fields were expected; {len(row)} came"
+                f"{file.name}, line {index}: {len(COLUMNS)} fields were expected; {len(row)} came"
             )
         cell = dict(zip(COLUMNS, row, strict=True))
         facts.append(
             BenchFact(
-                f"{number}:{cell['file']}",
+                f"{index}:{cell['file']}",
                 cell["label"],
                 cell["relation"],
                 cell["subject_label_en"],

@@ -29,13 +29,13 @@ def factscore_row(record: Record, /) -> FactsRow:
     if not isinstance(annotations, list):
         raise record.error("annotations", "a list or null")
     facts: list[Fact] = []
-    for number, sentence in enumerate(annotations):
+    for index, sentence in enumerate(annotations):
         listed = sentence.get("human-atomic-facts") if isinstance(sentence, dict) else 0
         if listed is None:
             continue
         if not isinstance(listed, list):
             raise record.error("annotations", "objects with a list human-atomic-facts")
-        facts.extend(_fact(record, fact, number) for fact in listed)
+        facts.extend(_fact(record, fact, index) for fact in listed)
     return FactsRow(record.text("topic"), _groups(record), tuple(facts))
 
 

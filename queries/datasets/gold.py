@@ -93,16 +93,16 @@ def parse_gold_questions(lines: Iterable[str], /, *, source: str) -> tuple[GoldQ
     """
     questions: list[GoldQuestion] = []
     first_line: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
+    for index, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        question = _parse(line, f"{source}, line {number}", default_id=str(number))
+        question = _parse(line, f"{source}, line {index}", default_id=str(index))
         if question.id in first_line:
             raise InputError(
-                f"{source}, line {number}, field id: {question.id!r} is already the id of line "
+                f"{source}, line {index}, field id: {question.id!r} is already the id of line "
                 f"{first_line[question.id]}; give each question its own id"
             )
-        first_line[question.id] = number
+        first_line[question.id] = index
         questions.append(question)
     if not questions:
         raise InputError(f"{source} holds no question; one JSON object a line was expected")

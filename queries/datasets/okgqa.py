@@ -42,7 +42,7 @@ def read_okgqa(path: str | Path, /) -> tuple[Case, ...]:
             argument="questions",
         )
     cases = []
-    for number, row in enumerate(rows, 1):
+    for index, row in enumerate(rows, 1):
         where = f"{source}, line {rows.line_num}"
         question = (row["question"] or "").strip()
         if not question:
@@ -51,7 +51,7 @@ def read_okgqa(path: str | Path, /) -> tuple[Case, ...]:
         entities = _entities(row[column] or "", f"{where}, field {column}")
         cases.append(
             Case(
-                id=(row.get("id") or "").strip() or str(number),
+                id=(row.get("id") or "").strip() or str(index),
                 question=question,
                 kind=(row["type"] or "").strip(),
                 entity_ids=tuple(dict.fromkeys(entities.values())),

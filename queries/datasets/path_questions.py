@@ -62,14 +62,14 @@ def read_simple_questions(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _simple(path: Path) -> Iterator[Case]:
-    for number, line in text_lines(path, argument="questions"):
+    for index, line in text_lines(path, argument="questions"):
         if not is_simple_question(line):
-            raise _error(path, number, "entity, P… or R…, answer and question", line)
+            raise _error(path, index, "entity, P… or R…, answer and question", line)
         entity, relation, answer, question = line.split("\t")
         reverse = relation[0] == "R"
         endpoints = (answer, entity) if reverse else (entity, answer)
         yield Case(
-            id=str(number),
+            id=str(index),
             question=question.strip(),
             kind="reverse" if reverse else "forward",
             entity_ids=(entity,),
@@ -88,17 +88,17 @@ def read_path_questions(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _paths(path: Path) -> Iterator[Case]:
-    for number, line in text_lines(path, argument="questions"):
+    for index, line in text_lines(path, argument="questions"):
         if not is_path_question(line):
-            raise _error(path, number, "question, answers and path", line)
+            raise _error(path, index, "question, answers and path", line)
         question, listed, walked = line.split("\t")
         steps = walked.partition(f"#{_END}")[0].split("#")
         if len(steps) < 3 or len(steps) % 2 == 0:
-            raise _error(path, number, "a path entity#relation#entity", walked)
+            raise _error(path, index, "a path entity#relation#entity", walked)
         within = re.fullmatch(r".*\((.*)\)", listed.strip())
         answers = [part for part in (within[1] if within else listed).split("/") if part]
         yield Case(
-            id=str(number),
+            id=str(index),
             question=" ".join(question.split()),
             kind=f"{len(steps) // 2}-hop",
             entity_ids=(steps[0],),
@@ -120,18 +120,18 @@ def read_metaqa(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _movies(path: Path) -> Iterator[Case]:
-    for number, line in text_lines(path, argument="questions"):
+    for index, line in text_lines(path, argument="questions"):
         if line == _METAQA_HEAD:
             continue
         if not is_metaqa(line):
-            raise _error(path, number, "a question with its [entity], and answers", line)
+            raise _error(path, index, "a question with its [entity], and answers", line)
         question, *rest = line.split("\t")
         topic = re.search(r"\[(.+?)\]", question)
         assert topic is not None
         hops = rest[1].count("_to_") if len(rest) > 1 else 0
         answers = tuple(dict.fromkeys(part for part in rest[-1].split("|") if part))
         yield Case(
-            id=str(number),
+            id=str(index),
             question=question.replace("[", "").replace("]", "").strip(),
             kind=f"{hops}-hop" if hops else "",
             entity_ids=(topic[1],),

@@ -56,15 +56,15 @@ def text_lines(path: Path, /, *, argument: str) -> Iterator[tuple[int, str]]:
         InputError: It cannot be read, or a line is no UTF-8; names the line.
     """
     with open_plain(path) as opened:
-        for number, raw in enumerate(opened, 1):
+        for index, raw in enumerate(opened, 1):
             try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                line = raw.decode("utf-8-sig" if index == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
                 raise InputError(
-                    f"{path.name}, line {number}: text in UTF-8 was expected", argument=argument
+                    f"{path.name}, line {index}: text in UTF-8 was expected", argument=argument
                 ) from error
             if line.strip():
-                yield number, line
+                yield index, line
 
 
 def unreadable(path: str | Path, error: Exception, /) -> InputError:
@@ -212,13 +212,13 @@ class JsonNode:
         return self.value
 
     def decimal(self) -> float:
-        """Returns a finite number."""
+        """Returns a number, whole or not; NaN and infinity are refused."""
         if type(self.value) not in (int, float) or not math.isfinite(self.value):
             raise self.error("a number")
         return float(self.value)
 
     def truth(self) -> bool:
-        """Returns true or false."""
+        """Returns a truth value; a text such as ``yes`` is refused."""
         if not isinstance(self.value, bool):
             raise self.error("true or false")
         return self.value
@@ -296,11 +296,11 @@ def read_records(path: str | Path, /) -> Iterator[Record]:
     file = Path(path)
     try:
         with _open(file) as opened:
-            for number, line in enumerate(opened, 1):
-                if number == 1:
+            for index, line in enumerate(opened, 1):
+                if index == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 if line.strip():
-                    yield parse_record(line, f"{file.name}, line {number}", number)
+                    yield parse_record(line, f"{file.name}, line {index}", index)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise unreadable(file, error) from error
 

@@ -38,8 +38,8 @@ def read_rubq(path: str | Path, /, *, language: str = "en") -> tuple[Case, ...]:
         raise InputError(f"{source}: a list of questions was expected; {kind_of(entries)} came")
     return distinct(
         (
-            _case(record_of(entry, f"{source}, entry {number}", number), language)
-            for number, entry in enumerate(entries, 1)
+            _case(record_of(entry, f"{source}, entry {index}", index), language)
+            for index, entry in enumerate(entries, 1)
         ),
         source=source,
     )

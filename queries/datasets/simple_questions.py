@@ -53,11 +53,11 @@ def read_labels(paths: Sequence[str | Path], ids: set[str], /) -> dict[str, str]
     """
     labels: dict[str, str] = {}
     for path in paths:
-        for number, line in text_lines(Path(path), argument="file"):
+        for index, line in text_lines(Path(path), argument="file"):
             id_, tab, label = line.partition("\t")
             if not tab:
                 raise InputError(
-                    f"{Path(path).name}, line {number}: id and label with a tab between were "
+                    f"{Path(path).name}, line {index}: id and label with a tab between were "
                     f"expected; {line[:60]!r} came",
                     argument="labels",
                 )
@@ -83,13 +83,13 @@ def _is_json(path: Path) -> bool:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, list[str]]]:
-    for number, line in text_lines(path, argument="file"):
-        where = f"{path.name}, line {number}"
+    for index, line in text_lines(path, argument="file"):
+        where = f"{path.name}, line {index}"
         if not _ROW.fullmatch(line):
             raise InputError(
                 f"{where}: {_EXPECTED} were expected; {line[:60]!r} came", argument="file"
             )
-        yield number, where, line.split("\t")
+        yield index, where, line.split("\t")
 
 
 def _signed(code: str, where: str) -> str:
@@ -101,9 +101,9 @@ def _signed(code: str, where: str) -> str:
 
 
 def _published(path: Path, labels: dict[str, str]) -> Iterator[Example]:
-    for number, where, cells in _rows(path):
+    for index, where, cells in _rows(path):
         relation = parse_signed(_signed(cells[1], where), labels)
-        yield Example(cells[3].strip(), relation, labels.get(cells[0], ""), str(number))
+        yield Example(cells[3].strip(), relation, labels.get(cells[0], ""), str(index))
 
 
 def _own(path: Path, labels: dict[str, str]) -> Iterator[Example]:

@@ -62,7 +62,7 @@ class Node:
 
     @property
     def is_fields(self) -> bool:
-        """Whether it has fields."""
+        """Whether it is a mapping from names to values."""
         return bool(self.node.id == "mapping")
 
     @property
@@ -111,18 +111,18 @@ class Node:
             raise self.error(expected)
         singular = self.where.removeprefix("field ").rstrip("s")
         return [
-            Node(item, self.source, f"{singular} {number}")
-            for number, item in enumerate(self.node.value, 1)
+            Node(item, self.source, f"{singular} {index}")
+            for index, item in enumerate(self.node.value, 1)
         ]
 
     def text(self, *, may_be_empty: bool = False) -> str:
-        """Returns a text."""
+        """Returns the scalar as text, spaces around it left out."""
         if self.node.id != "scalar" or not (may_be_empty or str(self.node.value).strip()):
             raise self.error("a text")
         return str(self.node.value).strip()
 
     def truth(self) -> bool:
-        """Returns true or false."""
+        """Returns a truth value, written ``true`` or ``false``."""
         return self.choice(("true", "false")) == "true"
 
     def choice(self, choices: Sequence[str], /) -> str:
@@ -147,7 +147,7 @@ class Node:
         return value
 
     def decimal(self) -> float:
-        """Returns a finite number."""
+        """Returns a number, whole or not; NaN and infinity are refused."""
         try:
             value = float(self.text())
         except ValueError:

@@ -130,7 +130,7 @@ class Table:
 
     @property
     def failed(self) -> int:
-        """Answers that failed."""
+        """How many answers of the table failed, over all seeds."""
         return sum(self.failures)
 
     def add(self, line: ScoreLine, seed: int | None, /) -> None:
@@ -354,10 +354,10 @@ class _Maker:
         return self._parts(table, score, questions) if len(kinds) > 1 else []
 
     def _parts(
-        self, table: Table, score: str, places: Mapping[str, set[tuple[int, int]]]
+        self, table: Table, score: str, questions: Mapping[str, set[tuple[int, int]]]
     ) -> list[Part]:
         parts: list[Part] = []
-        for name, within in places.items():
+        for name, within in questions.items():
             values = table.part(score, within)
             mean = self._estimate(values)
             if mean.value is not None:

@@ -48,7 +48,7 @@ class BudgetedChat:
 
     @property
     def name(self) -> str:
-        """The model asked for."""
+        """Name of the model whose requests are counted."""
         return self._inner.name
 
     def complete(

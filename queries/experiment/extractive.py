@@ -59,14 +59,14 @@ def ends_of(result: RetrievalResult, /) -> tuple[End, ...]:
     return tuple(sorted(best.values(), key=lambda end: -end.score))
 
 
-def _end(item: ScoredTriple | ScoredPath, asked: set[str]) -> End:
+def _end(item: ScoredTriple | ScoredPath, linked_ids: set[str]) -> End:
     if isinstance(item, ScoredPath):
         triples = tuple(step.triple for step in item.steps)
         last, at_head = item.steps[-1].triple, item.steps[-1].reversed
     else:
         triples, last = (item.triple,), item.triple
         value = last.value.id if isinstance(last.value, EntityValue) else ""
-        at_head = value in asked and last.head.id not in asked
+        at_head = value in linked_ids and last.head.id not in linked_ids
     if at_head:
         return End(last.head.id, last.head.label, item.score, triples)
     id_ = last.value.id if isinstance(last.value, EntityValue) else ""

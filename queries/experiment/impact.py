@@ -281,12 +281,12 @@ def read_views(folder: Path, /, *, missing: bool = False) -> tuple[ViewLine, ...
             return ()
         raise InputError(f"there is no file {path}", argument="out", hint="Run the plan first.")
     lines: list[ViewLine] = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    for index, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             lines.append(from_plain(ViewLine, orjson.loads(line)))
         except (orjson.JSONDecodeError, InputError) as error:
             raise InputError(
-                f"{path.name}, line {number}: what a view breaks of a question was expected; "
+                f"{path.name}, line {index}: what a view breaks of a question was expected; "
                 f"{error}",
                 argument="out",
                 hint=f"Delete {path}, and run the plan again: what was answered stays.",

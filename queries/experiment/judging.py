@@ -172,9 +172,9 @@ class CountingChat:
         return Reply(text, self.name, "stop", Usage())
 
 
-def _stated_again(asked: str) -> str:
+def _stated_again(stated: str) -> str:
     """What a prompt shows to be checked, as one line that is a fact, a search and a verdict."""
-    shown = _STATED.findall(asked) or asked.strip().splitlines()
+    shown = _STATED.findall(stated) or stated.strip().splitlines()
     return f"- {shown[-1].removesuffix(_VERDICTS)}{_VERDICTS}"
 
 

@@ -177,7 +177,7 @@ class Expected:
     judging: Judging = Judging()
 
     def lines(self) -> list[str]:
-        """Returns it for people."""
+        """Returns what a run will take, one line a resource."""
         shown = [
             f"{self.cells:,} cells, {self.answers:,} answers, {self.done:,} of them there already",
             f"{self.retrievals:,} retrievals",

@@ -176,7 +176,7 @@ def _family(
     name: str,
     node: Node,
     parts: Mapping[str, Node],
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
     aim: Aim | None,
 ) -> ViewFamily:
@@ -198,7 +198,7 @@ def _family(
     specs: list[ViewSpec] = []
     for where, amount in amounts:
         for seed in seeds:
-            plain = {**given, **amount, "method": method.value, "random_seed": seed}
+            plain = {**options, **amount, "method": method.value, "random_seed": seed}
             if scope is not None:
                 plain["scope"] = scope
             try:

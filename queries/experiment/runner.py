@@ -87,8 +87,8 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="out", hint="Run the plan first.")
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            yield _line(line, f"{path.name}, line {number}")
+        for index, line in enumerate(file, 1):
+            yield _line(line, f"{path.name}, line {index}")
 
 
 def _gold(line: Mapping[str, Any]) -> GoldFate | None:
@@ -231,7 +231,7 @@ def run(
     timings.resume(lambda *_: True)
     left = questions[counter.count :]
     last_of_cell = {cell.id: subject.case.id for cell, subject in left}
-    cell_numbers = {cell.id: number for number, cell in enumerate(experiment.cells, 1)}
+    cell_numbers = {cell.id: index for index, cell in enumerate(experiment.cells, 1)}
 
     def write(made: CellAnswer) -> None:
         line, clock = _lines_of(made)

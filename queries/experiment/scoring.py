@@ -215,14 +215,14 @@ def write_scores(
         return made, scores
 
     answers = read_cell_answers(folder / ANSWERS_NAME)
-    for number, (made, scores_of_answer) in enumerate(in_order(answers, scored, workers), 1):
+    for index, (made, scores_of_answer) in enumerate(in_order(answers, scored, workers), 1):
         cell, item = cells[made.cell], made.answer
         _require_one_view(cell, made, views)
         failed += item.failure is not None
         kind = golds[cell.condition.graph][item.question_id].kind
         lines += score_lines(made, kind, scores_of_answer)
         if say is not None and experiment.judges:
-            say(f"{number:,} of {total:,} answers judged")
+            say(f"{index:,} of {total:,} answers judged")
     write_lines(folder / SCORES_NAME, lines)
     return failed
 

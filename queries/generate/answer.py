@@ -201,12 +201,12 @@ def answer(
     return _after(exchanges, item)
 
 
-def _after(asked: Sequence[Exchange], found: Answer) -> Answer:
+def _after(asked: Sequence[Exchange], item: Answer) -> Answer:
     """An answer with what its retrieval asked a model before it."""
     if not asked:
-        return found
-    exchanges = (*asked, *found.exchanges)
-    return replace(found, exchanges=exchanges, usage=usage_of(exchanges))
+        return item
+    exchanges = (*asked, *item.exchanges)
+    return replace(item, exchanges=exchanges, usage=usage_of(exchanges))
 
 
 def search_text(history: Sequence[Message], question: str, /) -> str:
@@ -255,7 +255,7 @@ def answer_from(
             timings["passages"] = (time.perf_counter() - started) * 1000
     started = time.perf_counter()
     facts = tuple(knowledge) if recipe.facts else ()
-    spoken_answer = speak(
+    worded = speak(
         Given(
             question=one_line(question),
             knowledge=facts,
@@ -273,28 +273,28 @@ def answer_from(
     if recipe.passages and passages is not None:
         parameters["passages_from"] = passages.name
     # The last request is the one whose reply is the answer, but where a sample was chosen.
-    chosen = spoken_answer.exchanges[spoken_answer.chosen]
+    chosen = worded.exchanges[worded.chosen]
     return Answer(
         question_id=question_id,
         question=question,
-        text=spoken_answer.text,
-        sentences=spoken_answer.sentences,
+        text=worded.text,
+        sentences=worded.sentences,
         knowledge=facts,
         result=result if recipe.facts else None,
         model=chosen.model,
         prompt=chosen.prompt,
         prompt_hash=chosen.prompt_hash,
         parameters=parameters,
-        usage=spoken_answer.usage,
+        usage=worded.usage,
         finish_reason=chosen.finish_reason,
-        notes=spoken_answer.notes,
-        failure=spoken_answer.failure,
+        notes=worded.notes,
+        failure=worded.failure,
         timings_ms=timings,
         kind=kind,
         history=tuple(history),
-        passages=spoken_answer.passages,
+        passages=worded.passages,
         query=query if recipe.facts else None,
-        exchanges=spoken_answer.exchanges,
+        exchanges=worded.exchanges,
     )
 
 

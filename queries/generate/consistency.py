@@ -27,6 +27,6 @@ def most_agreed(answers: Sequence[str], /) -> int:
     return max(range(len(answers)), key=lambda i: (round(agreement[i], 9), -i))
 
 
-def _f1(one: Counter[str], other: Counter[str]) -> float:
-    total = one.total() + other.total()
-    return 2.0 * (one & other).total() / total if total else 0.0
+def _f1(first: Counter[str], other: Counter[str]) -> float:
+    total = first.total() + other.total()
+    return 2.0 * (first & other).total() / total if total else 0.0

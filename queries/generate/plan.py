@@ -222,16 +222,16 @@ def answer_case(
     return _noted(replace(item, notes=(*item.notes, *notes)), plan, name)
 
 
-def _noted(found: Answer, plan: Plan, model: str) -> Answer:
+def _noted(item: Answer, plan: Plan, model: str) -> Answer:
     facts = RECIPES[plan.setting].facts or model == VERBALISER
     parameters = {
-        **found.parameters,
+        **item.parameters,
         "knowledge": (plan.source if facts else Source.NONE).value,
         "run": plan.to_parameters(model),
     }
     if plan.right_share < 1.0:
         parameters |= {"right_share": plan.right_share, "swap_seed": plan.swap_seed}
-    return replace(found, parameters=parameters)
+    return replace(item, parameters=parameters)
 
 
 def _request(case: Case, plan: Plan) -> Request:

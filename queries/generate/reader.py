@@ -279,10 +279,10 @@ class CitationReader:
 
     def _numbered(self, numbers: Sequence[int | None], raw: str) -> tuple[Citation, ...]:
         return tuple(
-            _of_triple(self._knowledge[number - 1], raw)
-            if number is not None and 1 <= number <= len(self._knowledge)
+            _of_triple(self._knowledge[position - 1], raw)
+            if position is not None and 1 <= position <= len(self._knowledge)
             else _unmatched("", raw)
-            for number in numbers
+            for position in numbers
         )
 
 
@@ -295,7 +295,7 @@ def states(triple: Triple, words: str, /, *, with_head: bool = True) -> bool:
 
 def _joined(
     text: str,
-    found: Sequence[_Found],
+    brackets: Sequence[_Found],
     numbered: Callable[[Sequence[int | None], str], tuple[Citation, ...]],
 ) -> list[_Found]:
     """Citations with what is theirs around them: commas between, brackets and stress around a run.
@@ -303,7 +303,7 @@ def _joined(
     ``[1]-[3]`` cites all three.
     """
     runs: list[list[_Found]] = []
-    for bracket in found:
+    for bracket in brackets:
         last = runs[-1][-1] if runs else None
         gap = "\n" if last is None else text[last.end : bracket.start]
         if last is None or not (_BETWEEN.fullmatch(gap) or _DASH.fullmatch(gap)):
@@ -400,17 +400,17 @@ def parse_answer(
     )
 
 
-def _owner(plain: str, spans: Sequence[tuple[int, int]], place: int) -> int:
-    line_start = plain.rfind("\n", 0, place) + 1
-    begins_line = not plain[line_start:place].strip()
+def _owner(plain: str, spans: Sequence[tuple[int, int]], offset: int) -> int:
+    line_start = plain.rfind("\n", 0, offset) + 1
+    begins_line = not plain[line_start:offset].strip()
     before = -1
     for i, (start, end) in enumerate(spans):
-        if start < place <= end:
+        if start < offset <= end:
             return i
-        if end < place:
+        if end < offset:
             before = i
-        if place <= start:
-            line_end = plain.find("\n", place)
+        if offset <= start:
+            line_end = plain.find("\n", offset)
             same_line = line_end < 0 or start < line_end
             return i if before < 0 or (begins_line and same_line) else before
     return before

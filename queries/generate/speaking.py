@@ -76,7 +76,7 @@ class Spoken:
 
     @property
     def usage(self) -> Usage | None:
-        """Tokens of all requests."""
+        """Tokens of all requests of the answer; estimated ones are marked."""
         return usage_of(self.exchanges)
 
 
@@ -150,8 +150,8 @@ def rendered(material: Given, setting: Setting, /) -> Rendered:
     return prompt.render(facts=facts, question=question)
 
 
-def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spoken:
-    messages = rendered(given, Setting.OKGQA_SC)
+def _consistently(material: Given, model: ChatModel, generation: Generation) -> Spoken:
+    messages = rendered(material, Setting.OKGQA_SC)
     exchanges: list[Exchange] = []
     answers: list[str] = []
     indices: list[int] = []
@@ -159,7 +159,9 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     notes: dict[str, None] = {}
     for i in range(generation.samples):
         sampling_settings = replace(generation, random_seed=(generation.random_seed or 0) + i)
-        reply = ask(model, messages, _after_mark, generation=sampling_settings, labels=given.labels)
+        reply = ask(
+            model, messages, _after_mark, generation=sampling_settings, labels=material.labels
+        )
         exchanges += reply.exchanges
         notes.update(dict.fromkeys(_notes(reply, sampling_settings)))
         if reply.value is None:
@@ -173,20 +175,20 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
         return Spoken("", (), tuple(exchanges), len(exchanges) - 1, tuple(notes), (), failures[0])
     if generation.join is Join.MODEL and len(answers) > 1:
         shown = "\n\n".join(f"Answer {i}:\n{text}" for i, text in enumerate(answers, 1))
-        join = load_prompt("okgqa-join").render(question=given.question, answers=shown)
+        join = load_prompt("okgqa-join").render(question=material.question, answers=shown)
         reply = ask(
             model,
             join,
             _filled,
             generation=replace(generation, temperature=0.0),
-            labels=given.labels,
+            labels=material.labels,
         )
         exchanges += reply.exchanges
         text, chosen = reply.value or "", len(exchanges) - 1
         notes.update(dict.fromkeys(_notes(reply, generation)))
         return Spoken(
             text,
-            _plain_sentences(text, given.labels),
+            _plain_sentences(text, material.labels),
             tuple(exchanges),
             chosen,
             tuple(notes),
@@ -196,19 +198,23 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     best = most_agreed(answers)
     return Spoken(
         answers[best],
-        _plain_sentences(answers[best], given.labels),
+        _plain_sentences(answers[best], material.labels),
         tuple(exchanges),
         indices[best],
         tuple(notes),
     )
 
 
-def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoken:
+def _looking_up(material: Given, model: ChatModel, generation: Generation) -> Spoken:
     """IRCoT: each sentence of the reasoning is what passages are looked up for next."""
-    assert given.finder is not None
-    query = dialogue_text(given.history, given.question) if given.history else given.question
+    assert material.finder is not None
+    query = (
+        dialogue_text(material.history, material.question)
+        if material.history
+        else material.question
+    )
     passages_by_id = {
-        passage.id: passage for passage in given.finder.find(query, k=generation.passages)
+        passage.id: passage for passage in material.finder.find(query, k=generation.passages)
     }
     reasoning: list[str] = []
     exchanges: list[Exchange] = []
@@ -235,7 +241,7 @@ def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoke
         if _DONE.match(reply.value) or reply.value in reasoning:
             break
         reasoning.append(reply.value)
-        for passage in given.finder.find(reply.value, k=generation.passages):
+        for passage in material.finder.find(reply.value, k=generation.passages):
             passages_by_id.setdefault(passage.id, passage)
     passages = tuple(passages_by_id.values())
     final = ask(model, _reader_prompt(query, passages, reasoning), _filled, generation=generation)
@@ -244,7 +250,7 @@ def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoke
     text = final.value or ""
     return Spoken(
         text,
-        _plain_sentences(text, given.labels),
+        _plain_sentences(text, material.labels),
         tuple(exchanges),
         len(exchanges) - 1,
         tuple(notes),
@@ -263,13 +269,13 @@ def _reader_prompt(
     )
 
 
-def _notes(asked: Asked[str], generation: Generation) -> tuple[str, ...]:
+def _notes(reply: Asked[str], generation: Generation) -> tuple[str, ...]:
     notes = []
-    if asked.thoughts:
+    if reply.thoughts:
         notes.append("thoughts before the answer were left out")
-    if len(asked.exchanges) > 1 and asked.exchanges[0].text:
+    if len(reply.exchanges) > 1 and reply.exchanges[0].text:
         notes.append("asked again, because the first reply could not be read")
-    if asked.exchanges[-1].finish_reason == CUT:
+    if reply.exchanges[-1].finish_reason == CUT:
         notes.append(cut_note(generation.max_tokens))
     return tuple(notes)
 

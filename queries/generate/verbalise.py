@@ -128,9 +128,9 @@ def missing_sentence(linked: Sequence[LinkedEntity], /) -> str:
     return f"The graph does not say this of {listed}"
 
 
-def _ended(said: str) -> str:
+def _ended(sentence: str) -> str:
     """A sentence with its full stop, which a name such as ``Sr.`` has brought already."""
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 def verbalise(

@@ -240,7 +240,7 @@ class CachedChat:
 
     @property
     def name(self) -> str:
-        """The model asked for."""
+        """Name of the model whose replies are cached."""
         return self._name
 
     def complete(

@@ -85,7 +85,7 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Tokens of both."""
+        """Tokens of prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -223,13 +223,13 @@ class TokenMeter:
 
     @property
     def used(self) -> Usage:
-        """Tokens so far."""
+        """Tokens that the run has used so far."""
         with self._lock:
             return self._used
 
     @property
     def requests(self) -> int:
-        """Replies so far."""
+        """How many replies the run has counted so far."""
         with self._lock:
             return self._requests
 
@@ -260,7 +260,7 @@ class TokenMeter:
                 self._under_way -= tokens
 
     def add(self, usage: Usage, /) -> None:
-        """Counts one reply."""
+        """Counts a reply and its tokens."""
         with self._lock:
             self._used += usage
             self._requests += 1

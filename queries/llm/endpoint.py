@@ -97,14 +97,14 @@ class OpenAIChat:
 
     @property
     def name(self) -> str:
-        """The model asked for."""
+        """Name of the model that the endpoint is asked for."""
         return self._model
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self._model!r}, base_url={self._base_url!r})"
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Closes the connections to the endpoint."""
         self._client.close()
 
     def __enter__(self) -> OpenAIChat:

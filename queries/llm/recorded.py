@@ -122,7 +122,7 @@ def open_recorded(
     if file.exists():
         data = file.read_bytes()
         size = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:size].splitlines(), 1):
+        for index, line in enumerate(data[:size].splitlines(), 1):
             if not line.strip():
                 continue
             try:
@@ -131,7 +131,7 @@ def open_recorded(
                 names.add(str(row["request"]["model"]))
             except (orjson.JSONDecodeError, KeyError, TypeError, InputError) as error:
                 raise InputError(
-                    f"{file.name}, line {number}: expected a recorded reply "
+                    f"{file.name}, line {index}: expected a recorded reply "
                     f'{{"key", "request", "reply"}}, got {line[:80]!r}',
                     argument="recorded",
                 ) from error

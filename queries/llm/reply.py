@@ -126,10 +126,10 @@ def _of_channels(text: str, shadow: str) -> Said | None:
         return Said("".join(texts).strip(), True, start)
     for begins, answers in ((_PLAIN_ANALYSIS, _PLAIN_FINAL), (_GRANITE, _GRANITE_ANSWER)):
         if begins.match(shadow):
-            channel_ends = list(answers.finditer(shadow))
-            if not channel_ends:
+            channel_marks = list(answers.finditer(shadow))
+            if not channel_marks:
                 raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
-            start = channel_ends[-1].end()
+            start = channel_marks[-1].end()
             return Said(text[start:].strip(), True, start)
     return None
 

@@ -67,9 +67,9 @@ class KeptOutReport:
     def lines(self) -> list[str]:
         """Returns the report for people."""
         shown: list[str] = []
-        for number, fold in enumerate(self.folds, 1):
+        for index, fold in enumerate(self.folds, 1):
             figures = ", ".join(f"@{k} {fold.unseen.recall[k].text()}" for k in self.ks)
-            shown.append(f"fold {number}, {len(fold.relations)} relations kept out: {figures}")
+            shown.append(f"fold {index}, {len(fold.relations)} relations kept out: {figures}")
         for part, title in (
             ("unseen", "relations kept out"),
             ("embedding", "these by embedding alone"),

@@ -175,9 +175,9 @@ def _gradients(
     }
 
 
-def _word_gradient(network: Network, terms: Int32, kept: Float32, back: Float32) -> Float32:
+def _word_gradient(network: Network, terms: Int32, mask: Float32, back: Float32) -> Float32:
     padding = len(network.word) - 1
-    weights = (word_weights(terms, padding) * kept).reshape(-1)
+    weights = (word_weights(terms, padding) * mask).reshape(-1)
     nonzero = np.flatnonzero(weights)
     numbers = terms.reshape(-1)[nonzero]
     order = np.argsort(numbers, kind="stable")

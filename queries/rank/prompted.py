@@ -72,7 +72,7 @@ class PromptedRanker:
                 fault=ReplyFault.MALFORMED,
                 tries=len(answered.exchanges),
             )
-        named = [listed[number - 1] for number in answered.value]
+        named = [listed[position - 1] for position in answered.value]
         rest = [relation for relation in listed if relation not in named]
         return tuple(RankedRelation(relation, None) for relation in [*named, *rest])
 
@@ -88,7 +88,7 @@ def read_numbers(reply: str, most: int, /) -> tuple[int, ...]:
     """
     lines = [line for line in reply.replace(",", "\n").splitlines() if line.strip()]
     numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
-    within = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= most))
+    within = tuple(dict.fromkeys(position for position in numbers if 1 <= position <= most))
     if not within:
         raise UnreadableReplyError(f"numbers from 1 to {most} were expected, one a line")
     return within

@@ -119,8 +119,8 @@ def calibrate_overlap(
     )
 
 
-def _balanced(drawn: Float64, gold: Bool, said: Bool) -> Float64:
+def _balanced(resampled: Float64, gold: Bool, predicted: Bool) -> Float64:
     """Balanced accuracy of each resample, float64 [resamples]; NaN where one label lacks."""
-    hit, rest = (gold & said).astype(np.float64), (~gold & ~said).astype(np.float64)
+    hit, rest = (gold & predicted).astype(np.float64), (~gold & ~predicted).astype(np.float64)
     yes, no = gold.astype(np.float64), (~gold).astype(np.float64)
-    return (divide(drawn @ hit, drawn @ yes) + divide(drawn @ rest, drawn @ no)) / 2
+    return (divide(resampled @ hit, resampled @ yes) + divide(resampled @ rest, resampled @ no)) / 2

@@ -129,7 +129,7 @@ def count_citations(
         len(citations), len(correct), 0, 0, 0, unmatched=unmatched, other_case=other_case
     )
     best_key: tuple[float, float] = (-1.0, -1.0)
-    for number, listed in enumerate(minimum_sets):
+    for index, listed in enumerate(minimum_sets):
         minimum = list(dict.fromkeys(listed))
         if not minimum:
             continue
@@ -140,7 +140,7 @@ def count_citations(
             useful=sum(not inside.isdisjoint(item.statement_ids) for item in correct),
             hit=len(inside & named),
             minimum=len(inside),
-            minimum_set=number,
+            minimum_set=index,
             missed=tuple(id_ for id_ in minimum if id_ not in named),
             unmatched=unmatched,
             other_case=other_case,

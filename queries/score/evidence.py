@@ -24,11 +24,11 @@ class Evidence:
         self.texts = tuple(dict.fromkeys(text for text in texts if text.strip()))
         self._lengths: list[int] = []
         self._holding: dict[str, list[tuple[int, int]]] = {}
-        for number, text in enumerate(self.texts):
+        for index, text in enumerate(self.texts):
             counts = Counter(index_tokens(text))
             self._lengths.append(sum(counts.values()))
             for token, times in counts.items():
-                self._holding.setdefault(token, []).append((number, times))
+                self._holding.setdefault(token, []).append((index, times))
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 0.0
         self._weighed: dict[str, list[tuple[int, float]]] = {}
 
@@ -42,8 +42,8 @@ class Evidence:
         for token in query_tokens(query):
             for number, weight in self._weights(token):
                 scores[number] = scores.get(number, 0.0) + weight
-        ranked = sorted((-round(score, 9), number) for number, score in scores.items())
-        return tuple(self.texts[number] for _, number in ranked[:limit])
+        ranked = sorted((-round(score, 9), index) for index, score in scores.items())
+        return tuple(self.texts[index] for _, index in ranked[:limit])
 
     def _weights(self, token: str) -> list[tuple[int, float]]:
         """Returns the texts that hold a word, and what it adds to the score of each."""
@@ -51,8 +51,8 @@ class Evidence:
             held = self._holding.get(token, [])
             rarity = math.log(1 + (len(self.texts) - len(held) + 0.5) / (len(held) + 0.5))
             self._weighed[token] = [
-                (number, rarity * times * (_K1 + 1) / (times + _K1 * self._size(number)))
-                for number, times in held
+                (index, rarity * times * (_K1 + 1) / (times + _K1 * self._size(index)))
+                for index, times in held
             ]
         return self._weighed[token]
 

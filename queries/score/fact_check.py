@@ -111,13 +111,13 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
         return FactsRow(case.id, case.groups, (), failure=case.failure)
     run = _Run(case, by)
     facts: list[Fact] = []
-    for number, sentence in enumerate(split_sentences(case.text, names=case.names)):
+    for index, sentence in enumerate(split_sentences(case.text, names=case.names)):
         verdict = run.ask("facts-extract", read_facts, text=case.text, sentence=sentence)
         if verdict.value is None:
             return FactsRow(case.id, case.groups, (), usage=run.usage, failure=verdict.failure)
         if verdict.value and not case.evidence:
             return FactsRow(case.id, case.groups, (), run.usage, missing=NO_EVIDENCE)
-        facts.extend(run.check(Fact(text, number, None)) for text in verdict.value)
+        facts.extend(run.check(Fact(text, index, None)) for text in verdict.value)
     return FactsRow(case.id, case.groups, tuple(facts), run.usage)
 
 

@@ -328,8 +328,8 @@ class _Rater:
             value, failure = self.once(messages, seed + run)
             return value, failure, 0
         sampled = [
-            self.once(messages, seed + run * preset.samples + number)
-            for number in range(preset.samples)
+            self.once(messages, seed + run * preset.samples + sample)
+            for sample in range(preset.samples)
         ]
         read = [value for value, _ in sampled if value is not None]
         reasons = [failure for _, failure in sampled if failure is not None]
@@ -382,9 +382,9 @@ class _Rater:
 def _tokens_from(tokens: Sequence[TokenChoice], start: int) -> Sequence[TokenChoice]:
     """The tokens of a reply from a position of its text on: those of its thoughts left out."""
     length = 0
-    for number, choice in enumerate(tokens):
+    for index, choice in enumerate(tokens):
         if length >= start:
-            return tokens[number:]
+            return tokens[index:]
         length += len(choice.token)
     return ()
 

@@ -292,35 +292,34 @@ def names(text: str, answer: str, /) -> bool:
     return any(_stands_at(parts, start, form) for form in forms for start in positions)
 
 
-def _stands_at(found: _Parts, start: int, form: Sequence[str]) -> bool:
+def _stands_at(parts: _Parts, start: int, form: Sequence[str]) -> bool:
     """Whether the parts of a name begin at a place of a text and end with a token of it."""
-    if found.joined[start]:
+    if parts.joined[start]:
         return False
     at = start
     last = len(form) - 1
-    for number, expected in enumerate(form):
+    for index, expected in enumerate(form):
         while (
-            number
-            and at < len(found.parts)
-            and found.parts[at] != expected
-            and found.is_article(at)
+            index and at < len(parts.parts) and parts.parts[at] != expected and parts.is_article(at)
         ):
             at += 1
-        if at == len(found.parts) or not _is_part(found.parts[at], expected, number, last):
+        if at == len(parts.parts) or not _is_part(parts.parts[at], expected, index, last):
             return False
         at += 1
-    return not found.joined[at]
+    return not parts.joined[at]
 
 
-def _is_part(part: str, wanted: str, number: int, last: int) -> bool:
+def _is_part(part: str, expected: str, number: int, last: int) -> bool:
     """Whether a part of a text is the one of a name that is wanted.
 
     Scripts without spaces have no whole tokens: a name may begin and end within a run.
     """
-    if part == wanted:
+    if part == expected:
         return True
-    if not (is_unspaced(wanted) and is_unspaced(part)):
+    if not (is_unspaced(expected) and is_unspaced(part)):
         return False
     if number == last == 0:
-        return wanted in part
-    return (number == 0 and part.endswith(wanted)) or (number == last and part.startswith(wanted))
+        return expected in part
+    return (number == 0 and part.endswith(expected)) or (
+        number == last and part.startswith(expected)
+    )

@@ -46,9 +46,9 @@ class Score:
     high: float | None = None
 
     def __post_init__(self) -> None:
-        for number in (self.value, self.low, self.high):
-            if number is not None and not np.isfinite(number):
-                raise InputError(f"a score is a finite number or None, got {number}")
+        for figure in (self.value, self.low, self.high):
+            if figure is not None and not np.isfinite(figure):
+                raise InputError(f"a score is a finite number or None, got {figure}")
         if (self.value is None) == (self.reason is None):
             raise InputError("a score has a value or a reason why not, and not both")
 

@@ -120,10 +120,10 @@ def not_available_row(
     width = len(absent)
     table = [judged[i * width : (i + 1) * width] for i in range(len(marked))]
     right = [any(row) for row in table]
-    beside_count = None
+    off_question = None
     if beside_question is not None:
         try:
-            beside_count = sum(
+            off_question = sum(
                 not is_right and beside_question(item.question, text)
                 for text, is_right in zip(marked, right, strict=True)
             )
@@ -133,7 +133,7 @@ def not_available_row(
         question_id=item.question_id,
         sentences=len(marked),
         right=sum(right),
-        beside=beside_count,
+        beside=off_question,
         hit=sum(any(row[column] for row in table) for column in range(width)),
         absent=width,
     )

@@ -60,7 +60,7 @@ class Row(Protocol):
 
     @property
     def id(self) -> str:
-        """The case's id."""
+        """Id of the case, unique among the rows."""
 
     @property
     def groups(self) -> Groups:
@@ -182,11 +182,11 @@ class PlainReport(Report):
         return self.failed
 
     def parts(self) -> Iterable[Part]:
-        """Returns what people read."""
+        """Returns the lines, figures and tables as they were given."""
         return self.shown
 
     def to_plain(self) -> dict[str, Any]:
-        """Returns the data."""
+        """Returns the data as JSON-ready values."""
         plain: dict[str, Any] = to_plain(self.data)
         return plain
 

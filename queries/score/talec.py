@@ -292,8 +292,8 @@ class _Run:
 
     def ask(self, messages: Sequence[Message], read: Callable[[str], T]) -> Verdict[T]:
         # Of several labels at once those that a cut reply would have named are not known.
-        is_one = self.by.division is not Division.LABELS
-        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_one)
+        is_single = self.by.division is not Division.LABELS
+        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_single)
         self.usage += verdict.usage
         return verdict
 

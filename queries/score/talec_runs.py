@@ -149,10 +149,10 @@ def _number(row: TalecRow, name: str) -> float | None:
     return None if verdict is None or verdict.present is None else float(verdict.present)
 
 
-def _closer(old: float | None, new: float | None, wanted: float | None) -> bool | None:
-    if old is None or new is None or wanted is None or abs(old - wanted) == abs(new - wanted):
+def _closer(old: float | None, new: float | None, people: float | None) -> bool | None:
+    if old is None or new is None or people is None or abs(old - people) == abs(new - people):
         return None
-    return abs(new - wanted) < abs(old - wanted)
+    return abs(new - people) < abs(old - people)
 
 
 def read_run(path: str, /) -> tuple[TalecRow, ...]:

@@ -79,7 +79,7 @@ class WithheldRow:
     failure: str | None = None
 
     def read(self) -> Answer:
-        """Returns the answer."""
+        """Returns the answer of the row as ``Answer``."""
         return Answer.from_json(orjson.dumps(self.answer))
 
 
@@ -233,10 +233,10 @@ def plan_rounds(
         raise InputError("no question has a minimum set to withhold from", argument="gold")
     orders = {item.id: withheld_order(item, random_seed=random_seed) for item in usable}
     return tuple(
-        WithheldCase(item, number, orders[item.id])
-        for number in range(rounds + 1)
+        WithheldCase(item, round_, orders[item.id])
+        for round_ in range(rounds + 1)
         for item in usable
-        if len(orders[item.id]) >= max(number, 1)
+        if len(orders[item.id]) >= max(round_, 1)
     )
 
 
@@ -296,11 +296,11 @@ def score_withheld(
         beside_question: Judges whether a sentence does not answer its question at all.
     """
     rounds: list[Round] = []
-    for number in sorted({case.withheld for case in cases}):
-        part = [pair for pair in zip(cases, rows, strict=True) if pair[0].withheld == number]
+    for round_ in sorted({case.withheld for case in cases}):
+        part = [pair for pair in zip(cases, rows, strict=True) if pair[0].withheld == round_]
         answers = [row.read() for _, row in part]
         report = None
-        if number:
+        if round_:
             absent = {
                 case.question.id: tuple(triples[id_] for id_ in case.absent) for case, _ in part
             }
@@ -308,7 +308,7 @@ def score_withheld(
                 answers, absent, entailment=entailment, beside_question=beside_question
             )
         citations = score_answers(answers, [case.question for case, _ in part])
-        rounds.append(Round(number, len(part), citations, report))
+        rounds.append(Round(round_, len(part), citations, report))
     return tuple(rounds)
 
 

@@ -179,14 +179,14 @@ def right_candidates(
     candidates = reader.candidates
     start_relations, ids = reader.start_ids(), reader.relation_ids()
     right = np.zeros(len(candidates), dtype=np.bool_)
-    for number in range(len(candidates)):
-        start = start_relations[candidates.start[number]]
+    for index in range(len(candidates)):
+        start = start_relations[candidates.start[index]]
         if question.chains:
-            steps = tuple(same((ids[rel], back)) for rel, back in candidates.sequence(number))
-            right[number] = (start, steps) in question.chains
+            steps = tuple(same((ids[rel], back)) for rel, back in candidates.sequence(index))
+            right[index] = (start, steps) in question.chains
         elif start in question.start_ids:
-            end_ids = reader.end_ids(number, most=_MOST_ENDS) - {start}
-            right[number] = bool(end_ids) and end_ids == question.answer_ids
+            end_ids = reader.end_ids(index, most=_MOST_ENDS) - {start}
+            right[index] = bool(end_ids) and end_ids == question.answer_ids
     return right
 
 

@@ -143,10 +143,8 @@ def _train(lists: _Lists, options: TrainingOptions, weights: Mapping[str, float]
     scale = lists.inputs.std(axis=0) + np.float32(0.05)
     reduced = (lists.inputs - mean) / scale
     trained = [
-        _train_one(
-            reduced, lists, options, weights, options.random_seed * options.networks + number
-        )
-        for number in range(options.networks)
+        _train_one(reduced, lists, options, weights, options.random_seed * options.networks + index)
+        for index in range(options.networks)
     ]
     inner, bias, outer, direct = (
         np.stack([each[part] for each in trained]).astype(np.float64) for part in range(4)

@@ -258,13 +258,13 @@ def _judged(
     among: Collection[str] | None = None,
 ) -> Judged:
     """Returns the figures on some recorded questions, or on those of some texts among them."""
-    times_asked = sum(
+    request_count = sum(
         times
         for each in recorded
         for text, times in each.asked.items()
         if among is None or text in among
     )
-    if not times_asked:
+    if not request_count:
         return Judged(0, None, None)
     examples = [
         example
@@ -272,8 +272,8 @@ def _judged(
         for example in each.examples
         if among is None or example.text in among
     ]
-    before, after = (hits(scorer, examples) / times_asked for scorer in (shipped, trained))
-    return Judged(times_asked, before, after)
+    before, after = (hits(scorer, examples) / request_count for scorer in (shipped, trained))
+    return Judged(request_count, before, after)
 
 
 def _walks(service: Service, graph: str, options: GraphTrainingOptions) -> list[AnsweredQuestion]:

@@ -186,15 +186,15 @@ def _asked(
     service: Service,
     recorder: CandidateRecorder,
     question: AnsweredQuestion,
-    given: bool,
-    found: Recorded,
+    way: bool,
+    result: Recorded,
 ) -> list[Example]:
     for tried in range(1, _TRIES + 1):
         try:
-            example = recorder.ask(service, question, given=given)
+            example = recorder.ask(service, question, given=way)
         except DeadlineError as error:
             if tried == _TRIES:
-                found.failed.append(f"{question.text}: {error.message}")
+                result.failed.append(f"{question.text}: {error.message}")
         else:
             return [] if example is None else [example]
     return []

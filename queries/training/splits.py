@@ -97,7 +97,7 @@ def _together(questions: Sequence[AnsweredQuestion]) -> list[int]:
             known = first.setdefault(key, number)
             low, high = sorted((root(known), root(number)))
             parent[high] = low
-    return [root(number) for number in range(len(questions))]
+    return [root(index) for index in range(len(questions))]
 
 
 def _drawn(groups: Iterable[Group], random_seed: int) -> list[Group]:

@@ -242,17 +242,17 @@ class _Wordings:
             return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, subject, name)
         return self._drawn(_BACKWARD if back else _FORWARD, subject, name)
 
-    def _phrase(self, said: str, rel: int, back: bool) -> str:
+    def _phrase(self, subject: str, rel: int, back: bool) -> str:
         """Returns words for what a step leads to from what was said so far."""
         phrases = self._people_say(rel)
         if phrases is not None:
-            return self._drawn(phrases.noun_backward if back else phrases.noun, said)
+            return self._drawn(phrases.noun_backward if back else phrases.noun, subject)
         if not back:
-            return self._drawn(_NOUN, said, self._noun(rel))
+            return self._drawn(_NOUN, subject, self._noun(rel))
         predicates = [name for name in self._names[rel] if _PREDICATE.fullmatch(name)]
         if predicates:
-            return self._drawn(_NOUN_PREDICATE, said, self._random.choice(predicates))
-        return self._drawn(_NOUN_BACKWARD, said, self._noun(rel))
+            return self._drawn(_NOUN_PREDICATE, subject, self._random.choice(predicates))
+        return self._drawn(_NOUN_BACKWARD, subject, self._noun(rel))
 
     def _people_say(self, rel: int) -> RelationPhrases | None:
         """Returns what people say for a relation, most times that anything is known of it."""
@@ -266,5 +266,5 @@ class _Wordings:
         nouns = [name for name in self._names[rel] if not _PREDICATE.fullmatch(name)]
         return self._random.choice(nouns) if nouns else self._labels[rel]
 
-    def _drawn(self, wordings: Sequence[str], said: str, name: str = "") -> str:
-        return self._random.choice(wordings).format(x=said, r=name)
+    def _drawn(self, wordings: Sequence[str], text: str, name: str = "") -> str:
+        return self._random.choice(wordings).format(x=text, r=name)

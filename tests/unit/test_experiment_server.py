@@ -28,7 +28,7 @@ from graph_service.errors import (
 )
 from graph_service.server.app import ServerOptions
 from queries.experiment.impact import NO_ARRAYS, VIEWS_NAME
-from queries.experiment.patience import PatientTransport
+from queries.experiment.retry_window import RetryingTransport
 
 PLAN = """graphs: [demo]
 questions: {file: questions.jsonl, first: 2}
@@ -107,12 +107,16 @@ AWAY = StoreUnavailableError("http://far does not answer")
 
 
 def asked(
-    *answers: Mapping[str, Any] | GraphServiceError, patience_s: float = 20
+    *answers: Mapping[str, Any] | GraphServiceError, retry_window_s: float = 20
 ) -> tuple[list[float], list[str], Any]:
     """The waits, what was said, and the response or the error."""
     clock, said = Clock(), list[str]()
-    patient = PatientTransport(
-        Scripted(answers), patience_s=patience_s, say=said.append, sleep=clock.sleep, clock=clock
+    patient = RetryingTransport(
+        Scripted(answers),
+        retry_window_s=retry_window_s,
+        say=said.append,
+        sleep=clock.sleep,
+        clock=clock,
     )
     try:
         return clock.waits, said, patient.send("{ graphs }", {})
@@ -136,7 +140,7 @@ def test_it_waits_longer_each_time_where_the_server_says_nothing() -> None:
 
 
 def test_it_ends_with_what_to_do_when_patience_is_at_an_end() -> None:
-    waits, _, error = asked(AWAY, AWAY, AWAY, AWAY, patience_s=3)
+    waits, _, error = asked(AWAY, AWAY, AWAY, AWAY, retry_window_s=3)
     # 0.5 + 1 + 1.5: the last wait is cut to what is left.
     assert waits == [0.5, 1, 1.5]
     assert isinstance(error, StoreUnavailableError)

@@ -20,9 +20,9 @@ from queries.experiment.budget import BudgetedChat, RequestBudget
 from queries.experiment.impact import CountSteps, write_views
 from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
-from queries.experiment.patience import PatientTransport
 from queries.experiment.plan import Answerer, AnswererKind, JudgePlan, Plan
 from queries.experiment.plan_file import read_plan
+from queries.experiment.retry_window import RetryingTransport
 from queries.experiment.runner import ANSWERS_NAME, count_answers
 from queries.experiment.runner import run as run_experiment
 from queries.experiment.scoring import SCORES, write_scores
@@ -142,8 +142,8 @@ def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
         from graph_service.client.http import Http
 
         served = Http(options.server, api_key=settings.api_key)
-        patient = PatientTransport(served, patience_s=options.patience, say=output.note)
-        with Client(patient) as client:
+        retrying = RetryingTransport(served, retry_window_s=options.patience, say=output.note)
+        with Client(retrying) as client:
             output.note(f"server {options.server}")
             yield _Reached(client)
         return

@@ -88,14 +88,14 @@ class CriteriaOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions:
-    """Which texts are taken."""
+    """Which splits of a labelled file are read."""
 
     splits: tuple[str, ...] = option((), help="only these", choices=_SPLITS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CitationsOptions(VerbOptions, GoldOptions):
-    """What ``score citations`` takes."""
+    """Options of ``score citations``: answers, and what their citations are held against."""
 
     file: str = option(help=_ANSWERS, metavar="FILE", is_word=True)
     fold_case: bool = option(
@@ -105,7 +105,7 @@ class CitationsOptions(VerbOptions, GoldOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class NotAvailableOptions(GraphOptions, JudgeModelOptions, EntailmentJudgeOptions, GoldOptions):
-    """What ``score na`` takes."""
+    """Options of ``score na``: answers, and where it says what was withheld from them."""
 
     file: str = option(help=_ANSWERS, metavar="FILE", is_word=True)
     absent: str | None = option(
@@ -133,7 +133,7 @@ class WithheldOptions(
     EntailmentJudgeOptions,
     GoldOptions,
 ):
-    """What ``score withheld`` takes."""
+    """Options of ``score withheld``: which graph is asked, how, and by whom it is judged."""
 
     rounds: int = option(3, help="statements withheld at most", least=1)
     view_seed: int = option(0, help="random seed of the order of withholding", metavar="S")
@@ -153,7 +153,7 @@ class WithheldOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeScoreOptions(VerbOptions, GoldOptions):
-    """What ``score knowledge`` takes."""
+    """Options of ``score knowledge``: cases with answer entities and relations."""
 
     file: str = option(
         help="JSON lines with id, text, answers; found, oracle, reference",
@@ -171,7 +171,7 @@ class KnowledgeScoreOptions(VerbOptions, GoldOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSetOptions(VerbOptions, GoldOptions):
-    """What ``score answer-sets`` takes."""
+    """Options of ``score answer-sets``: cases with sets of answers."""
 
     file: str = option(
         help="JSON lines with id, text, named, answers; hard, targets, answerable, errors",
@@ -190,7 +190,7 @@ class AnswerSetOptions(VerbOptions, GoldOptions):
 class EntailmentOptions(
     VerbOptions, RunOptions, JudgeModelOptions, EntailmentJudgeOptions, GoldOptions
 ):
-    """What ``score entailment`` takes."""
+    """Options of ``score entailment``: pairs or answers, and who judges them."""
 
     file: str = option(
         help=f"{_ANSWERS}, or with premise and hypothesis, or generation and reference; WiCE; or "
@@ -204,7 +204,7 @@ class EntailmentOptions(
 class FactScoreOptions(
     VerbOptions, RunOptions, JudgeModelOptions, CrossEncoderOptions, GoldOptions
 ):
-    """What ``score factscore`` takes."""
+    """Options of ``score factscore``: texts, what their facts are checked against, and by whom."""
 
     files: tuple[str, ...] = option(
         help=f"{_TEXTS}; what this score's --out wrote; or FActScore's labelled biographies; "
@@ -229,14 +229,14 @@ class FactScoreOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class SafeOptions(FactScoreOptions):
-    """What ``score safe`` takes."""
+    """Options of ``score safe``: as of ``score factscore``, and how often evidence is searched."""
 
     searches: int = option(3, help="searches a fact", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GEvalOptions(VerbOptions, RunOptions, JudgeModelOptions, GoldOptions):
-    """What ``score geval`` takes."""
+    """Options of ``score geval``: texts, and the qualities that a model rates."""
 
     file: str = option(help=_TEXTS, metavar="FILE", is_word=True)
     preset: str = option(
@@ -267,7 +267,7 @@ class GEvalOptions(VerbOptions, RunOptions, JudgeModelOptions, GoldOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SideBySideOptions(VerbOptions):
-    """What ``score side-by-side`` takes."""
+    """Options of ``score side-by-side``: reports, and the groups that are its columns."""
 
     reports: tuple[str, ...] = option(
         help="what `score ... --json` printed, one file a family of scores",
@@ -281,7 +281,7 @@ class SideBySideOptions(VerbOptions):
 class TalecOptions(
     VerbOptions, RunOptions, JudgeModelOptions, GoldOptions, SplitOptions, CriteriaOptions
 ):
-    """What ``score talec`` takes."""
+    """Options of ``score talec``: texts, criteria, and how a model judges by them."""
 
     file: str = option(help=_TALEC, metavar="FILE", is_word=True)
     by: str = option(
@@ -304,7 +304,7 @@ class TalecOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRunsOptions(VerbOptions, CriteriaOptions):
-    """What ``score compare`` takes."""
+    """Options of ``score compare``: two runs of ``score talec``."""
 
     first: str = option(help="what `score talec --out` wrote", metavar="RUN", is_word=True)
     second: str = option(help="the run after shots were adjusted", metavar="RUN", is_word=True)
@@ -312,7 +312,7 @@ class CompareRunsOptions(VerbOptions, CriteriaOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LintOptions(VerbOptions):
-    """What ``score lint`` takes."""
+    """Options of ``score lint``: the criteria that are checked."""
 
     criteria: str = option(
         "cited-answers",
@@ -324,7 +324,7 @@ class LintOptions(VerbOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportTuningOptions(VerbOptions, SplitOptions, CriteriaOptions):
-    """What ``score export`` takes."""
+    """Options of ``score export``: labelled texts, criteria, and the file of records."""
 
     file: str = option(help=_TALEC, metavar="FILE", is_word=True)
     out: str = option(help="chat records as JSON lines", metavar="FILE")
@@ -332,7 +332,7 @@ class ExportTuningOptions(VerbOptions, SplitOptions, CriteriaOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(VerbOptions):
-    """What ``score agreement`` takes."""
+    """Options of ``score agreement``: ratings or runs, measures and groups."""
 
     files: tuple[str, ...] = option(
         help="JSON lines with id and ratings, an object by rater; or what `score ... --out` wrote, "

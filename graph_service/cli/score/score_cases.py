@@ -38,10 +38,10 @@ def file_of(name: str, /) -> Path:
 def files_of(names: Sequence[str], /) -> tuple[Path, ...]:
     """Returns the files that are compared; raises ``InputError`` where one is missing or twice."""
     paths = tuple(Path(name) for name in names)
-    for number, path in enumerate(paths):
+    for index, path in enumerate(paths):
         if not path.is_file():
             raise InputError(f"there is no file {path}", argument="file")
-        if path in paths[:number]:
+        if path in paths[:index]:
             raise InputError(f"{path} is given twice", argument="file")
     return paths
 

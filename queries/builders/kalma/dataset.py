@@ -23,7 +23,7 @@ ROUNDS = 5
 
 def stage_names(rounds: int, /) -> tuple[str, ...]:
     """Returns the names of the stages, in their order."""
-    between = tuple(f"3-round-{number}" for number in range(1, rounds + 1))
+    between = tuple(f"3-round-{round_}" for round_ in range(1, rounds + 1))
     return ("1-pools", "2-openings", *between, "4-general", "5-specific", "6-cited")
 
 
@@ -63,14 +63,14 @@ def write_set(folder: Path, made: Sequence[Questioned], model: str, /) -> None:
     write_lines(folder / PARAGRAPHS_NAME, [paragraph_of(item, model) for item in made])
 
 
-def _question_line(one: Questioned, kind: str) -> dict[str, object]:
-    pool = one.draft.pool
+def _question_line(questioned: Questioned, kind: str) -> dict[str, object]:
+    pool = questioned.draft.pool
     return {
-        "id": one.id,
-        "question": one.general if kind == GENERAL else one.specific,
+        "id": questioned.id,
+        "question": questioned.general if kind == GENERAL else questioned.specific,
         "kind": kind,
         "entity_ids": [pool.head.id, pool.value.id],
-        "statement_ids": list(one.draft.minimum),
+        "statement_ids": list(questioned.draft.minimum),
     }
 
 
@@ -104,8 +104,8 @@ def check(folder: Path, /) -> tuple[str, ...]:
     faults: list[str] = []
     by_id = {question.id: question for question in specific}
     answers = {paragraph.question_id: paragraph for paragraph in paragraphs}
-    for number, question in enumerate(general, 1):
-        where = f"{GENERAL_NAME}, line {number}"
+    for index, question in enumerate(general, 1):
+        where = f"{GENERAL_NAME}, line {index}"
         other = by_id.get(question.id)
         if other is None:
             faults.append(f"{where}: {SPECIFIC_NAME} has no question {question.id!r}")

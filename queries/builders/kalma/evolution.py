@@ -53,7 +53,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The paragraph without citations."""
+        """The sentences of the paragraph, joined, without their citations."""
         return " ".join(_ended(sentence.text) for sentence in self.sentences)
 
     @property
@@ -127,7 +127,7 @@ class Evolver:
             sentence=pool.sentence, facts=numbered_facts(pool.triples)
         )
         numbers = ask_for(self.model, messages, read, generation=self.generation)
-        ids = tuple(pool.triples[number - 1].statement_id for number in sorted(numbers))
+        ids = tuple(pool.triples[fact - 1].statement_id for fact in sorted(numbers))
         return CitedSentence(pool.sentence.rstrip(".").rstrip(), ids)
 
     def extend(self, draft: Draft) -> Draft:
@@ -153,7 +153,7 @@ class Evolver:
             paragraph=draft.text, fact=fact_line(fact)
         )
         continuation = ask_for(self.model, messages, read, generation=self.generation)
-        ordered = sorted(candidates, key=lambda one: (-round(one.score, 9), one.statement_id))
+        ordered = sorted(candidates, key=lambda item: (-round(item.score, 9), item.statement_id))
         return replace(
             draft,
             sentences=(*draft.sentences, CitedSentence(continuation, (chosen.statement_id,))),

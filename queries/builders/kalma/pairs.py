@@ -132,7 +132,7 @@ def make_pool(
                 passed_over += 1
                 continue
             printed[_print(triple)] = triple
-    ordered = tuple(sorted(printed.values(), key=lambda one: one.statement_id))
+    ordered = tuple(sorted(printed.values(), key=lambda pair: pair.statement_id))
     return Pool(pair.id, head, value, stated, ordered, passed_over, pair.sentence)
 
 

@@ -115,12 +115,12 @@ def read_corpus(path: str | Path, /) -> NGrams:
 
     def lines() -> Iterable[str]:
         with open_plain(file) as opened:
-            for number, raw in enumerate(opened, 1):
+            for index, raw in enumerate(opened, 1):
                 try:
-                    yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    yield raw.decode("utf-8-sig" if index == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     raise InputError(
-                        f"{file.name}, line {number}: text in UTF-8 was expected",
+                        f"{file.name}, line {index}: text in UTF-8 was expected",
                         argument="corpus",
                     ) from error
 

@@ -114,4 +114,4 @@ def selection_scores(
 
 def best_of(candidates: Sequence[Candidate], /) -> Candidate:
     """Returns the candidate of the best score; ties, at nine digits, go by statement id."""
-    return min(candidates, key=lambda one: (-round(one.score, _DIGITS), one.statement_id))
+    return min(candidates, key=lambda item: (-round(item.score, _DIGITS), item.statement_id))

@@ -90,9 +90,9 @@ def write_set(
     references: list[dict[str, str]] = []
     for talk in talked:
         history: list[Message] = []
-        for number, turn in enumerate(talk.turns, 1):
+        for index, turn in enumerate(talk.turns, 1):
             if turn.facts:
-                id_ = f"{talk.id}#{number}"
+                id_ = f"{talk.id}#{index}"
                 line = _line(id_, talk.offer, turn.user, turn.facts)
                 turns.append({**line, "history": to_plain(history)})
                 references.append({"id": id_, "reference": turn.agent})
@@ -105,16 +105,16 @@ def write_set(
 
 
 def _line(id_: str, offer: Offer, question: str, facts: Sequence[int]) -> dict[str, Any]:
-    gold = [offer.triples[number - 1] for number in facts]
-    other_ends = [other_end(triple, offer.entity.id) for triple in gold]
+    gold = [offer.triples[fact - 1] for fact in facts]
+    other_entities = [other_end(triple, offer.entity.id) for triple in gold]
     return {
         "id": id_,
         "question": question,
         "kind": f"level {offer.level.value}",
         "entity_ids": [offer.entity.id],
         "statement_ids": [triple.statement_id for triple in gold],
-        "answers": list(dict.fromkeys(label for _, label in other_ends)),
-        "answer_ids": list(dict.fromkeys(end for end, _ in other_ends if end)),
+        "answers": list(dict.fromkeys(label for _, label in other_entities)),
+        "answer_ids": list(dict.fromkeys(end for end, _ in other_entities if end)),
     }
 
 
@@ -137,8 +137,8 @@ def check(folder: Path, /) -> tuple[str, ...]:
     }
     faults: list[str] = []
     for name in (QUESTIONS_NAME, TURNS_NAME):
-        for number, question in enumerate(_questions(folder / name), 1):
-            where = f"{name}, line {number}"
+        for index, question in enumerate(_questions(folder / name), 1):
+            where = f"{name}, line {index}"
             made_of = question.id if name == QUESTIONS_NAME else question.id.rpartition("#")[0]
             there = offered.get(made_of)
             if there is None:
@@ -192,15 +192,15 @@ def describe(folder: Path, /) -> Description:
 
 
 def _figures(
-    asked: Sequence[WrittenQuestion], talked: Sequence[WrittenConversation]
+    questions: Sequence[WrittenQuestion], talked: Sequence[WrittenConversation]
 ) -> dict[str, float | int]:
     turns = [(talk, turn) for talk in talked for turn in talk.turns if turn.facts]
     names_facts = [
         names_any(
             turn.agent,
             [
-                other_end(talk.offer.triples[number - 1], talk.offer.entity.id)[1]
-                for number in turn.facts
+                other_end(talk.offer.triples[fact - 1], talk.offer.entity.id)[1]
+                for fact in turn.facts
             ],
         )
         for talk, turn in turns
@@ -212,11 +212,11 @@ def _figures(
     }  # fmt: skip
     return {
         "entities": len(
-            {one.offer.entity.id for one in asked} | {one.offer.entity.id for one in talked}
+            {one.offer.entity.id for one in questions} | {one.offer.entity.id for one in talked}
         ),
-        "questions": len(asked),
-        "words of a question": mean_words([question.question for question in asked]),
-        "gold triples of a question": mean(len(question.facts) for question in asked),
+        "questions": len(questions),
+        "words of a question": mean_words([question.question for question in questions]),
+        "gold triples of a question": mean(len(question.facts) for question in questions),
         "conversations": len(talked),
         "turns of a conversation": mean(len(talk.turns) for talk in talked),
         "turns with gold": len(turns),

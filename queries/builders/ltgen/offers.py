@@ -99,11 +99,13 @@ def question_offers(
         )
         for id_ in keys[:most]:
             relation = named[id_.removeprefix(f"{triple.id}/")]
-            asked = relation.words
+            relation_words = relation.words
             if relation.reverse:
-                asked = f"what has it as its {asked}"
+                relation_words = f"what has it as its {relation_words}"
             facts = tuple(sorted(statements[relation.key], key=lambda t: t.statement_id))
-            offers.append(Offer(id_, triple.entity, triple.level, relation.key, asked, facts, 0))
+            offers.append(
+                Offer(id_, triple.entity, triple.level, relation.key, relation_words, facts, 0)
+            )
     return tuple(offers)
 
 
@@ -120,8 +122,8 @@ def conversation_offers(
     offers: list[Offer] = []
     for statement in sample:
         by_id = {triple.statement_id: triple for triple in statement.triples}
-        drawn = in_draw_order(by_id, "facts", random_seed=random_seed)[:most_facts]
-        facts = tuple(by_id[id_] for id_ in sorted(drawn))
+        chosen = in_draw_order(by_id, "facts", random_seed=random_seed)[:most_facts]
+        facts = tuple(by_id[id_] for id_ in sorted(chosen))
         left_out = len(by_id) - len(facts)
         offers.append(
             Offer(statement.id, statement.entity, statement.level, "", "", facts, left_out)

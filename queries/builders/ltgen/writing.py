@@ -82,7 +82,7 @@ class Writer:
                 raise RefusedError(
                     "entity not named", f"the question has to name {offer.entity.label}"
                 )
-            if names_any(question, [answers[number - 1] for number in numbers]):
+            if names_any(question, [answers[fact - 1] for fact in numbers]):
                 raise RefusedError("answer given away", "the question must not name its answer")
             return question, numbers
 

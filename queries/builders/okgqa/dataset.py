@@ -73,11 +73,11 @@ def seeds_of(
 ) -> tuple[Seed, ...]:
     """Returns what is to be written: so many questions of each sub-type, an entity for each in turn."""
     seeds: list[Seed] = []
-    for number in range(1, each + 1):
+    for draw in range(1, each + 1):
         for kind in sub_types:
             if len(seeds) == len(entities):
                 return tuple(seeds)
-            id_ = f"{kind.name.replace(' ', '-')}-{number}"
+            id_ = f"{kind.name.replace(' ', '-')}-{draw}"
             seeds.append(Seed(id_, kind, entities[len(seeds)]))
     return tuple(seeds)
 
@@ -87,8 +87,8 @@ def build(seeds: Sequence[Seed], writer: Writer, stages: Stages, /) -> tuple[Rat
     offered = stages.run(Stage("1-offered", Offered, writer.offer), seeds)
     written = stages.run(Stage("2-written", WrittenQuestion, writer.write), offered)
     linked = stages.run(Stage(LINKED_STAGE, LinkedQuestion, writer.link), written)
-    kept = stages.run(Stage("4-kept", LinkedQuestion, writer.keep), linked)
-    return stages.run(Stage("5-rated", RatedQuestion, writer.rate), kept)
+    natural = stages.run(Stage("4-kept", LinkedQuestion, writer.keep), linked)
+    return stages.run(Stage("5-rated", RatedQuestion, writer.rate), natural)
 
 
 def write_round(folder: Path, made: Sequence[RatedQuestion], writer: Writer, /) -> None:
@@ -139,8 +139,8 @@ def check(folder: Path, /) -> tuple[str, ...]:
         InputError: A file is missing, or a line of it is wrong; names it.
     """
     faults: list[str] = []
-    for number in rounds_in(folder):
-        inside = round_folder(folder, number)
+    for round_ in rounds_in(folder):
+        inside = round_folder(folder, round_)
         cases = read_question_file(inside / QUESTIONS_NAME)
         ids = [case.id for case in cases]
         rated = {rating.id for rating in read_ratings(inside / AUTOMATIC_NAME, ids=ids)}
@@ -160,15 +160,15 @@ def check(folder: Path, /) -> tuple[str, ...]:
 def agreements(folder: Path, /) -> tuple[RoundAgreement, ...]:
     """Returns the agreement of each round that people have rated."""
     lines = []
-    for number in rounds_in(folder):
-        inside = round_folder(folder, number)
+    for round_ in rounds_in(folder):
+        inside = round_folder(folder, round_)
         if not (inside / HUMAN_NAME).exists():
             continue
         ids = [case.id for case in read_question_file(inside / QUESTIONS_NAME)]
         automatic, human = (
             read_ratings(inside / name, ids=ids) for name in (AUTOMATIC_NAME, HUMAN_NAME)
         )
-        lines.append(agreement_of(number, automatic, human))
+        lines.append(agreement_of(round_, automatic, human))
     return tuple(lines)
 
 
@@ -176,18 +176,18 @@ def describe(folder: Path, /) -> Description:
     """Returns the figures of each round, beside the published ones."""
     agreed = {agreement.number: agreement for agreement in agreements(folder)}
     columns, notes = [], []
-    for number in rounds_in(folder):
-        inside = round_folder(folder, number)
+    for round_ in rounds_in(folder):
+        inside = round_folder(folder, round_)
         cases = read_question_file(inside / QUESTIONS_NAME)
         figures = _figures(cases, orjson.loads((inside / COVERAGE_NAME).read_bytes()))
-        if number in agreed:
-            figures |= _agreement_figures(agreed[number])
-            for pair, scores in agreed[number].kappa.items():
+        if round_ in agreed:
+            figures |= _agreement_figures(agreed[round_])
+            for pair, scores in agreed[round_].kappa.items():
                 scored = ", ".join(f"{name} {score.text()}" for name, score in scores.items())
-                notes.append(f"round {number}, kappa of {' and '.join(pair)}: {scored}")
+                notes.append(f"round {round_}, kappa of {' and '.join(pair)}: {scored}")
         else:
-            notes.append(f"round {number}: nobody has rated it ({inside.name}/{HUMAN_NAME})")
-        columns.append(Column(f"round {number}", figures))
+            notes.append(f"round {round_}: nobody has rated it ({inside.name}/{HUMAN_NAME})")
+        columns.append(Column(f"round {round_}", figures))
     notes.append(
         "as published: words are tokens, Pearson is of round 4, kappa a mean of three pairs"
     )
@@ -212,14 +212,14 @@ def _figures(cases: Sequence[Case], coverage: dict[str, int]) -> dict[str, float
     return figures
 
 
-def _agreement_figures(one: RoundAgreement) -> dict[str, float | int]:
+def _agreement_figures(agreed: RoundAgreement) -> dict[str, float | int]:
     figures: dict[str, float | int] = {}
     for quality in QUALITIES:
-        value = one.pearson[quality].value
+        value = agreed.pearson[quality].value
         if value is not None:
             figures[f"Pearson, {quality}"] = value
     for quality in QUALITIES:
-        values = [scores[quality].value for scores in one.kappa.values()]
+        values = [scores[quality].value for scores in agreed.kappa.values()]
         known = [value for value in values if value is not None]
         if known:
             figures[f"kappa, {quality}"] = mean(known)

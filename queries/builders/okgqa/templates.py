@@ -33,7 +33,7 @@ class SubType:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """All of them."""
+        """The placeholders of the template: linked ones, then free ones."""
         return (*self.linked, *self.free)
 
 

@@ -224,8 +224,8 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
         yield from (_example(line) for line in impacts.examples)
 
 
-def _share(found: Share) -> str:
-    return "-" if found.share is None else f"{number(found.share)} ({found.broken} of {found.of})"
+def _share(share: Share) -> str:
+    return "-" if share.share is None else f"{number(share.share)} ({share.broken} of {share.of})"
 
 
 def _example(line: ViewLine) -> str:

@@ -110,14 +110,14 @@ def _of(condition: Condition) -> list[Cell]:
     ]
 
 
-def _estimate(found: Estimate) -> list[Cell]:
-    return [found.value, found.low, found.high]
+def _estimate(estimate: Estimate) -> list[Cell]:
+    return [estimate.value, estimate.low, estimate.high]
 
 
-def _paired(found: Paired | None, p_holm: float | None) -> list[Cell]:
-    if found is None:
+def _paired(paired: Paired | None, p_holm: float | None) -> list[Cell]:
+    if paired is None:
         return [None] * 6
-    return [*_estimate(found.difference), found.p, p_holm, found.effect]
+    return [*_estimate(paired.difference), paired.p, p_holm, paired.effect]
 
 
 def latex_tables(analysis: Analysis, /) -> str:

@@ -16,7 +16,7 @@ MAX_WAIT_S = 30.0
 """The longest wait between two tries, where the server asks for none."""
 
 
-class PatientTransport:
+class RetryingTransport:
     """Carries operations that only read, and carries them again while a server can't answer.
 
     It waits as long as the server asks (``Retry-After``), else half a second, doubled each time.
@@ -24,7 +24,7 @@ class PatientTransport:
 
     Args:
         inner: Carries one operation.
-        patience_s: For how long one operation is asked again, in seconds.
+        retry_window_s: For how long one operation is asked again, in seconds.
         say: Told why it waits, once until an operation succeeds.
         sleep, clock: Those of ``time``.
     """
@@ -34,13 +34,13 @@ class PatientTransport:
         inner: Transport,
         /,
         *,
-        patience_s: float,
+        retry_window_s: float,
         say: Callable[[str], None],
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inner = inner
-        self._patience_s = patience_s
+        self._retry_window_s = retry_window_s
         self._say = say
         self._sleep = sleep
         self._clock = clock
@@ -52,9 +52,9 @@ class PatientTransport:
 
         Raises:
             GraphServiceError: The server can't be reached, or asks to wait, for longer than the
-                patience lasts; the hint says what to do.
+                retry window lasts; the hint says what to do.
         """
-        until = self._clock() + self._patience_s
+        until = self._clock() + self._retry_window_s
         wait = FIRST_WAIT_S
         while True:
             try:
@@ -68,7 +68,7 @@ class PatientTransport:
             retry_after_s = error.retry_after_s
             left = until - self._clock()
             if left <= 0 or (retry_after_s is not None and retry_after_s > left):
-                raise _given_up(error, self._patience_s) from error
+                raise _given_up(error, self._retry_window_s) from error
             self._tell(error, left)
             self._sleep(min(wait if retry_after_s is None else retry_after_s, left))
             wait = min(2 * wait, MAX_WAIT_S)
@@ -84,7 +84,7 @@ class PatientTransport:
         return await self._inner.send_async(document, variables)
 
     def close(self) -> None:
-        """Releases connections."""
+        """Closes the connections to the server."""
         self._inner.close()
 
     async def close_async(self) -> None:
@@ -102,9 +102,9 @@ def _passing(response: Mapping[str, Any]) -> GraphServiceError | None:
     return error if error.retryable or error.retry_after_s is not None else None
 
 
-def _given_up(error: GraphServiceError, patience_s: float) -> GraphServiceError:
+def _given_up(error: GraphServiceError, retry_window_s: float) -> GraphServiceError:
     final = type(error)(
-        f"{error.message} (asked again for {patience_s:g} s)",
+        f"{error.message} (asked again for {retry_window_s:g} s)",
         argument=error.argument,
         hint="What was answered is written. Once the server answers, run the same command: it "
         "goes on. --patience SECONDS waits longer.",
