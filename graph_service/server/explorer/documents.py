@@ -15,7 +15,7 @@ from pathlib import Path
 from graphql import parse, print_ast
 from graphql.utilities import separate_operations
 
-from graph_service.model.answer import ReadConstraint
+from graph_service.model.answer import Interpretation, ReadConstraint
 from graph_service.model.experiment import Condition, Difference, GraphOfExperiment, Mean
 from graph_service.model.graph_info import UnfinishedLoad
 from graph_service.model.limits import Cut
@@ -28,6 +28,7 @@ MODELS = (
     Cut,
     Difference,
     GraphOfExperiment,
+    Interpretation,
     Mean,
     ReadConstraint,
     StageTiming,
