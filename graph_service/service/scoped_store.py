@@ -7,20 +7,16 @@ takes the same way as one that was never there: the store below is not asked for
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from graph_service.errors import GraphNotFoundError, InputError
-from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.limits import Deadline
-from graph_service.model.overview import Overview
 from graph_service.model.passage import Passage
-from graph_service.model.result import SearchHit
-from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.service.lookup import VIEW_OF
 from graph_service.store.names import edition_not_found, graph_not_found, graph_of
 from graph_service.store.passages import (
@@ -31,48 +27,59 @@ from graph_service.store.passages import (
     WordMatches,
 )
 from graph_service.store.protocol import (
-    EdgeRow,
-    EntityLookup,
+    READS_OF_EDITIONS,
     Inspected,
     LoadSession,
-    Neighbourhood,
     Record,
     Store,
 )
 
+_OF_SEEN = READS_OF_EDITIONS | {"inspect"}
+"""Reads whose first argument is an edition, or a graph's ``GraphInfo``: it must be seen."""
+_OF_ALL = frozenset(("url", "at_once", "within", "ping"))
+"""What says nothing of any graph."""
 
-class ScopedStore:
-    """A store as one sees it who may see some graphs alone (``store.protocol.Store``).
+
+def scoped_store(store: Store, names: Collection[str], /) -> Store:
+    """Returns a store as a caller sees it who may see some graphs alone.
 
     Records that belong to no graph, such as rankers, can be read and not written.
 
     Args:
-        store: The whole store. It stays its owner's: closing this leaves it open.
+        store: The complete store. It stays its owner's: closing the scoped one leaves it open.
         names: The graphs that are seen, whether they are there or not.
     """
+    return cast("Store", _ScopedStore(store, names))
+
+
+class _ScopedStore:
+    """See ``scoped_store``. A method of a store that is not listed here does not exist."""
 
     def __init__(self, store: Store, names: Collection[str], /) -> None:
         self._store = store
         self._names = frozenset(names)
         self._passages = ScopedPassages(store.passages, self._names)
 
-    @property
-    def url(self) -> str:
-        """The store's address without the password."""
-        return self._store.url
+    def __getattr__(self, name: str) -> Any:
+        """Returns a member of the store that needs no other guard than its edition."""
+        if name in _OF_ALL:
+            return getattr(self._store, name)
+        if name in _OF_SEEN:
+            return partial(self._read, getattr(self._store, name))
+        raise AttributeError(f"a scoped store has no {name}")
+
+    def _read(
+        self, read: Callable[..., Any], of: str | GraphInfo, /, *arguments: Any, **options: Any
+    ) -> Any:
+        edition = of if isinstance(of, str) else of.edition
+        if graph_of(edition) not in self._names:
+            raise edition_not_found(edition)
+        return read(of, *arguments, **options)
 
     @property
     def passages(self) -> Passages:
         """The passages beside the graphs that are seen."""
         return self._passages
-
-    def at_once(self) -> AbstractContextManager[None]:
-        """Lets this thread's reads in the block go together; see ``Store.at_once``."""
-        return self._store.at_once()
-
-    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
-        """Gives this thread's reads in the block a deadline; see ``Store.within``."""
-        return self._store.within(deadline)
 
     # Graphs
 
@@ -94,22 +101,6 @@ class ScopedStore:
         """Returns loads of graphs that are seen, not published."""
         loads = self._store.unfinished_loads()
         return [load for load in loads if graph_of(load.edition) in self._names]
-
-    def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
-        """Returns an edition as arrays; see ``GraphReader.snapshot``."""
-        return self._store.snapshot(self._seen(info))
-
-    def mend_snapshot(self, info: GraphInfo, /) -> None:
-        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
-        self._store.mend_snapshot(self._seen(info))
-
-    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
-        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
-        return self._store.verify_snapshot(self._seen(info))
-
-    def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
-        """Checks an edition; see ``GraphReader.inspect``."""
-        return self._store.inspect(self._seen(info))
 
     def begin_load(
         self,
@@ -138,142 +129,6 @@ class ScopedStore:
                 # It names all graphs.
                 pass
         raise self._no_graph(name)
-
-    # Content of editions
-
-    def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
-        """Yields every entity; see ``GraphReader.scan_entities``."""
-        return self._store.scan_entities(self._of_seen(edition))
-
-    def scan_edges(self, edition: str, /) -> Iterator[list[EdgeRow]]:
-        """Yields every statement in short; see ``GraphReader.scan_edges``."""
-        return self._store.scan_edges(self._of_seen(edition))
-
-    def scan_statements(
-        self, edition: str, /, *, in_order: bool = True
-    ) -> Iterator[list[Statement]]:
-        """Yields every statement; see ``GraphReader.scan_statements``."""
-        return self._store.scan_statements(self._of_seen(edition), in_order=in_order)
-
-    def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
-        """Returns entities by id; see ``GraphReader.entities``."""
-        return self._store.entities(self._of_seen(edition), ids)
-
-    def statements(self, edition: str, ids: Sequence[str], /) -> dict[str, Statement]:
-        """Returns statements by id; see ``GraphReader.statements``."""
-        return self._store.statements(self._of_seen(edition), ids)
-
-    def statements_of(
-        self,
-        edition: str,
-        entity: str,
-        /,
-        *,
-        incoming: bool = False,
-        relation_ids: Sequence[str] = (),
-        entities_only: bool = False,
-        after: int | None = None,
-        limit: int = 1000,
-        deadline: Deadline | None = None,
-    ) -> list[Statement]:
-        """Returns the statements at an entity; see ``GraphReader.statements_of``."""
-        return self._store.statements_of(
-            self._of_seen(edition),
-            entity,
-            incoming=incoming,
-            relation_ids=relation_ids,
-            entities_only=entities_only,
-            after=after,
-            limit=limit,
-            deadline=deadline,
-        )
-
-    def relation_counts(
-        self,
-        edition: str,
-        entity: str,
-        /,
-        *,
-        incoming: bool = False,
-        entities_only: bool = False,
-        loops: bool = True,
-        deadline: Deadline | None = None,
-    ) -> dict[str, int]:
-        """Counts the statements at an entity; see ``GraphReader.relation_counts``."""
-        return self._store.relation_counts(
-            self._of_seen(edition),
-            entity,
-            incoming=incoming,
-            entities_only=entities_only,
-            loops=loops,
-            deadline=deadline,
-        )
-
-    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
-        """Returns what an edition is about; see ``GraphReader.overview``."""
-        return self._store.overview(self._of_seen(edition), deadline=deadline)
-
-    def neighbourhood(
-        self,
-        edition: str,
-        ids: Sequence[str],
-        /,
-        *,
-        hops: int = 1,
-        max_edges: int = 10_000,
-        hub_degree: int | None = None,
-        ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
-        relation_ids: Sequence[str] = (),
-        exclude_relation_ids: Sequence[str] = (),
-        deadline: Deadline | None = None,
-    ) -> Neighbourhood:
-        """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
-        return self._store.neighbourhood(
-            self._of_seen(edition),
-            ids,
-            hops=hops,
-            max_edges=max_edges,
-            hub_degree=hub_degree,
-            ranks=ranks,
-            relation_ids=relation_ids,
-            exclude_relation_ids=exclude_relation_ids,
-            deadline=deadline,
-        )
-
-    def relations(self, edition: str, /) -> list[Entity]:
-        """Returns the relations of an edition; see ``GraphReader.relations``."""
-        return self._store.relations(self._of_seen(edition))
-
-    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
-        """Returns entities that are the same as some; see ``GraphReader.same_entities``."""
-        return self._store.same_entities(self._of_seen(edition), ids)
-
-    def relations_of(
-        self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
-    ) -> dict[str, frozenset[str]]:
-        """Returns the relations of some heads; see ``GraphReader.relations_of``."""
-        return self._store.relations_of(self._of_seen(edition), ids, deadline=deadline)
-
-    def search(
-        self,
-        edition: str,
-        query: str,
-        /,
-        *,
-        languages: Sequence[str] = (),
-        limit: int = 10,
-        prefix: bool = False,
-        deadline: Deadline | None = None,
-    ) -> list[SearchHit]:
-        """Returns entities by name; see ``GraphReader.search``."""
-        return self._store.search(
-            self._of_seen(edition),
-            query,
-            languages=languages,
-            limit=limit,
-            prefix=prefix,
-            deadline=deadline,
-        )
 
     # Records
 
@@ -317,10 +172,6 @@ class ScopedStore:
         """Raises ``InputError``: the engine's own structure belongs to no graph."""
         raise InputError("only who sees all graphs can check the whole store")
 
-    def ping(self) -> None:
-        """Raises ``StoreUnavailableError`` unless the store answers now."""
-        self._store.ping()
-
     def close(self) -> None:
         """Leaves the store open."""
 
@@ -339,15 +190,6 @@ class ScopedStore:
 
     def _no_graph(self, name: str) -> GraphNotFoundError:
         return graph_not_found(name, [info.name for info in self.graphs()])
-
-    def _of_seen(self, edition: str) -> str:
-        if graph_of(edition) not in self._names:
-            raise edition_not_found(edition)
-        return edition
-
-    def _seen(self, info: GraphInfo) -> GraphInfo:
-        self._of_seen(info.edition)
-        return info
 
     def _is_seen(self, record: Record) -> bool:
         return not record.graph or record.graph in self._names

@@ -72,7 +72,7 @@ from graph_service.service.passages import (
 from graph_service.service.read_session import ReadSession
 from graph_service.service.renamed_search import ViewNames, search_renamed
 from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
-from graph_service.service.scoped_store import ScopedStore
+from graph_service.service.scoped_store import scoped_store
 from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import Lexicons, read_from_store
@@ -179,7 +179,7 @@ class Service:
     def _made_for(self, names: frozenset[str]) -> Service:
         chosen = self.settings.graph
         return Service(
-            ScopedStore(self._last_reads.store, names),
+            scoped_store(self._last_reads.store, names),
             vectors=lambda: self.vectors,
             # The operator's default graph would be named by the error that it is not there.
             settings=replace(self.settings, graph=chosen if chosen in names else ""),

@@ -26,6 +26,16 @@ from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.passages import Passages
 
+READS_OF_EDITIONS = frozenset(
+    (
+        *("snapshot", "mend_snapshot", "verify_snapshot"),
+        *("scan_entities", "scan_edges", "scan_statements"),
+        *("entities", "statements", "statements_of", "neighbourhood", "relations"),
+        *("same_entities", "relations_of", "relation_counts", "overview", "search"),
+    )
+)
+"""Reads of an edition: they give the same for ever, or nothing when the edition is gone."""
+
 MAX_BATCH_STATEMENTS = 20_000
 MAX_COUNTED = 2_000_000
 """Statements of the entities walked through up to which what ``neighbourhood`` cuts is counted."""

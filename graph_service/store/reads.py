@@ -17,17 +17,7 @@ from typing import Any, cast
 
 from graph_service.errors import GraphServiceError
 from graph_service.model.graph_info import GraphInfo
-from graph_service.store.protocol import Record, Store
-
-_OF_EDITIONS = frozenset(
-    (
-        *("snapshot", "mend_snapshot", "verify_snapshot"),
-        *("scan_entities", "scan_edges", "scan_statements"),
-        *("entities", "statements", "statements_of", "neighbourhood", "relations"),
-        *("same_entities", "relations_of", "relation_counts", "overview", "search"),
-    )
-)
-"""Reads of an edition: they give the same for ever, or nothing when the edition is gone."""
+from graph_service.store.protocol import READS_OF_EDITIONS, Record, Store
 
 
 def _published(info: GraphInfo) -> GraphInfo:
@@ -133,7 +123,7 @@ class _NotedStore:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
         reads = self._of_thread.reads
-        if reads is None or name in _OF_EDITIONS:
+        if reads is None or name in READS_OF_EDITIONS:
             return found
         if name in _CHANGING:
             return partial(_noted, reads, name, found)

@@ -41,7 +41,7 @@ from graph_service.model.passage import make_passage
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.service.scoped_store import ScopedStore
+from graph_service.service.scoped_store import scoped_store
 from graph_service.settings import Settings
 from graph_service.store.passages import PassagePlace
 from graph_service.store.protocol import Batch, Record, Store
@@ -435,7 +435,7 @@ def test_the_store_itself_hides_what_is_not_seen(tenants: Tenants) -> None:
     assert known - {"get_record", "delete_record", "at_once", "within", "ping", "close"} == {
         name for name in calls if "." not in name
     }
-    scoped = ScopedStore(store, {tenants.my})
+    scoped = scoped_store(store, {tenants.my})
 
     def outcome(call: Callable[[Store], object]) -> str:
         try:
@@ -472,6 +472,6 @@ def test_the_store_itself_hides_what_is_not_seen(tenants: Tenants) -> None:
 
 
 def test_closing_the_part_leaves_the_store_open(tenants: Tenants) -> None:
-    with ScopedStore(tenants.whole.store, ()) as part:
+    with scoped_store(tenants.whole.store, ()) as part:
         assert part.url == tenants.whole.store.url
     part.ping()

@@ -24,7 +24,7 @@ from graph_service.doctor.verification import verify_store
 from graph_service.errors import InputError
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.service.scoped_store import ScopedStore
+from graph_service.service.scoped_store import scoped_store
 from graph_service.store import open_store
 from graph_service.store.protocol import Record, Store
 from graph_service.store.records import encode_fields
@@ -289,8 +289,8 @@ def test_a_name_is_unique_in_a_graph_whoever_sees_it(
     shared, own = graph_names(), graph_names()
     for graph in (shared, own):
         load_graph(store, graph, ROWS)
-    one = ViewStore(ScopedStore(store, {shared}))
-    other = ViewStore(ScopedStore(store, {shared, own}))
+    one = ViewStore(scoped_store(store, {shared}))
+    other = ViewStore(scoped_store(store, {shared, own}))
     arrays = {graph: store.snapshot(store.graph(graph)) for graph in (shared, own)}
     specs = [ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=seed) for seed in range(2)]
     first = one.create(arrays[shared], specs[0], name="team")
