@@ -1,7 +1,7 @@
 """Writes the demo's slice of Wikidata and its gold questions.
 
 Reads the data folder (``--data``, else GRAPH_SERVICE_TEST_DATA), adds the rows of
-``demo_slice_facts.py``, and writes ``wikidata.jsonl`` and ``questions.jsonl``. The same input
+``demo/facts.jsonl``, and writes ``wikidata.jsonl`` and ``questions.jsonl``. The same input
 gives the same bytes. Run it from the repository root, with the package installed::
 
     python -m tools.build_demo_slice --data PATH
