@@ -170,6 +170,6 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
 
 def _is_over(deadline: Deadline) -> bool:
     """Returns whether nobody waits for an answer, or it should have been there a while ago."""
-    if deadline.stop is not None and deadline.stop.asked:
+    if deadline.stop is not None and deadline.stop.requested:
         return True
     return deadline.at is not None and time.monotonic() >= deadline.at + GRACE_S

@@ -114,7 +114,7 @@ def _serve_http(
 
     from graph_service.mcp.server import PATH, http_app
     from graph_service.mcp.sessions import SessionLimits
-    from graph_service.server.connections import BoundedProtocol, ConnectionLimits, Door
+    from graph_service.server.connections import BoundedProtocol, ConnectionGate, ConnectionLimits
 
     host, port = _host_and_port(options.http or "")
     with listen(host, port) as listening:
@@ -138,7 +138,7 @@ def _serve_http(
         limits = ConnectionLimits.of(settings)
         config = uvicorn.Config(
             app,
-            http=partial(BoundedProtocol, Door(limits)),  # type: ignore[arg-type]
+            http=partial(BoundedProtocol, ConnectionGate(limits)),  # type: ignore[arg-type]
             ws="none",
             log_level="warning",
             timeout_keep_alive=limits.keep_alive_s,  # type: ignore[arg-type]

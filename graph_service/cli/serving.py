@@ -96,7 +96,7 @@ def serve(options: ServeOptions, output: Output, /) -> int:
                     limits,
                     shutdown_timeout_s=settings.shutdown_timeout_s,
                     drain_s=options.drain_s,
-                    ends_process=True,
+                    exits_process=True,
                 )
                 # uvicorn answers what is under way, and then raises the signal again.
                 previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

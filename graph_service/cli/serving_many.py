@@ -127,11 +127,11 @@ def _run(task: _Task, number: int, channel: int) -> None:
 
 def _serve(task: _Task, number: int, channel: int) -> int:
     from graph_service.server.app import make_app
-    from graph_service.server.handed_server import HandedServer
     from graph_service.server.request_log import set_up_logging
     from graph_service.server.server import described
     from graph_service.server.shared_state import SharedState
     from graph_service.server.traces import traced
+    from graph_service.server.worker_server import WorkerServer
     from graph_service.service import open_service
 
     set_up_logging(task.log_format, task.log_level)
@@ -143,7 +143,7 @@ def _serve(task: _Task, number: int, channel: int) -> int:
         if task.traces:
             traces = ended.enter_context(traced(service, documents=allowed.log_queries))
             allowed = replace(allowed, traces=traces)
-        server = HandedServer(
+        server = WorkerServer(
             make_app(service, allowed, shared=shared),
             task.limits,
             channel=socket.socket(fileno=channel),

@@ -478,7 +478,7 @@ class Vectors:
         """
         part = self.encode_some(texts, deadline=deadline, transient=transient)
         if part.cut is not None and deadline is not None:
-            if deadline.stop is not None and deadline.stop.asked:
+            if deadline.stop is not None and deadline.stop.requested:
                 deadline.check("embedding texts")
             raise DeadlineError(
                 f"the time allowed ran out while embedding texts: {part.cut.kept:,} of "

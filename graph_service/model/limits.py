@@ -13,7 +13,7 @@ from graph_service.errors import DeadlineError
 class Stop:
     """Whether nobody waits for some work any more, so that it may end; any thread may say so."""
 
-    asked: bool = False
+    requested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Deadline:
 
     def left(self) -> float:
         """Returns the seconds left, 0.0 when past or stopped, infinity for none."""
-        if self.stop is not None and self.stop.asked:
+        if self.stop is not None and self.stop.requested:
             return 0.0
         return float("inf") if self.at is None else max(0.0, self.at - time.monotonic())
 
     def passed(self) -> bool:
         """Returns whether the moment is past, or the work was stopped."""
-        if self.stop is not None and self.stop.asked:
+        if self.stop is not None and self.stop.requested:
             return True
         return self.at is not None and time.monotonic() >= self.at
 
@@ -56,7 +56,7 @@ class Deadline:
         """Raises ``DeadlineError`` naming the stage, if the moment is past."""
         if not self.passed():
             return
-        if self.stop is not None and self.stop.asked:
+        if self.stop is not None and self.stop.requested:
             raise DeadlineError(f"the query was given up while {what}")
         waited = f", {self.waited_s:.1f} s of it before the query began" if self.waited_s else ""
         raise DeadlineError(

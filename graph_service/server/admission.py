@@ -87,11 +87,11 @@ class Admission:
 
 def admit(headers: Headers, keyring: Keyring, /) -> Caller | Response:
     """Returns whose request it is by the key that it has; why it is refused where it has none."""
-    given = list(given_keys(headers))
-    caller = keyring.find(given)
+    tokens = list(tokens_of(headers))
+    caller = keyring.find(tokens)
     if caller is not None:
         return caller
-    challenge = f'{CHALLENGE}, error="invalid_token"' if given else CHALLENGE
+    challenge = f'{CHALLENGE}, error="invalid_token"' if tokens else CHALLENGE
     return refusal(
         401,
         "FORBIDDEN",
@@ -100,7 +100,7 @@ def admit(headers: Headers, keyring: Keyring, /) -> Caller | Response:
     )
 
 
-def given_keys(headers: Headers, /) -> Iterator[bytes]:
+def tokens_of(headers: Headers, /) -> Iterator[bytes]:
     """Yields the keys that a request has: of Authorization, and of ``x-api-key``.
 
     The scheme's name is read in any case (RFC 9110, 11.1).

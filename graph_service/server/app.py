@@ -274,7 +274,7 @@ class _Endpoint:
                 body = await self._posted(request, held)
                 parameters = read_body(body, by_id=trusted is not None)
             if trusted is not None:
-                parameters = trusted.asked(parameters)
+                parameters = trusted.resolve(parameters)
             else:
                 parameters.require_query()
             return await self._run(request, caller, parameters, media_type)
@@ -344,9 +344,9 @@ class _Endpoint:
         return self._rates[limits], max_cost
 
     async def _run(
-        self, request: Request, caller: Caller, asked: Parameters, media_type: str
+        self, request: Request, caller: Caller, parameters: Parameters, media_type: str
     ) -> Response:
-        name = f"operation {asked.operation_name or ''}".strip()
+        name = f"operation {parameters.operation_name or ''}".strip()
         # Those who share a key of no name are told apart by their addresses.
         client = client_of(request, self._options.address_header)
         if caller.name:
@@ -355,7 +355,7 @@ class _Endpoint:
         job = Job(name, self._service.settings.read_timeout_s, client, is_lookup=True)
         rates, max_cost = self._limits_of(caller)
         bill = _Bill(client, rates)
-        task = _Task(request, caller, asked, media_type, job, bill, max_cost)
+        task = _Task(request, caller, parameters, media_type, job, bill, max_cost)
         watching: list[asyncio.Future[None]] = []
         # Most answers are there before it pays to watch the client.
         timer = asyncio.get_running_loop().call_later(
@@ -363,9 +363,9 @@ class _Endpoint:
             lambda: watching.append(asyncio.ensure_future(_give_up_when_gone(request, job))),
         )
         record = task.record
-        record.operation = asked.operation_name
+        record.operation = parameters.operation_name
         if self._options.log_queries:
-            record.request = {"query": asked.query, "variables": asked.variables}
+            record.request = {"query": parameters.query, "variables": parameters.variables}
         try:
             return await self._answered(task)
         except (BusyError, WaitedError) as error:
@@ -385,7 +385,7 @@ class _Endpoint:
         """
         if not self._cache.is_on:
             return await self._ran(task)
-        key = task.key = key_of(task.asked, task.media_type, task.sees)
+        key = task.key = key_of(task.parameters, task.media_type, task.sees)
         response = await self._cached_answer(key, task)
         if response is not None:
             return response
@@ -400,13 +400,13 @@ class _Endpoint:
                 await asyncio.wait([running], timeout=task.job.limit_s)
             finally:
                 self._following -= 1
-            if task.job.stop.asked:
+            if task.job.stop.requested:
                 raise BusyError("the query was given up")
             response = await self._cached_answer(key, task)
             return response or await self._ran(task)
         ended = asyncio.get_running_loop().create_future()
         # A mutation is made as often as it is asked for, and none waits for another.
-        if "mutation" not in task.asked.query:
+        if "mutation" not in task.parameters.query:
             self._running[key] = ended
         try:
             return await self._ran(task)
@@ -459,17 +459,17 @@ class _Endpoint:
 
     def _execute(self, task: _Task, meter: Meter, deadline: Deadline) -> Response:
         began = time.monotonic()
-        asked, bill, record, basis = task.asked, task.bill, task.record, Basis()
+        parameters, bill, record, basis = task.parameters, task.bill, task.record, Basis()
         record.waited_s = deadline.waited_s
         record.observation = Observation()
         traces = self._options.traces
-        span = traces.operation(record, asked.query) if traces is not None else nullcontext()
+        span = traces.operation(record, parameters.query) if traces is not None else nullcontext()
         with observed(record.observation), span:
             response = execute(
                 self._service.scoped_to(task.caller.graphs),
-                asked.query,
-                None if asked.variables is None else dict(asked.variables),
-                operation_name=asked.operation_name,
+                parameters.query,
+                None if parameters.variables is None else dict(parameters.variables),
+                operation_name=parameters.operation_name,
                 writable=self._options.writable,
                 scope=task.caller.scope,
                 queries_only=task.request.method != "POST",
@@ -488,10 +488,10 @@ class _Endpoint:
         if basis.reads is not None and task.key:
             data = orjson.dumps(response["data"])
             answer = Answer(data, cost, task.media_type, basis.reads, record.observation)
-            given = self._response(task.key, answer, task)
+            reusable = self._response(task.key, answer, task)
             stored = "; stored" * self._cache.has(task.key)
-            given.headers["cache-status"] = f"{CACHE_NAME}; fwd=miss{stored}"
-            return given
+            reusable.headers["cache-status"] = f"{CACHE_NAME}; fwd=miss{stored}"
+            return reusable
         if task.key:
             self._cache.note_uncacheable(task.key)
         if meter.requested is not None:
@@ -605,7 +605,7 @@ class _Task:
 
     request: Request
     caller: Caller
-    asked: Parameters
+    parameters: Parameters
     media_type: str
     job: Job
     bill: _Bill

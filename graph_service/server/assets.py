@@ -86,18 +86,18 @@ class PageSet:
         return Assets(pages, files, digest[:16])
 
     def page(
-        self, assets: Assets, name: str, /, places: Mapping[str, str] | None = None
+        self, assets: Assets, name: str, /, replacements: Mapping[str, str] | None = None
     ) -> Response:
         """Returns a page.
 
         Args:
             assets: The files.
             name: The file of the page.
-            places: What stands in the page for each of its placeholders but FOLDER.
+            replacements: What stands in the page for each of its placeholders but FOLDER.
         """
         text = assets.pages[name].replace("FOLDER", f"{self.address}/{assets.digest}")
-        for place, meant in (places or {}).items():
-            text = text.replace(place, meant)
+        for placeholder, meant in (replacements or {}).items():
+            text = text.replace(placeholder, meant)
         headers = {
             **_GUARDS,
             "content-security-policy": self.policy,

@@ -26,8 +26,8 @@ class Compression(GZipMiddleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, compressed if the client accepts that."""
         if scope["type"] == "http":
-            given = ", ".join(Headers(scope=scope).getlist("accept-encoding"))
-            coding = "gzip" if accepts_gzip(given) else "identity"
+            accepted = ", ".join(Headers(scope=scope).getlist("accept-encoding"))
+            coding = "gzip" if accepts_gzip(accepted) else "identity"
             headers = MutableHeaders(raw=list(scope["headers"]))
             headers["accept-encoding"] = coding
             scope = {**scope, "headers": headers.raw}

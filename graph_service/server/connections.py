@@ -77,7 +77,7 @@ def refusal_of(limits: ConnectionLimits, over: Over, /) -> str:
     return ""
 
 
-class DoorKeeper(Protocol):
+class Gate(Protocol):
     """What lets a connection in, and hears when it is gone."""
 
     @property
@@ -91,7 +91,7 @@ class DoorKeeper(Protocol):
         """Hears that a connection is gone."""
 
 
-class Door:
+class ConnectionGate:
     """Counts the connections of one server, and says whether one more may come in."""
 
     def __init__(self, limits: ConnectionLimits, /) -> None:
@@ -141,13 +141,13 @@ class BoundedProtocol(H11Protocol):
     """One connection: uvicorn's, with an end to each thing that it waits for.
 
     Args:
-        door: Counts it.
-        given: What uvicorn gives its protocols.
+        gate: Counts it.
+        options: What uvicorn gives its protocols.
     """
 
-    def __init__(self, door: DoorKeeper, /, **given: Any) -> None:
-        super().__init__(**given)
-        self._door = door
+    def __init__(self, gate: Gate, /, **options: Any) -> None:
+        super().__init__(**options)
+        self._gate = gate
         self._address = ""
         self._waits_for = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -159,7 +159,7 @@ class BoundedProtocol(H11Protocol):
         """Takes a connection in, or answers that there are too many."""
         super().connection_made(transport)
         self._address = address_of(self.client[0] if self.client else "")
-        refused = self._door.enter(self._address)
+        refused = self._gate.enter(self._address)
         if refused:
             self._refuse(503, "LIMIT_EXCEEDED", refused)
         else:
@@ -167,7 +167,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Counts the connection out."""
-        self._door.leave(self._address)
+        self._gate.leave(self._address)
         for timer in (self._timer, self._writing, self._probing):
             if timer is not None:
                 timer.cancel()
@@ -233,9 +233,9 @@ class BoundedProtocol(H11Protocol):
         if theirs is h11.IDLE and self.conn.trailing_data[0]:
             self._unset_keepalive_if_required()
         if theirs is h11.IDLE and self.timeout_keep_alive_task is None:
-            waits_for, limit = "head", self._door.limits.head_timeout_s
+            waits_for, limit = "head", self._gate.limits.head_timeout_s
         elif theirs is h11.SEND_BODY:
-            waits_for, limit = "body", self._door.limits.body_timeout_s + _BODY_GRACE_S
+            waits_for, limit = "body", self._gate.limits.body_timeout_s + _BODY_GRACE_S
         if self.transport.is_closing():
             waits_for = ""
         if waits_for == self._waits_for:
@@ -250,7 +250,7 @@ class BoundedProtocol(H11Protocol):
     def _is_late(self) -> None:
         begun = bool(self.conn.trailing_data[0])
         if self._waits_for == "head" and begun and self.conn.our_state is h11.IDLE:
-            limit = self._door.limits.head_timeout_s
+            limit = self._gate.limits.head_timeout_s
             self._refuse(408, "TIMEOUT", f"the head of the request did not come within {limit:g} s")
         else:
             self.transport.abort()
@@ -259,7 +259,7 @@ class BoundedProtocol(H11Protocol):
         """Starts the clock of a client that has to take an answer."""
         left = self.transport.get_write_buffer_size()
         if left and self._writing is None:
-            limit = self._door.limits.write_timeout_s
+            limit = self._gate.limits.write_timeout_s
             self._writing = self.loop.call_later(limit, self._see_taken, left)
 
     def _see_taken(self, before: int) -> None:

@@ -77,9 +77,9 @@ class Cors:
             # Also where it names none: a cache must not give that answer to a page.
             answered.add_vary_header("Origin")
 
-    def _preflight(self, asked: Headers, allowed: str) -> Response:
+    def _preflight(self, headers: Headers, allowed: str) -> Response:
         if not allowed:
-            origin = asked["origin"][:100]
+            origin = headers["origin"][:100]
             response = refusal(403, "FORBIDDEN", f"pages of {origin!r} may not call this server")
         else:
             response = Response(status_code=204)

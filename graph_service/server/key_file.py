@@ -83,7 +83,7 @@ def add_key(path: Path, key: Key, /) -> None:
     check_key(key)
 
     def added(known: tuple[Key, ...]) -> tuple[Key, ...]:
-        if any(one.caller.name == key.caller.name for one in known):
+        if any(other.caller.name == key.caller.name for other in known):
             raise InputError(
                 f"{path} has a key named {key.caller.name!r}",
                 argument="name",
@@ -103,7 +103,7 @@ def revoke_key(path: Path, name: str, /) -> None:
     """
 
     def left(known: tuple[Key, ...]) -> tuple[Key, ...]:
-        others = tuple(one for one in known if one.caller.name != name)
+        others = tuple(key for key in known if key.caller.name != name)
         if len(others) == len(known):
             raise InputError(
                 f"{path} has no key named {name[:100]!r}",
@@ -126,12 +126,12 @@ def _decoded(text: bytes) -> tuple[Key, ...]:
     if not isinstance(rows, list) or len(rows) > MAX_KEYS:
         raise InputError(f'"keys" must be a list of at most {MAX_KEYS}')
     keys = []
-    for number, row in enumerate(rows, 1):
+    for position, row in enumerate(rows, 1):
         try:
             key = _decoded_key(row)
             check_key(key)
         except GraphServiceError as error:
-            raise InputError(f"key {number}: {error.message}") from error
+            raise InputError(f"key {position}: {error.message}") from error
         keys.append(key)
     for what, values in (
         ("name", [key.caller.name for key in keys]),
@@ -192,7 +192,7 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
 def _graphs(value: Any) -> frozenset[str] | None:
     if value == ALL_GRAPHS:
         return None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise InputError(f'"graphs" must be a list of names, or "{ALL_GRAPHS}" for all')
     return frozenset(value)
 
@@ -206,8 +206,8 @@ def _change(
 ) -> None:
     """Replaces the keys of a file in one step; one process at a time does."""
     target = path.resolve()
-    beside = target.with_name(f".{target.name}.new")
-    descriptor = _made_alone(beside)
+    temporary = target.with_name(f".{target.name}.new")
+    descriptor = _made_alone(temporary)
     try:
         # A reader sees the old file or the new one, and the new one is its owner's alone.
         with os.fdopen(descriptor, "wb") as file:
@@ -215,9 +215,9 @@ def _change(
             file.write(encode_keys(change(known)))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, target)
+        os.replace(temporary, target)
     except BaseException as error:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise SetupError(f"can't write {path}: {error.strerror}") from error
         raise

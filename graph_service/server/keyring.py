@@ -60,8 +60,8 @@ class Keyring:
             return OPERATOR
         self._look()
         marks = [self._mark(token_hash(token)) for token in tokens]
-        found = [key for mark in marks if (key := self._by_mark.get(mark)) is not None]
-        return next((key.caller for key in found if not key.has_expired(time.time())), None)
+        matches = [key for mark in marks if (key := self._by_mark.get(mark)) is not None]
+        return next((key.caller for key in matches if not key.has_expired(time.time())), None)
 
     def named(self, name: str, /) -> Caller | None:
         """Returns who has the key of a name now; None where it was revoked or has expired."""
@@ -97,7 +97,7 @@ class Keyring:
 def _state(path: Path) -> tuple[int, ...]:
     """Returns what tells one state of a file from the next; nothing where it can't be reached."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode)

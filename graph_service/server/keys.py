@@ -105,10 +105,10 @@ def check_key(key: Key, /) -> None:
         )
     for name in caller.graphs or ():
         require_graph_name(name)
-    for argument, number, least in (("rate", caller.rate, 0), ("max_cost", caller.max_cost, 1)):
-        if number is not None and not least <= number <= 1e6:
+    for argument, value, least in (("rate", caller.rate, 0), ("max_cost", caller.max_cost, 1)):
+        if value is not None and not least <= value <= 1e6:
             raise InputError(
-                f"{argument} must be {least} to 1,000,000, got {number}", argument=argument
+                f"{argument} must be {least} to 1,000,000, got {value}", argument=argument
             )
     if key.expires:
         read_moment(key.expires)

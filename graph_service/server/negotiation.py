@@ -76,9 +76,9 @@ def _entries(header: str) -> Iterator[tuple[str, float]]:
             continue
         value = 1.0
         for parameter in parameters:
-            key, _, given = parameter.partition("=")
+            key, _, weight = parameter.partition("=")
             if key.strip() == "q":
-                value = _weight_of(given.strip())
+                value = _weight_of(weight.strip())
         yield name, value
 
 

@@ -89,47 +89,47 @@ def read_address(items: Iterable[tuple[str, str]], /, *, by_id: bool = False) ->
     Raises:
         InputError: There is no query, a parameter comes twice, or one is not JSON of its type.
     """
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in items:
         if name not in NAMES:
             continue
-        if name in given:
+        if name in fields:
             raise InputError(f'the address has "{name}" more than once')
-        given[name] = value
+        fields[name] = value
     for name in _READ_AS_JSON:
-        if given.get(name):
+        if fields.get(name):
             try:
-                given[name] = orjson.loads(given[name])
+                fields[name] = orjson.loads(fields[name])
             except orjson.JSONDecodeError as error:
                 raise InputError(f'"{name}" is not JSON: {error}') from error
         else:
-            given[name] = None
-    if not _names_a_document(given, by_id):
+            fields[name] = None
+    if not _names_a_document(fields, by_id):
         raise InputError('the address has no "query"; GraphQL also comes by POST, as JSON')
-    return _checked(given)
+    return _checked(fields)
 
 
-def _names_a_document(given: Mapping[str, Any], by_id: bool) -> bool:
-    query = given.get("query")
+def _names_a_document(fields: Mapping[str, Any], by_id: bool) -> bool:
+    query = fields.get("query")
     # Apollo's clients send their hash with an empty query, with null or with none.
-    extensions = given.get("extensions")
+    extensions = fields.get("extensions")
     has_hash = isinstance(extensions, dict) and extensions.get("persistedQuery") is not None
     return isinstance(query, str) or ((by_id or has_hash) and query is None)
 
 
-def _checked(given: Mapping[str, Any]) -> Parameters:
+def _checked(fields: Mapping[str, Any]) -> Parameters:
     for name in ("variables", "extensions"):
-        if given.get(name) is not None and not isinstance(given[name], dict):
+        if fields.get(name) is not None and not isinstance(fields[name], dict):
             raise InputError(f'"{name}" must be an object')
-    operation, document_id = given.get("operationName"), given.get("documentId")
+    operation, document_id = fields.get("operationName"), fields.get("documentId")
     for name, value in (("operationName", operation), ("documentId", document_id)):
         if value is not None and not isinstance(value, str):
             raise InputError(f'"{name}" must be a string')
     # The specification: an empty name is as none.
     return Parameters(
-        given.get("query") or "",
-        given.get("variables"),
+        fields.get("query") or "",
+        fields.get("variables"),
         operation or None,
-        given.get("extensions"),
+        fields.get("extensions"),
         document_id,
     )

@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from graph_service.server.connections import ConnectionLimits, Door, address_of
-from graph_service.server.handing import DRAIN, END, OPEN, Giver
+from graph_service.server.connections import ConnectionGate, ConnectionLimits, address_of
 from graph_service.server.heartbeat import LOOK_S, Pulse
 from graph_service.server.shared_folder import forget_metrics
 from graph_service.server.shared_state import SharedState
+from graph_service.server.socket_passing import DRAIN, END, OPEN, ConnectionSender
 
 BACKLOG = 2048
 GRACE_S = 2.0
@@ -58,7 +58,7 @@ class _Child:
 
     number: int
     process: subprocess.Popen[bytes]
-    giver: Giver
+    sender: ConnectionSender
     pulse: Pulse
     is_open: bool = False
     began: float = field(default_factory=time.monotonic)
@@ -100,7 +100,7 @@ class Processes:
     ) -> None:
         self._listening = listening
         self._count = count
-        self._door = Door(limits)
+        self._gate = ConnectionGate(limits)
         self._run = pickle.dumps(run)
         self._shared = shared
         self._worker_timeout_s = worker_timeout_s
@@ -108,7 +108,7 @@ class Processes:
         self._drain_s = drain_s
         self._children: dict[int, _Child] = {}
         self._pauses = dict.fromkeys(range(count), 0.0)
-        self._given = 0
+        self._passed_count = 0
         self._is_listening = False
         self._ending: asyncio.Task[None] | None = None
         self._skip_drain = asyncio.Event()
@@ -124,20 +124,20 @@ class Processes:
         loop = asyncio.get_running_loop()
         self._listening.setblocking(False)
         self._listening.listen(BACKLOG)
-        for asked in ENDINGS:
-            loop.add_signal_handler(asked, self._end)
+        for ending in ENDINGS:
+            loop.add_signal_handler(ending, self._end)
         try:
             for number in range(self._count):
                 self._begin(number)
             loop.call_later(LOOK_S, self._look)
             await self._ended.wait()
         finally:
-            for asked in ENDINGS:
-                loop.remove_signal_handler(asked)
+            for ending in ENDINGS:
+                loop.remove_signal_handler(ending)
             for child in self._children.values():
                 child.process.kill()
                 child.process.wait()
-                child.giver.close()
+                child.sender.close()
         return int(any(self._codes))
 
     @property
@@ -158,7 +158,9 @@ class Processes:
                 pass_fds=[theirs.fileno()],
                 env=_environment(self._count),
             )
-        child = self._children[number] = _Child(number, process, Giver(ours), Pulse(process.pid))
+        child = self._children[number] = _Child(
+            number, process, ConnectionSender(ours), Pulse(process.pid)
+        )
         asyncio.get_running_loop().add_reader(ours.fileno(), self._hear, child)
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin as stdin:
@@ -166,27 +168,27 @@ class Processes:
 
     def _hear(self, child: _Child) -> None:
         try:
-            numbers = child.giver.hear()
+            messages = child.sender.hear()
         except EOFError:
             self._lose(child)
             return
-        for number in numbers:
-            if number == OPEN:
+        for message in messages:
+            if message == OPEN:
                 child.is_open = True
             else:
-                self._forget(child, number)
+                self._forget(child, message)
         self._listen()
 
     def _forget(self, child: _Child, number: int) -> None:
-        address = child.giver.addresses.pop(number, None)
+        address = child.sender.addresses.pop(number, None)
         if address is not None:
-            self._door.leave(address)
+            self._gate.leave(address)
 
     def _lose(self, child: _Child) -> None:
         """Notes that a process has ended, and begins another in its place."""
         loop = asyncio.get_running_loop()
-        loop.remove_reader(child.giver.fileno())
-        child.giver.close()
+        loop.remove_reader(child.sender.fileno())
+        child.sender.close()
         # It has closed its end, so it has ended or does so now.
         loop.run_in_executor(None, child.process.wait).add_done_callback(
             lambda waited: self._replace(child, waited.result())
@@ -194,8 +196,8 @@ class Processes:
 
     def _replace(self, child: _Child, code: int) -> None:
         del self._children[child.number]
-        for number in list(child.giver.addresses):
-            self._forget(child, number)
+        for connection_id in list(child.sender.addresses):
+            self._forget(child, connection_id)
         self._shared.set_warm(child.number, False)
         forget_metrics(child.process.pid)
         if self._ending is not None:
@@ -245,13 +247,13 @@ class Processes:
 
     def _listen(self) -> None:
         """Takes connections as long as there is a process to answer them."""
-        wanted = self._ending is None or not self._is_closed
-        wanted = wanted and any(child.is_ready for child in self._children.values())
-        if wanted == self._is_listening:
+        should_listen = self._ending is None or not self._is_closed
+        should_listen = should_listen and any(child.is_ready for child in self._children.values())
+        if should_listen == self._is_listening:
             return
-        self._is_listening = wanted
+        self._is_listening = should_listen
         loop = asyncio.get_running_loop()
-        if wanted:
+        if should_listen:
             loop.add_reader(self._listening.fileno(), self._accept)
         else:
             loop.remove_reader(self._listening.fileno())
@@ -270,19 +272,19 @@ class Processes:
                 self._give(connection, address_of(str(where[0])))
 
     def _give(self, connection: socket.socket, address: str) -> None:
-        over = self._door.count_in(address)
-        self._given += 1
-        number = self._given
+        over = self._gate.count_in(address)
+        self._passed_count += 1
+        number = self._passed_count
         # Of those that have as many, the next in turn.
         ready = sorted(
             (child for child in self._children.values() if child.is_ready),
             key=lambda child: (
-                len(child.giver.addresses),
+                len(child.sender.addresses),
                 (child.number - number) % self._count,
             ),
         )
-        if not any(child.giver.give(number, address, over, connection) for child in ready):
-            self._door.leave(address)
+        if not any(child.sender.send(number, address, over, connection) for child in ready):
+            self._gate.leave(address)
 
     @property
     def _is_closed(self) -> bool:
@@ -317,7 +319,7 @@ class Processes:
 
     def _tell_all(self, what: int) -> None:
         for child in self._children.values():
-            child.giver.tell(what)
+            child.sender.tell(what)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class Job:
 
     def give_up(self, error: GraphServiceError | None = None, /) -> None:
         """Leaves the queue with an error, or asks what runs to end."""
-        self.stop.asked = True
+        self.stop.requested = True
         if self._turn is not None and not self._turn.done():
             self._turn.set_exception(error or BusyError("the query was given up"))
 

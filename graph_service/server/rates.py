@@ -35,9 +35,9 @@ def client_of(request: HTTPConnection, address_header: str = "", /) -> str:
     """
     connected = request.client.host if request.client is not None else ""
     if address_header:
-        said = ",".join(request.headers.getlist(address_header)).rpartition(",")[2].strip()
+        address = ",".join(request.headers.getlist(address_header)).rpartition(",")[2].strip()
         try:
-            return address_of(str(ipaddress.ip_address(said)))
+            return address_of(str(ipaddress.ip_address(address)))
         except ValueError:
             pass
     return address_of(connected)

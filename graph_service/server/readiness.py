@@ -112,15 +112,15 @@ class Readiness:
         for name in self._graphs:
             job = Job(f"warming graph {name}", WARM_TIMEOUT_S, is_own=True)
             try:
-                await self._workers.run(job, partial(self._ask, name))
+                await self._workers.run(job, partial(self._retrieve_once, name))
             except Exception as error:
-                if job.stop.asked:
+                if job.stop.requested:
                     # The server ends before its graphs are warm, which is no fault of theirs.
                     raise
                 log.error("graph %s can't be warmed: %s", name, error, exc_info=error)
                 raise
 
-    def _ask(self, name: str, _deadline: Deadline) -> None:
+    def _retrieve_once(self, name: str, _deadline: Deadline) -> None:
         """Opens a graph, and asks it a question that reads what every question reads."""
         head = self._some_head(self._service.graph(name))
         if head is None:

@@ -149,9 +149,9 @@ class TextFormatter(logging.Formatter):
         """Returns the line, and the stack of an error below it."""
         fields = getattr(record, "fields", {})
         # As JSON, so that no value of a client's can begin a line of its own.
-        said = "".join(f" {name}={orjson.dumps(value).decode()}" for name, value in fields.items())
+        pairs = "".join(f" {name}={orjson.dumps(value).decode()}" for name, value in fields.items())
         message = visible_line(record.getMessage())
-        line = f"{_time(record)} {record.levelname} {record.name}: {message}{visible_json(said)}"
+        line = f"{_time(record)} {record.levelname} {record.name}: {message}{visible_json(pairs)}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

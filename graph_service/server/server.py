@@ -14,7 +14,7 @@ from types import FrameType
 import uvicorn
 from starlette.applications import Starlette
 
-from graph_service.server.connections import BoundedProtocol, ConnectionLimits, Door
+from graph_service.server.connections import BoundedProtocol, ConnectionGate, ConnectionLimits
 from graph_service.server.preparation import Preparation
 from graph_service.server.queue import Job, Workers
 from graph_service.server.readiness import Readiness
@@ -38,7 +38,7 @@ class Server(uvicorn.Server):
             server has ended.
         drain_s: Seconds from being asked to end in which the server is not ready and still takes
             queries, so that proxies learn to send them elsewhere. Asked twice, it ends at once.
-        ends_process: Whether to end the process, its threads' stacks on standard error, where
+        exits_process: Whether to end the process, its threads' stacks on standard error, where
             even the event loop is stuck by then.
     """
 
@@ -50,12 +50,12 @@ class Server(uvicorn.Server):
         *,
         shutdown_timeout_s: float,
         drain_s: float = 0.0,
-        ends_process: bool = False,
+        exits_process: bool = False,
     ) -> None:
         margin = min(_LAST_WORDS_S, shutdown_timeout_s / 4)
         config = uvicorn.Config(
             app,
-            http=partial(BoundedProtocol, Door(limits)),  # type: ignore[arg-type]
+            http=partial(BoundedProtocol, ConnectionGate(limits)),  # type: ignore[arg-type]
             ws="none",
             lifespan="off",
             # Its loggers write where those of this process do.
@@ -73,8 +73,8 @@ class Server(uvicorn.Server):
         self._shutdown_timeout_s = shutdown_timeout_s
         self._margin_s = margin
         self._drain_s = drain_s
-        self._ends_process = ends_process
-        if ends_process:
+        self._exits_process = exits_process
+        if exits_process:
             # A look-up reads the store some dozen times, and after each its thread waits for the
             # interpreter, which threads that compute keep for so long.
             sys.setswitchinterval(SWITCH_S)
@@ -114,7 +114,7 @@ class Server(uvicorn.Server):
 
     def _end(self, sig: int, frame: FrameType | None) -> None:
         """Ends; the clock of the process's own end starts here."""
-        if self._ends_process and not self.should_exit:
+        if self._exits_process and not self.should_exit:
             # Watched by a thread that needs nothing of Python's: not its lock, not its memory.
             faulthandler.dump_traceback_later(self._shutdown_timeout_s, exit=True)
         super().handle_exit(sig, frame)

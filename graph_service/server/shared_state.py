@@ -100,15 +100,15 @@ class SharedState:
             fcntl.lockf(self._file, fcntl.LOCK_EX, size, start)
             try:
                 slots = list(_SLOT.iter_unpack(self._memory[start : start + size]))
-                place = next((i for i, slot in enumerate(slots) if slot[0] == digest), None)
-                if place is None:
-                    place = min(range(_WAYS), key=lambda i: (slots[i][0] != _NOBODY, slots[i][2]))
+                index = next((i for i, slot in enumerate(slots) if slot[0] == digest), None)
+                if index is None:
+                    index = min(range(_WAYS), key=lambda i: (slots[i][0] != _NOBODY, slots[i][2]))
                     bucket = Bucket(most, now)
                 else:
-                    bucket = Bucket(*slots[place][1:])
+                    bucket = Bucket(*slots[index][1:])
                 yield bucket
                 _SLOT.pack_into(
-                    self._memory, start + place * _SLOT.size, digest, bucket.available, bucket.at
+                    self._memory, start + index * _SLOT.size, digest, bucket.available, bucket.at
                 )
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, size, start)

@@ -157,7 +157,7 @@ class Traces:
         observation.on_stages = self._stages
         with self._trace.use_span(span, record_exception=False, set_status_on_exception=False):
             yield
-        for name, value in _told(record, observation).items():
+        for name, value in _attributes_of(record, observation).items():
             span.set_attribute(name, value)
         if observation.type:
             span.update_name(observation.type)
@@ -206,15 +206,15 @@ class Traces:
         title = f"{name} {about['db.namespace']}"
 
         @wraps(call)
-        def traced(*given: Any, **named: Any) -> Any:
+        def traced(*arguments: Any, **named: Any) -> Any:
             if not self._trace.get_current_span().is_recording():
-                return call(*given, **named)
+                return call(*arguments, **named)
             span = self._tracer.start_span(
                 title,
                 kind=self._trace.SpanKind.CLIENT,
                 attributes={**about, "db.operation.name": name},
             )
-            read = given[0] if given else None
+            read = arguments[0] if arguments else None
             if isinstance(read, GraphInfo):
                 read = read.edition
             if isinstance(read, str) and "@" in read:
@@ -223,7 +223,7 @@ class Traces:
                 with self._trace.use_span(
                     span, record_exception=False, set_status_on_exception=False
                 ):
-                    return call(*given, **named)
+                    return call(*arguments, **named)
             except Exception as error:
                 self._fail(span, type(error).__qualname__)
                 raise
@@ -237,19 +237,19 @@ class Traces:
         span.set_status(self._trace.StatusCode.ERROR)
 
 
-def _told(record: Record, observation: Observation) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _attributes_of(record: Record, observation: Observation) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
         "graph_service.fields": list(observation.fields),
         "graph_service.editions": list(observation.editions),
         "graph_service.codes": list(record.codes),
     }
     if observation.type:
-        told["graphql.operation.type"] = observation.type
+        attributes["graphql.operation.type"] = observation.type
     if record.operation:
-        told["graphql.operation.name"] = record.operation[:200]
+        attributes["graphql.operation.name"] = record.operation[:200]
     if record.cost is not None:
-        told["graph_service.cost"] = record.cost
-    return told
+        attributes["graph_service.cost"] = record.cost
+    return attributes
 
 
 @contextmanager

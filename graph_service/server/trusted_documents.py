@@ -45,28 +45,28 @@ class TrustedDocuments:
     by_id: Mapping[str, str]
     texts: frozenset[str]
 
-    def asked(self, given: Parameters, /) -> Parameters:
+    def resolve(self, parameters: Parameters, /) -> Parameters:
         """Returns the parameters of a request with the text of its document.
 
         Raises:
             DocumentNotFoundError: It names none of these documents, or two.
             PersistedQueryNotSupportedError: It has the hash of none of them alone.
         """
-        ids = (given.document_id, given.persisted_hash)
+        ids = (parameters.document_id, parameters.persisted_hash)
         names = [name for name in ids if name is not None]
         texts = {self.by_id.get(_one_form(name)) for name in names}
-        if given.query:
-            texts.add(given.query if given.query in self.texts else None)
+        if parameters.query:
+            texts.add(parameters.query if parameters.query in self.texts else None)
         text = next(iter(texts)) if len(texts) == 1 else None
         if text is None:
-            if given.document_id is None and not given.query and names:
+            if parameters.document_id is None and not parameters.query and names:
                 # The client sends the query's text then, which may be one of the list.
                 raise PersistedQueryNotSupportedError
             raise DocumentNotFoundError(
                 "this server answers the documents of its own list alone, and this is none of them",
                 hint="Send the id of a document, as documentId, or exactly its text.",
             )
-        return replace(given, query=text)
+        return replace(parameters, query=text)
 
 
 def document_id(text: str, /) -> str:
@@ -100,8 +100,8 @@ def read_trusted(paths: Iterable[Path], /) -> TrustedDocuments:
                     f"document {name!r} of {path} is not valid: {error.message}.",
                     hint="Make the list anew with the schema of this version: docs/schema.graphql",
                 ) from error
-            for one in (_one_form(name), document_id(text)):
-                if by_id.setdefault(one, text) != text:
+            for id_ in (_one_form(name), document_id(text)):
+                if by_id.setdefault(id_, text) != text:
                     raise SetupError(f"{path} has another document {name!r} than a list before it.")
     return TrustedDocuments(by_id, frozenset(by_id.values()))
 

@@ -49,7 +49,7 @@ class TimedEncoder:
         if part.cut is None:
             return part.vectors
         missing = {text for text, known in zip(texts, part.known, strict=True) if not known}
-        stopped = self._deadline.stop is not None and self._deadline.stop.asked
+        stopped = self._deadline.stop is not None and self._deadline.stop.requested
         if stopped or len(missing) <= FEW:
             return vectors.encode(texts, deadline=self._deadline, transient=self._passing)
         self._missing.update((name, text) for text in missing)

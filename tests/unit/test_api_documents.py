@@ -199,7 +199,7 @@ def test_a_store_that_is_away_until_the_time_is_over_is_what_is_told(
 
 
 def test_a_query_that_nobody_waits_for_ends(demo_service: Service) -> None:
-    deadline = Deadline(time.monotonic() + 600, Stop(asked=True))
+    deadline = Deadline(time.monotonic() + 600, Stop(requested=True))
     assert "given up" in ended(execute(demo_service, INTROSPECTION, deadline=deadline))["message"]
 
 

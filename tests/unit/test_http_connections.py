@@ -17,9 +17,9 @@ from graph_service.server.connections import (
     LEAST_TAKEN_BYTES,
     PROBE_S,
     BoundedProtocol,
+    ConnectionGate,
     ConnectionLimits,
-    Door,
-    DoorKeeper,
+    Gate,
     address_of,
 )
 from graph_service.settings import Settings
@@ -110,10 +110,10 @@ async def answer(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-def connect(wire: Wire, door: DoorKeeper) -> BoundedProtocol:
+def connect(wire: Wire, gate: Gate) -> BoundedProtocol:
     config = uvicorn.Config(answer, lifespan="off", timeout_keep_alive=7, log_level="critical")
     protocol = BoundedProtocol(
-        door, config=config, server_state=ServerState(), app_state={}, _loop=wire
+        gate, config=config, server_state=ServerState(), app_state={}, _loop=wire
     )
     protocol.connection_made(wire)  # type: ignore[arg-type]
     return protocol
@@ -124,7 +124,7 @@ def running(test: Callable[[BoundedProtocol, Wire], Coroutine[Any, Any, None]]) 
 
     async def run() -> None:
         wire = Wire()
-        await asyncio.wait_for(test(connect(wire, Door(LIMITS)), wire), 60)
+        await asyncio.wait_for(test(connect(wire, ConnectionGate(LIMITS)), wire), 60)
 
     asyncio.run(run())
 
@@ -173,18 +173,18 @@ def test_what_counts_as_one_address(host: str, counts_as: str) -> None:
 
 
 def test_a_door_counts_in_and_out() -> None:
-    door = Door(replace(LIMITS, max_connections=3, max_connections_per_address=2))
+    gate = ConnectionGate(replace(LIMITS, max_connections=3, max_connections_per_address=2))
     each = "this server keeps at most 2 connections of one address"
     every = "this server has 3 connections, which is all it keeps"
-    assert [door.enter(address) for address in ("a", "a", "a")] == ["", "", each]
-    assert door.enter("b") == every
+    assert [gate.enter(address) for address in ("a", "a", "a")] == ["", "", each]
+    assert gate.enter("b") == every
     for address in ("a", "a", "b"):
-        door.leave(address)
-    assert [door.enter(address) for address in ("a", "b", "c")] == ["", "", every]
+        gate.leave(address)
+    assert [gate.enter(address) for address in ("a", "b", "c")] == ["", "", every]
     for address in ("a", "a", "b", "c"):
-        door.leave(address)
-    assert not door._of_address, "an address that went is forgotten"
-    assert [door.enter("a") for _ in range(3)] == ["", "", each]
+        gate.leave(address)
+    assert not gate._of_address, "an address that went is forgotten"
+    assert [gate.enter("a") for _ in range(3)] == ["", "", each]
 
 
 def test_the_head_the_body_and_the_next_head_have_their_limits() -> None:
@@ -293,7 +293,7 @@ def test_an_answer_that_is_not_taken_at_once_is_watched_to_its_end() -> None:
 def test_a_connection_too_many_is_told_so_and_watched_until_it_took_that() -> None:
     async def test(protocol: BoundedProtocol, wire: Wire) -> None:
         other = Wire(left=10)
-        refused = connect(other, protocol._door)
+        refused = connect(other, protocol._gate)
         assert refusal_of(other) == (
             b"HTTP/1.1 503 Service Unavailable",
             "LIMIT_EXCEEDED",
@@ -303,11 +303,11 @@ def test_a_connection_too_many_is_told_so_and_watched_until_it_took_that() -> No
         refused.connection_lost(None)
         assert other.waits == []
         elsewhere = Wire(peer=("192.0.2.8", 5))
-        connect(elsewhere, protocol._door)
+        connect(elsewhere, protocol._gate)
         assert (elsewhere.sent, elsewhere.waits) == (b"", [2.0])
         wires = [Wire(peer=("192.0.2.9", 5)), Wire(peer=None)]
         for one in wires:
-            connect(one, protocol._door)
+            connect(one, protocol._gate)
         assert [refusal_of(one)[2] for one in wires] == [
             "this server has 2 connections, which is all it keeps"
         ] * 2
@@ -323,7 +323,7 @@ def test_a_connection_that_is_lost_is_counted_out_and_waits_for_nothing() -> Non
         protocol.connection_lost(None)
         assert wire.waits == []
         again = Wire()
-        connect(again, protocol._door)
+        connect(again, protocol._gate)
         assert again.sent == b""
 
     running(test)

@@ -230,7 +230,7 @@ def test_a_client_that_sends_no_more_gets_its_answer(
             if version == b"HTTP/1.1":
                 # The server has seen it, and looks whether the client still reads.
                 assert connection.recv(4, socket.MSG_WAITALL) == b"HTTP"
-            assert not workers[0].running[0].stop.asked
+            assert not workers[0].running[0].stop.requested
             slow_store.released.set()
             answer = b"".join(iter(partial(connection.recv, 65_536), b""))
         assert b" 200 OK\r\n" in answer
@@ -247,7 +247,7 @@ def test_what_a_client_asked_ends_when_it_hangs_up(
     with served(slow_service, ServerOptions(threads=1)) as url:
         with send(url, SLOW):
             assert slow_store.waiting.wait(600)
-        until(lambda: workers[0].running[0].stop.asked)
+        until(lambda: workers[0].running[0].stop.requested)
         assert len(workers[0]) == 1
         slow_store.released.set()
         until(lambda: len(workers[0]) == 0)
@@ -598,9 +598,9 @@ def test_the_head_of_the_page(url: str) -> None:
     assert (response.status_code, response.content) == (200, b"")
 
 
-@pytest.mark.parametrize("ends_process", [True, False])
+@pytest.mark.parametrize("exits_process", [True, False])
 def test_the_clock_of_a_processs_end_starts_once(
-    demo_service: Service, monkeypatch: pytest.MonkeyPatch, ends_process: bool
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch, exits_process: bool
 ) -> None:
     """A server within another's process, as in a test, must never end that."""
     started: list[tuple[float, bool]] = []
@@ -613,9 +613,9 @@ def test_the_clock_of_a_processs_end_starts_once(
         make_app(demo_service),
         ConnectionLimits(1.0, 1.0, 1.0, 5, 10, 10),
         shutdown_timeout_s=7.0,
-        ends_process=ends_process,
+        exits_process=exits_process,
     )
     for _ in range(2):
         server.handle_exit(signal.SIGTERM, None)
         assert server.should_exit
-        assert started == ([(7.0, True)] if ends_process else [])
+        assert started == ([(7.0, True)] if exits_process else [])

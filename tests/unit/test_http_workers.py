@@ -184,7 +184,7 @@ def test_waiting_counts_in_the_deadline() -> None:
         assert later.deadline.waited_s > 0.0
         assert waits.began is not None
         assert later.deadline.waited_s == waits.began - waits._came
-        assert not waits.stop.asked
+        assert not waits.stop.requested
 
     in_loop(test)
 

@@ -24,11 +24,11 @@ from waiting import PATIENCE_S
 from waiting import wait_until as until
 
 from graph_service.server.connections import ConnectionLimits, Over
-from graph_service.server.handing import DRAIN, END, OPEN, Channel, Giver
 from graph_service.server.metrics import MULTIPROCESS_FOLDER
 from graph_service.server.processes import _environment
 from graph_service.server.shared_folder import SharedFolder, forget_metrics
 from graph_service.server.shared_state import SharedState
+from graph_service.server.socket_passing import DRAIN, END, OPEN, Channel, ConnectionSender
 from graph_service.settings import Settings
 
 MAX_CONNECTIONS = 12
@@ -315,28 +315,28 @@ LIMITS = ConnectionLimits.of(Settings())
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[Giver, Channel]]:
+def ends() -> Iterator[tuple[ConnectionSender, Channel]]:
     ours, theirs = socket.socketpair()
-    giver, channel = Giver(ours), Channel(theirs, LIMITS)
-    yield giver, channel
-    giver.close()
+    sender, channel = ConnectionSender(ours), Channel(theirs, LIMITS)
+    yield sender, channel
+    sender.close()
     channel.close()
 
 
-def test_connections_and_words_come_in_order(ends: tuple[Giver, Channel]) -> None:
-    giver, channel = ends
+def test_connections_and_words_come_in_order(ends: tuple[ConnectionSender, Channel]) -> None:
+    sender, channel = ends
     channel.say(OPEN)
-    assert giver.hear() == [OPEN]
+    assert sender.hear() == [OPEN]
     pairs = [socket.socketpair() for _ in range(3)]
     for number, (mine, other) in enumerate(pairs[:2], 1):
-        assert giver.give(number, f"address {number}", Over(number - 1), other)
+        assert sender.send(number, f"address {number}", Over(number - 1), other)
         other.close()
         mine.sendall(b"%d" % number)
-    giver.tell(DRAIN)
+    sender.tell(DRAIN)
     mine, other = pairs[2]
-    assert giver.give(3, "address 3", Over.ADDRESS, other)
+    assert sender.send(3, "address 3", Over.ADDRESS, other)
     other.close()
-    giver.tell(END)
+    sender.tell(END)
     come = list(channel.take())
     assert [one if isinstance(one, int) else one[0].number for one in come] == [1, 2, DRAIN, 3, END]
     handed = [one for one in come if not isinstance(one, int)]
@@ -347,28 +347,28 @@ def test_connections_and_words_come_in_order(ends: tuple[Giver, Channel]) -> Non
     assert "which is all it keeps" in said[1]
     assert "of one address" in said[2]
     handed[0][0].leave("")
-    assert giver.hear() == [1]
+    assert sender.hear() == [1]
     for _, connection in handed:
         connection.close()
     for mine, _ in pairs:
         mine.close()
 
 
-def test_the_end_of_either_side_is_heard(ends: tuple[Giver, Channel]) -> None:
-    giver, channel = ends
-    giver.close()
+def test_the_end_of_either_side_is_heard(ends: tuple[ConnectionSender, Channel]) -> None:
+    sender, channel = ends
+    sender.close()
     with pytest.raises(EOFError):
         list(channel.take())
     # Nobody hears it any more, and that is no error.
     channel.say(1)
 
 
-def test_what_can_be_handed_no_more_is_left(ends: tuple[Giver, Channel]) -> None:
-    giver, _ = ends
+def test_what_can_be_handed_no_more_is_left(ends: tuple[ConnectionSender, Channel]) -> None:
+    sender, _ = ends
     mine, other = socket.socketpair()
     with mine, other:
         given = 0
-        while giver.give(given, "", Over.NONE, other):
+        while sender.send(given, "", Over.NONE, other):
             given += 1
             assert given < 100_000
-        assert len(giver.addresses) == given
+        assert len(sender.addresses) == given

@@ -24,8 +24,8 @@ _NUMBER = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """A connection that was handed over; it is the door of its own protocol.
+class PassedConnection:
+    """A connection that was handed over; it is the gate of its own protocol.
 
     Attributes:
         number: Of the connection.
@@ -75,7 +75,7 @@ class Channel:
             self._socket.sendall(_NUMBER.pack(number))
             self._socket.setblocking(False)
 
-    def take(self) -> Iterator[tuple[Handed, socket.socket] | int]:
+    def take(self) -> Iterator[tuple[PassedConnection, socket.socket] | int]:
         """Yields what has come: connections, ``DRAIN`` and ``END``.
 
         Raises:
@@ -106,14 +106,14 @@ class Channel:
                 self.say(number)
                 continue
             connection = socket.socket(fileno=self._descriptors.pop(0))
-            yield Handed(number, Over(over), self._limits, self), connection
+            yield PassedConnection(number, Over(over), self._limits, self), connection
 
     def close(self) -> None:
         """Closes the socket."""
         self._socket.close()
 
 
-class Giver:
+class ConnectionSender:
     """The handing end of such a socket, and which connections the other side has.
 
     Args:
@@ -130,7 +130,7 @@ class Giver:
         """Returns the socket's descriptor."""
         return self._socket.fileno()
 
-    def give(self, number: int, address: str, over: Over, connection: socket.socket, /) -> bool:
+    def send(self, number: int, address: str, over: Over, connection: socket.socket, /) -> bool:
         """Hands a connection over; returns whether there was room for it.
 
         Args:
@@ -170,9 +170,9 @@ class Giver:
         if not data:
             raise EOFError
         self._left += data
-        whole = len(self._left) // _NUMBER.size * _NUMBER.size
-        numbers = [number for (number,) in _NUMBER.iter_unpack(self._left[:whole])]
-        self._left = self._left[whole:]
+        end = len(self._left) // _NUMBER.size * _NUMBER.size
+        numbers = [connection_id for (connection_id,) in _NUMBER.iter_unpack(self._left[:end])]
+        self._left = self._left[end:]
         return numbers
 
     def close(self) -> None:

@@ -15,16 +15,16 @@ from starlette.applications import Starlette
 
 from graph_service.byte_budget import give_back
 from graph_service.server.connections import BoundedProtocol, ConnectionLimits
-from graph_service.server.handing import DRAIN, OPEN, Channel, Handed
 from graph_service.server.heartbeat import BEAT_S
 from graph_service.server.server import Server
 from graph_service.server.shared_state import SharedState
+from graph_service.server.socket_passing import DRAIN, OPEN, Channel, PassedConnection
 
 _LOOK_S = 0.2
 """How often a process looks whether it is ready, until it is."""
 
 
-class HandedServer(Server):
+class WorkerServer(Server):
     """A server whose connections come from another process, and which ends when that says so.
 
     It ends when the other process has ended too, however that was. Signals are that one's affair:
@@ -52,7 +52,7 @@ class HandedServer(Server):
         shutdown_timeout_s: float,
         share: Callable[[], None],
     ) -> None:
-        super().__init__(app, limits, shutdown_timeout_s=shutdown_timeout_s, ends_process=True)
+        super().__init__(app, limits, shutdown_timeout_s=shutdown_timeout_s, exits_process=True)
         self._share = share
         self._channel = Channel(channel, limits)
         self._shared = shared
@@ -116,10 +116,10 @@ class HandedServer(Server):
         making = asyncio.gather(*self._making, return_exceptions=True)
         making.add_done_callback(lambda _: self._end(signal.SIGTERM, None))
 
-    async def _connect(self, handed: Handed, connection: socket.socket) -> None:
+    async def _connect(self, passed: PassedConnection, connection: socket.socket) -> None:
         make = partial(
             BoundedProtocol,
-            handed,
+            passed,
             config=self.config,
             server_state=self.server_state,
             app_state=self.lifespan.state,
@@ -134,4 +134,4 @@ class HandedServer(Server):
             connection.close()
             raise
         connection.close()
-        handed.leave("")
+        passed.leave("")
