@@ -16,6 +16,7 @@ from graph_service.api.overviews import (
 )
 from graph_service.api.pages import After, Edge, First, Page, page_of
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.result import FoundItem, SearchHit
 
 
 @output(GraphInfo)
@@ -70,17 +71,13 @@ class GraphConnection(Page[GraphEdge]):
     """A page of graphs."""
 
 
-@strawberry.type(description="An item found by name, in a page of them.")
-class SearchEdge(Edge):
+@output(FoundItem)
+class SearchEdge:
     """An item found by name."""
 
-    node: ItemType = strawberry.field(description="The item.")
-    matched: str = strawberry.field(description="The name that matched.")
-    language_code: str = strawberry.field(description="The language of that name.")
-    is_alias: bool = strawberry.field(description="Whether that name is an alias, no label.")
-    score: float = strawberry.field(
-        description="1 for a label equal to the query; falls from there."
-    )
+    model: strawberry.Private[SearchHit]
+    cursor: str
+    node: ItemType
 
 
 @page_of(

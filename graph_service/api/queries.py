@@ -244,12 +244,9 @@ class Query:
         return SearchConnection(
             edges=[
                 SearchEdge(
+                    model=hit,
                     cursor=listing.cursor(str(place)),
                     node=_found_item(context, frame, hit),
-                    matched=hit.matched,
-                    language_code=hit.language,
-                    is_alias=hit.is_alias,
-                    score=hit.score,
                 )
                 for place, hit in zip(places, hits[:first], strict=True)
             ],

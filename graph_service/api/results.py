@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from graph_service.api.derive import build, output, output_type
+from graph_service.api.derive import build, output
 from graph_service.api.enums import ErrorCode
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.items import Context
@@ -20,6 +20,7 @@ from graph_service.model.render import (
     result_text,
 )
 from graph_service.model.result import (
+    ClientComparison,
     PathsResult,
     Retrieval,
     RetrievalResult,
@@ -30,7 +31,6 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.shapes import TIMINGS
-from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Comparison
 
 Format = Annotated[
@@ -204,37 +204,14 @@ class OutcomeType:
     )
 
 
-@strawberry.type(name="Comparison", description="One view's result beside the base's.")
+@output(ClientComparison)
 class ComparisonType:
     """One view's result beside the base's."""
 
-    view_id: strawberry.ID | None = strawberry.field(
-        description="The viewId of the view; null for the base."
-    )
-    view_spec: ViewSpec | None = strawberry.field(
-        graphql_type=output_type(ViewSpec | None),
-        description="The specification of the view; null for the base.",
-    )
-    result: ResultType = strawberry.field(description="What the view gives.")
-    lost: list[strawberry.ID] = strawberry.field(
-        description="The statementIds of the base's result that this one lacks."
-    )
-    gained: list[strawberry.ID] = strawberry.field(
-        description="The statementIds of this result that the base's lacks."
-    )
-    changed: list[strawberry.ID] = strawberry.field(
-        description="The statementIds of this result that the view made."
-    )
+    model: strawberry.Private[Comparison]
+    result: ResultType
 
 
 def comparison_type(comparison: Comparison, /) -> ComparisonType:
     """Returns a comparison for output."""
-    spec = comparison.view_spec
-    return ComparisonType(
-        view_id=strawberry.ID(comparison.view_id) if comparison.view_id else None,
-        view_spec=None if spec is None else ViewSpec.from_json(spec),
-        result=result_type(comparison.result),
-        lost=[strawberry.ID(id_) for id_ in comparison.lost],
-        gained=[strawberry.ID(id_) for id_ in comparison.gained],
-        changed=[strawberry.ID(id_) for id_ in comparison.changed],
-    )
+    return ComparisonType(model=comparison, result=result_type(comparison.result))

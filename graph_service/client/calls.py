@@ -15,7 +15,6 @@ from graph_service.client.decode import (
     decode,
     decode_comparison,
     decode_description,
-    decode_hit,
     decode_item,
     decode_item_relations,
     decode_item_statement,
@@ -27,8 +26,6 @@ from graph_service.client.decode import (
     end_cursor,
 )
 from graph_service.client.types import (
-    ClientComparison,
-    FoundItem,
     GraphDescription,
     Item,
     ItemRelations,
@@ -41,6 +38,8 @@ from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.request import RetrieveOptions, RetrieveRequest, ViewRef
 from graph_service.model.result import (
+    ClientComparison,
+    FoundItem,
     PathsResult,
     RetrievalResult,
     Strategy,
@@ -559,7 +558,7 @@ def search(
             "prefix": prefix,
             "first": limit,
         },
-        lambda data: tuple(decode_hit(edge) for edge in data["hits"]["edges"]),
+        lambda data: tuple(decode(FoundItem, edge) for edge in data["hits"]["edges"]),
     )
 
 

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
 from graph_service.client.errors import error_of
 from graph_service.client.types import (
     ClassDescription,
-    ClientComparison,
     ClientViewChange,
-    FoundItem,
     GraphDescription,
     Item,
     ItemRelation,
@@ -28,6 +26,7 @@ from graph_service.errors import GraphServiceError
 from graph_service.model.contract import ItemId, Part, Statement
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.result import (
+    ClientComparison,
     EntityRef,
     PathsResult,
     RelationRef,
@@ -198,11 +197,6 @@ def _relation(data: Json) -> RelationRef:
     return RelationRef(data["propertyId"], data["label"])
 
 
-def _spec(data: Json | None) -> str | None:
-    spec: str | None = None if data is None else data["json"]
-    return spec
-
-
 def decode_result(data: Json, /) -> RetrievalResult:
     """Returns the result of a ``Result`` object."""
     name = data["__typename"]
@@ -225,14 +219,7 @@ def decode_outcome(data: Json, /) -> RetrievalResult | GraphServiceError:
 
 def decode_comparison(data: Json, /) -> ClientComparison:
     """Returns one row of a comparison."""
-    return ClientComparison(
-        view_id=data["viewId"],
-        view_spec=_spec(data["viewSpec"]),
-        result=decode_result(data["result"]),
-        lost=tuple(data["lost"]),
-        gained=tuple(data["gained"]),
-        changed=tuple(data["changed"]),
-    )
+    return decode(ClientComparison, data, result=decode_result(data["result"]))
 
 
 def decode_item(data: Json, /) -> Item:
@@ -244,13 +231,6 @@ def decode_item(data: Json, /) -> Item:
         aliases=tuple(data["aliases"]),
         label_languages=tuple(data["labelLanguages"]),
         url=data["url"],
-    )
-
-
-def decode_hit(edge: Json, /) -> FoundItem:
-    """Returns an item found by name."""
-    return FoundItem(
-        _ref(edge["node"]), edge["matched"], edge["languageCode"], edge["isAlias"], edge["score"]
     )
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import ClientPassageSet, PassagesResult
-from graph_service.model.result import Retrieval, ScoredPath, ScoredTriple
+from graph_service.model.result import (
+    ClientComparison,
+    FoundItem,
+    Retrieval,
+    ScoredPath,
+    ScoredTriple,
+)
 from graph_service.model.selection import selection, value_fragment
 from graph_service.model.stored_view import StoredView
 
@@ -40,6 +46,18 @@ COMMON = f"fragment Common on Result {{ __typename {selection(Retrieval)} }}\n"
 SCORED = f"fragment Scored on ScoredStatement {{ {selection(ScoredTriple)} }}\n"
 PATH = f"fragment Path on Path {{ {selection(ScoredPath)} }}\n"
 
+ANY = (
+    """
+fragment Any on Result {
+  ...Common
+  ... on TripletsResult { scored: items { ...Scored } }
+  ... on PathsResult { paths: items { ...Path } }
+  ... on SubgraphResult { objective gap scored: items { ...Scored } }
+}
+"""
+    + SCORED
+    + PATH
+)
 _PARTS = VALUE + STATEMENT + CHANGE + COMMON
 
 TRIPLETS = (
@@ -101,23 +119,14 @@ query Compare(
   $details: Boolean! = false, $changes: Boolean! = true
 ) {
   comparisons: compare(input: $input, strategy: $strategy, views: $views) {
-    viewId
-    viewSpec { json }
-    lost
-    gained
-    changed
-    result {
-      ...Common
-      ... on TripletsResult { scored: items { ...Scored } }
-      ... on PathsResult { paths: items { ...Path } }
-      ... on SubgraphResult { objective gap scored: items { ...Scored } }
-    }
+    ...Row
+    result { ...Any }
   }
 }
 """
+    + f"fragment Row on Comparison {{ {selection(ClientComparison)} }}\n"
     + _PARTS
-    + SCORED
-    + PATH
+    + ANY
 )
 
 RETRIEVE_MANY = (
@@ -128,18 +137,12 @@ query RetrieveMany(
 ) {
   outcomes: retrieveMany(inputs: $inputs, strategy: $strategy) {
     error { code message argument hint retryable }
-    result {
-      ...Common
-      ... on TripletsResult { scored: items { ...Scored } }
-      ... on PathsResult { paths: items { ...Path } }
-      ... on SubgraphResult { objective gap scored: items { ...Scored } }
-    }
+    result { ...Any }
   }
 }
 """
     + _PARTS
-    + SCORED
-    + PATH
+    + ANY
 )
 
 GRAPH_FIELDS = f"fragment GraphFields on Graph {{ {selection(GraphInfo)} }}\n"
@@ -295,7 +298,8 @@ query Neighbours(
     + CHANGE
 )
 
-SEARCH = """
+SEARCH = (
+    """
 query Search(
   $query: String!, $graph: String, $view: ViewRefInput, $languages: [String!],
   $prefix: Boolean! = false, $first: Int!
@@ -304,16 +308,12 @@ query Search(
     query: $query, graph: $graph, view: $view, languageCodes: $languages, prefix: $prefix,
     first: $first
   ) {
-    edges {
-      node { itemId label description }
-      matched
-      languageCode
-      isAlias
-      score
-    }
+    edges { ...Hit }
   }
 }
 """
+    + f"fragment Hit on SearchEdge {{ {selection(FoundItem)} }}\n"
+)
 
 VIEW_FIELDS = f"fragment ViewFields on View {{ {selection(StoredView)} }}\n"
 

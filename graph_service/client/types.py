@@ -8,7 +8,6 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
-    RetrievalResult,
     Triple,
     TripleChange,
 )
@@ -30,17 +29,6 @@ class Item:
     aliases: tuple[str, ...]
     label_languages: tuple[str, ...]
     url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoundItem:
-    """An item found by name; ``matched`` is that name."""
-
-    item: EntityRef
-    matched: str
-    language: str
-    is_alias: bool
-    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +159,6 @@ class ClientViewChange:
     words: str
     before: Triple | None
     after: Triple | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClientComparison:
-    """One view's result beside the base's; ``view_id`` is None for the base."""
-
-    view_id: str | None
-    view_spec: str | None
-    result: RetrievalResult
-    lost: tuple[str, ...]
-    gained: tuple[str, ...]
-    changed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

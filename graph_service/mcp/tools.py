@@ -12,7 +12,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from graph_service.client import AsyncClient
-from graph_service.client.types import ClientComparison, ItemRelations
+from graph_service.client.types import ItemRelations
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.mcp import shapes
 from graph_service.mcp.answers import (
@@ -40,7 +40,7 @@ from graph_service.mcp.budget import (
     size,
 )
 from graph_service.model.request import RetrieveOptions
-from graph_service.model.result import Status, Strategy
+from graph_service.model.result import ClientComparison, Status, Strategy
 from graph_service.model.view_reference import parse_view
 
 AT_ONCE = 8

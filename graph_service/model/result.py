@@ -467,3 +467,26 @@ class SearchHit:
     language: str
     is_alias: bool
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """An item found by name; ``matched`` is that name."""
+
+    item: EntityRef
+    matched: str
+    language: str
+    is_alias: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClientComparison:
+    """One view's result beside the base's; ``view_id`` is None for the base."""
+
+    view_id: str | None
+    view_spec: str | None
+    result: RetrievalResult
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+    changed: tuple[str, ...]

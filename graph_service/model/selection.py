@@ -12,12 +12,16 @@ from typing import Any, get_args
 
 from graph_service.model.contract import ItemId, Part, Statement
 from graph_service.model.passage import Passage
-from graph_service.model.result import EntityRef, LinkedEntity, TripleChange
+from graph_service.model.result import EntityRef, FoundItem, LinkedEntity, TripleChange
 from graph_service.model.shapes import SHAPES, parts_of
 from graph_service.model.values import EntityValue, Value
 from graph_service.model.view_spec import ViewSpec
 
-_ITEMS: Mapping[Any, str] = {LinkedEntity: "itemId label description", Passage: "itemId label"}
+_ITEMS: Mapping[Any, str] = {
+    FoundItem: "itemId label description",
+    LinkedEntity: "itemId label description",
+    Passage: "itemId label",
+}
 LITERALS: Mapping[str, type] = {
     SHAPES[model].name: model for model in get_args(Value) if model is not EntityValue
 }

@@ -56,6 +56,7 @@ def test_what_the_client_selects_is_in_the_schema(model: Any) -> None:
 def test_each_attribute_of_a_result_is_read_or_named_here() -> None:
     # What the client fills by itself, or what GraphQL has under two names.
     elsewhere = {
+        "ClientComparison": {"result"},
         "PageViews": {"entity"},
         "ScoredPassage": {"entity_label"},
         "StoredView": {"reused"},
