@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import strawberry
 
+import graph_service.api.enums  # noqa: F401 - describes the enums before inputs have them
 from graph_service.errors import InputError
 from graph_service.model.contract import BigInt
 from graph_service.model.request import RetrieveRequest, ViewRef
