@@ -93,14 +93,14 @@ class ByteBudget:
 
     def get(self, name: str, keys: Iterable[Hashable], /) -> list[Any]:
         """Returns the value of each key, None where there is none; all count as just used."""
-        places = [(name, key) for key in keys]
+        full_keys = [(name, key) for key in keys]
         with self._lock:
-            entries = list(map(self._entries.get, places))
+            entries = list(map(self._entries.get, full_keys))
             used = self._entries.move_to_end
             hits = 0
-            for place, entry in zip(places, entries, strict=True):
+            for full_key, entry in zip(full_keys, entries, strict=True):
                 if entry is not None:
-                    used(place)
+                    used(full_key)
                     hits += 1
             lookups = self._lookups.get(name)
             if lookups is None:
@@ -120,18 +120,18 @@ class ByteBudget:
         gone: list[_Entry] = []
         with self._lock:
             for key, value, size in items:
-                place = (name, key)
-                entry = self._entries.get(place)
+                full_key = (name, key)
+                entry = self._entries.get(full_key)
                 if entry is None:
                     entry = _Entry(value, size + ENTRY_BYTES)
                     if entry.size > self.limit_bytes:
                         self._tell_too_large(name, entry.size)
                         holding.append(value)
                         continue
-                    self._entries[place] = entry
+                    self._entries[full_key] = entry
                     self._count(name, entry.size)
                 else:
-                    self._entries.move_to_end(place)
+                    self._entries.move_to_end(full_key)
                 holding.append(entry.value)
             self._evict(gone)
         self._free(gone)
@@ -141,13 +141,13 @@ class ByteBudget:
         """Sets what an entry holds, which has grown since it was kept; nothing where it has gone."""
         gone: list[_Entry] = []
         with self._lock:
-            place = (name, key)
-            entry = self._entries.get(place)
+            full_key = (name, key)
+            entry = self._entries.get(full_key)
             if entry is None:
                 return
             self._count(name, size + ENTRY_BYTES - entry.size)
             entry.size = size + ENTRY_BYTES
-            self._entries.move_to_end(place)
+            self._entries.move_to_end(full_key)
             self._evict(gone)
         self._free(gone)
 

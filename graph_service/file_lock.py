@@ -35,7 +35,7 @@ def lock_file(descriptor: int, /) -> bool:
             return False
         return True
     msvcrt: Any = importlib.import_module("msvcrt")
-    place = os.lseek(descriptor, 0, os.SEEK_CUR)
+    offset = os.lseek(descriptor, 0, os.SEEK_CUR)
     os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
     try:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -44,5 +44,5 @@ def lock_file(descriptor: int, /) -> bool:
             raise
         return False
     finally:
-        os.lseek(descriptor, place, os.SEEK_SET)
+        os.lseek(descriptor, offset, os.SEEK_SET)
     return True

@@ -35,8 +35,8 @@ class _OneThread:
     def _begin(self) -> None:
         if self._libraries is None:
             # It looks through the libraries of the process, which takes milliseconds.
-            found = ThreadpoolController().lib_controllers
-            self._libraries = [library for library in found if library.user_api == "blas"]
+            controllers = ThreadpoolController().lib_controllers
+            self._libraries = [library for library in controllers if library.user_api == "blas"]
         self._before = [library.num_threads for library in self._libraries]
         self._set([1] * len(self._before))
 

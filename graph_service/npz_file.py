@@ -37,7 +37,9 @@ def read_npz(source: bytes | Path, /) -> dict[str, npt.NDArray[Any]]:
         file.seek(0)
         try:
             with zipfile.ZipFile(file) as archive:
-                members = [one for one in archive.infolist() if one.filename.endswith(_SUFFIX)]
+                members = [
+                    member for member in archive.infolist() if member.filename.endswith(_SUFFIX)
+                ]
                 for member in members:
                     _check(archive, member, size)
                 return {

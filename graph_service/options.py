@@ -216,7 +216,7 @@ def graphql_text(text: str, /) -> str:
     'Properties kept of each item.'
     """
     # A word with a hyphen is a name, such as relation-swapping.
-    words = re.sub(r"(?<![\w-])[a-z]+(?![\w-])", lambda found: _PROSE.get(found[0], found[0]), text)
+    words = re.sub(r"(?<![\w-])[a-z]+(?![\w-])", lambda match: _PROSE.get(match[0], match[0]), text)
     return words[:1].upper() + words[1:] + "."
 
 
@@ -236,9 +236,9 @@ def spell_flag(name: str, /) -> str:
     >>> spell_flag("around_entities"), spell_flag("classes"), spell_flag("having")
     ('--around-entity', '--class', '--having')
     """
-    one = re.sub("ies$", "y", name)
-    one = re.sub("(_ids|(?<=s)es|s)$", "", one) if one == name else one
-    return "--" + one.replace("_", "-")
+    singular = re.sub("ies$", "y", name)
+    singular = re.sub("(_ids|(?<=s)es|s)$", "", singular) if singular == name else singular
+    return "--" + singular.replace("_", "-")
 
 
 _PROSE = {word: name for word, name in GRAPHQL_WORDS.items() if "_" not in name}
@@ -298,7 +298,7 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
     for each in options_of(request).values():
         facts = each.facts
         if issubclass(each.kind, Enum):
-            kind = ", ".join(str(one.value) for one in each.kind)
+            kind = ", ".join(str(member.value) for member in each.kind)
         else:
             kind = ", ".join(facts.choices) or each.kind.__name__
         bounds = "-"

@@ -10,7 +10,7 @@ from graph_service.model.graph import Bool, Int32, Int64
 
 IntT = TypeVar("IntT", Int32, Int64)
 
-_COUNTED, _HALF, _WHOLE = 16, 32, 64
+_COUNTED, _HALF, _KEY_BITS = 16, 32, 64
 """Bits of numbers that numpy sorts by counting, and of those that it holds."""
 TABLE = 1 << 18
 """Numbers up to which a table of all is faster than a sort; past it, touching its pages is not."""
@@ -32,7 +32,7 @@ def stable_order(numbers: Int32 | Int64, /) -> Int64:
         return _packed_order(numbers.astype(np.int32), bits).astype(np.int64)
     if top >> _COUNTED == 0:
         return np.argsort(numbers.astype(np.uint16), kind="stable")
-    if top.bit_length() + bits >= _WHOLE:
+    if top.bit_length() + bits >= _KEY_BITS:
         return np.argsort(numbers, kind="stable")
     return _packed_order(numbers.astype(np.int64), bits)
 
@@ -70,16 +70,16 @@ def ranked(numbers: Int64, /) -> tuple[Int64, Int64]:
     """
     top = int(numbers.max(initial=-1))
     if top < max(TABLE, 8 * len(numbers)):
-        found = distinct(numbers)
+        values = distinct(numbers)
         table = np.empty(top + 1, dtype=np.int64)
-        table[found] = np.arange(len(found))
-        return found, table.take(numbers)
+        table[values] = np.arange(len(values))
+        return values, table.take(numbers)
     order = stable_order(numbers)
     ordered = numbers[order]
     first = _first_of_each(ordered)
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[order] = np.cumsum(first) - 1
-    return ordered[first], place
+    ranks = np.empty(len(numbers), dtype=np.int64)
+    ranks[order] = np.cumsum(first) - 1
+    return ordered[first], ranks
 
 
 def are_among(numbers: Int32 | Int64, some: Int32 | Int64, /) -> Bool:
@@ -92,12 +92,12 @@ def are_among(numbers: Int32 | Int64, some: Int32 | Int64, /) -> Bool:
     """
     met = np.zeros(TABLE, dtype=bool)
     met[some & (TABLE - 1)] = True
-    found: Bool = met[numbers & (TABLE - 1)]
-    may_be = np.flatnonzero(found)
-    wanted = numbers[may_be]
-    place = np.minimum(np.searchsorted(some, wanted), len(some) - 1)
-    found[may_be] = some[place] == wanted
-    return found
+    is_among: Bool = met[numbers & (TABLE - 1)]
+    may_be = np.flatnonzero(is_among)
+    candidates = numbers[may_be]
+    index = np.minimum(np.searchsorted(some, candidates), len(some) - 1)
+    is_among[may_be] = some[index] == candidates
+    return is_among
 
 
 def _first_ones(ordered: IntT) -> IntT:

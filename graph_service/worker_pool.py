@@ -117,7 +117,7 @@ class WorkerPool(Generic[Item, Result]):
         for item in self._ahead(items):
             if len(pending) >= _AHEAD * len(self._processes):
                 yield pending.popleft().result()
-            pending.append(self._threads.submit(self._ask, item))
+            pending.append(self._threads.submit(self._request, item))
         while pending:
             yield pending.popleft().result()
 
@@ -156,7 +156,7 @@ class WorkerPool(Generic[Item, Result]):
             thread.join(timeout=1.0)
             self._stopping.clear()
 
-    def _ask(self, item: Item) -> Result:
+    def _request(self, item: Item) -> Result:
         process = self._idle.get()
         try:
             assert process.stdin is not None

@@ -77,9 +77,9 @@ def found_of(result: RetrievalResult, /, *, empty_document: bool = False) -> Fou
     documents = tuple(_document(item, result, common) for item in result.items)
     if not documents and empty_document:
         text = EMPTY.get(result.status, "The graph answered with nothing.")
-        place = f"{result.provenance.edition}/{result.id}"
+        id_ = f"{result.provenance.edition}/{result.id}"
         metadata: dict[str, Any] = {"citation": "", "score": 0.0, "path": [], **common}
-        documents = (FoundDocument(place, text, 0.0, metadata),)
+        documents = (FoundDocument(id_, text, 0.0, metadata),)
     return Found(documents, result.status, result)
 
 
@@ -91,9 +91,9 @@ def _document(
     else:
         path = [_edge(item.triple, False)]
     source = result.provenance
-    place = (source.edition, source.view_id or "", *(edge["statement_id"] for edge in path))
+    parts = (source.edition, source.view_id or "", *(edge["statement_id"] for edge in path))
     return FoundDocument(
-        id="/".join(place),
+        id="/".join(parts),
         text=item_text(item, text_format=default_format(result)),
         score=item.score,
         metadata={

@@ -62,7 +62,7 @@ class GraphServiceRetriever:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._api_key = api_key
-        self._given = {
+        self._arguments = {
             "url": url,
             "timeout_s": timeout_s,
             "graph": graph,
@@ -101,28 +101,30 @@ class GraphServiceRetriever:
         Raises:
             InputError: It asks a service of this process, which can't be saved.
         """
-        if self._given["url"] is None:
+        if self._arguments["url"] is None:
             raise InputError("a retriever over a service of this process can't be saved; give url")
         key = self._api_key.to_dict() if self._api_key is not None else None
-        saved: dict[str, Any] = default_to_dict(self, api_key=key, **self._given)
+        saved: dict[str, Any] = default_to_dict(self, api_key=key, **self._arguments)
         return saved
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], /) -> GraphServiceRetriever:
         """Returns the component of ``to_dict``."""
-        given = dict(data["init_parameters"])
-        if given.get("api_key") is not None:
-            given["api_key"] = Secret.from_dict(given["api_key"])
-        made: GraphServiceRetriever = default_from_dict(cls, {**data, "init_parameters": given})
+        arguments = dict(data["init_parameters"])
+        if arguments.get("api_key") is not None:
+            arguments["api_key"] = Secret.from_dict(arguments["api_key"])
+        made: GraphServiceRetriever = default_from_dict(cls, {**data, "init_parameters": arguments})
         return made
 
 
-def _outputs(found: Found) -> dict[str, Any]:
+def _outputs(result: Found) -> dict[str, Any]:
     return {
-        "documents": [_document(one) for one in found.documents],
-        "status": found.status.value,
+        "documents": [_document(document) for document in result.documents],
+        "status": result.status.value,
     }
 
 
-def _document(found: FoundDocument) -> Document:
-    return Document(id=found.id, content=found.text, meta=dict(found.metadata), score=found.score)
+def _document(document: FoundDocument) -> Document:
+    return Document(
+        id=document.id, content=document.text, meta=dict(document.metadata), score=document.score
+    )

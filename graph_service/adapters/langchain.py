@@ -90,14 +90,14 @@ class GraphServiceRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         del run_manager
-        return [_document(found) for found in self.ask(query, k=k).documents]
+        return [_document(document) for document in self.ask(query, k=k).documents]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         del run_manager
-        return [_document(found) for found in (await self.aask(query, k=k)).documents]
+        return [_document(document) for document in (await self.aask(query, k=k)).documents]
 
 
-def _document(found: FoundDocument) -> Document:
-    return Document(id=found.id, page_content=found.text, metadata=dict(found.metadata))
+def _document(document: FoundDocument) -> Document:
+    return Document(id=document.id, page_content=document.text, metadata=dict(document.metadata))

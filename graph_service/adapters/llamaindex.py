@@ -87,18 +87,18 @@ class GraphServiceRetriever(BaseRetriever):
         self._asking.client.close()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [_node(found) for found in self.ask(query_bundle.query_str).documents]
+        return [_node(document) for document in self.ask(query_bundle.query_str).documents]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [_node(found) for found in (await self.aask(query_bundle.query_str)).documents]
+        return [_node(document) for document in (await self.aask(query_bundle.query_str)).documents]
 
 
-def _node(found: FoundDocument) -> NodeWithScore:
+def _node(document: FoundDocument) -> NodeWithScore:
     node = TextNode(
-        id_=found.id,
-        text=found.text,
-        metadata=dict(found.metadata),
+        id_=document.id,
+        text=document.text,
+        metadata=dict(document.metadata),
         excluded_llm_metadata_keys=list(_FOR_PROGRAMS),
         excluded_embed_metadata_keys=["citation", *_FOR_PROGRAMS],
     )
-    return NodeWithScore(node=node, score=found.score)
+    return NodeWithScore(node=node, score=document.score)

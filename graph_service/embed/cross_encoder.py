@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from graph_service.embed.exact import STATE_BITS, WEIGHT_BITS, Float64, spare_bits, to_grid
+from graph_service.embed.exact import STATE_BITS, WEIGHT_BITS, Float64, to_grid, unused_bits
 from graph_service.embed.layers import Group, Layer, attend, merge, project
 from graph_service.embed.low_rank import LayerUpdate, LowRank
 from graph_service.embed.transformer import TokenPack, TransformerEmbedder
@@ -78,8 +78,8 @@ class CrossEncoder:
         last = self._layers[-1]
         bound = np.sqrt(shape.width) * np.abs(last.narrow_scale) + np.abs(last.narrow_shift)
         self._weight = weights.weight.copy()
-        spare = spare_bits(TEXT_TOKENS * np.atleast_1d(bound @ np.abs(self._weight)))
-        to_grid(self._weight, min(WEIGHT_BITS, spare - STATE_BITS))
+        unused = unused_bits(TEXT_TOKENS * np.atleast_1d(bound @ np.abs(self._weight)))
+        to_grid(self._weight, min(WEIGHT_BITS, unused - STATE_BITS))
 
     def scores(self, question: str, texts: Sequence[str], /) -> Float64:
         """Returns a score for each text, float64 [texts]; differences are log odds.
@@ -114,11 +114,11 @@ class CrossEncoder:
         self, ids: list[list[int]], first: int, preceding: list[tuple[Float64, Float64]]
     ) -> Float64:
         pack = TokenPack.of(ids)
-        positions = np.arange(len(pack.words)) - np.repeat(pack.starts, pack.lengths) + first
+        positions = np.arange(len(pack.words)) - np.repeat(pack.begins, pack.lengths) + first
         state = self._embedder.states(pack.words, positions, second=True)
         for layer, question in zip(self._layers, preceding, strict=True):
             state = self._apply(layer, state, project(layer, state), pack.groups, question)
-        sums = np.add.reduceat(state, pack.starts, axis=0) @ self._weight
+        sums = np.add.reduceat(state, pack.begins, axis=0) @ self._weight
         scores: Float64 = np.round(sums / pack.lengths, SCORE_DIGITS) + 0.0
         return scores
 

@@ -35,7 +35,7 @@ def to_grid(values: Float64, bits: int) -> None:
     values -= large
 
 
-def spare_bits(sums: Float64) -> int:
+def unused_bits(sums: Float64) -> int:
     """Returns how many binary digits both factors of a product may have together.
 
     Args:

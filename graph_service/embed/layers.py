@@ -23,9 +23,9 @@ from graph_service.embed.exact import (
     identity,
     normalise,
     relu,
-    spare_bits,
     tanh,
     to_grid,
+    unused_bits,
 )
 from graph_service.embed.protocol import Float32
 from graph_service.errors import ModelFileError
@@ -301,17 +301,17 @@ def _grids(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) ->
     """Returns the finest grids, up to those of ``Grids``, that keep a layer's sums exact."""
     finest = Grids()
     mixed = bound_of_state(scale, shift, layer.attend)
-    attend = min(finest.attend, spare_bits(mixed) - STATE_BITS)
+    attend = min(finest.attend, unused_bits(mixed) - STATE_BITS)
     query, key, value = (mixed + np.abs(layer.attend_bias)).reshape(3, shape.heads, -1)
-    head = min(finest.head, spare_bits((query * key).sum(axis=1)) // 2)
-    share = min(finest.share, spare_bits(shape.max_tokens * value) - head)
+    head = min(finest.head, unused_bits((query * key).sum(axis=1)) // 2)
+    share = min(finest.share, unused_bits(shape.max_tokens * value) - head)
     merged = value.reshape(-1) @ np.abs(layer.merge)
-    merge = min(finest.merge, spare_bits(merged) - STATE_BITS)
+    merge = min(finest.merge, unused_bits(merged) - STATE_BITS)
     wide = bound_of_state(layer.merge_scale, layer.merge_shift, layer.widen)
-    widen = min(finest.widen, spare_bits(wide) - STATE_BITS)
+    widen = min(finest.widen, unused_bits(wide) - STATE_BITS)
     narrowed = (wide + np.abs(layer.widen_bias)) @ np.abs(layer.narrow)
     # What is lacking is taken from both factors.
-    excess = max(0, finest.wide + finest.narrow - spare_bits(narrowed))
+    excess = max(0, finest.wide + finest.narrow - unused_bits(narrowed))
     of_wide = min(finest.wide, finest.wide - excess // 2)
     return Grids(
         attend=attend,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graph_service.embed.exact import STATE_BITS, WEIGHT_BITS, Float64, spare_bits, to_grid
+from graph_service.embed.exact import STATE_BITS, WEIGHT_BITS, Float64, to_grid, unused_bits
 from graph_service.embed.layers import Architecture, Layer, Product, Update, bound_of_state
 
 _INNER_BITS = 20
@@ -76,15 +76,15 @@ def _updated(
     added = np.concatenate([part.down @ part.up for part in attends], axis=1)
     mixed = bound_of_state(scale, shift, layer.attend + added) + np.abs(layer.attend_bias)
     query, key, value = mixed.reshape(3, shape.heads, -1)
-    head = min(grids.head, spare_bits((query * key).sum(axis=1)) // 2)
-    share = min(grids.share, spare_bits(shape.max_tokens * value) - head)
+    head = min(grids.head, unused_bits((query * key).sum(axis=1)) // 2)
+    share = min(grids.share, unused_bits(shape.max_tokens * value) - head)
     gathered = value.reshape(-1)
-    context = min(STATE_BITS, spare_bits(gathered @ np.abs(layer.merge)) - grids.merge)
+    context = min(STATE_BITS, unused_bits(gathered @ np.abs(layer.merge)) - grids.merge)
 
     after_scale, after_shift = layer.merge_scale, layer.merge_shift
     widened = layer.widen + update.widen.down @ update.widen.up
     wide = bound_of_state(after_scale, after_shift, widened) + np.abs(layer.widen_bias)
-    wide_bits = min(grids.wide, spare_bits(wide @ np.abs(layer.narrow)) - grids.narrow)
+    wide_bits = min(grids.wide, unused_bits(wide @ np.abs(layer.narrow)) - grids.narrow)
     query_product, key_product, value_product = (
         _product(part, bound_of_state(scale, shift, part.down), STATE_BITS) for part in attends
     )
@@ -115,8 +115,8 @@ def _product(part: LowRank, bound: Float64, bits: int) -> Product:
         bits: Of the grid that x is on.
     """
     down, up = part.down.copy(), part.up.copy()
-    to_grid(down, min(WEIGHT_BITS, spare_bits(bound) - bits))
-    spare = spare_bits(bound @ np.abs(up))
-    inner = min(_INNER_BITS, spare // 2)
-    to_grid(up, min(WEIGHT_BITS, spare - inner))
+    to_grid(down, min(WEIGHT_BITS, unused_bits(bound) - bits))
+    unused = unused_bits(bound @ np.abs(up))
+    inner = min(_INNER_BITS, unused // 2)
+    to_grid(up, min(WEIGHT_BITS, unused - inner))
     return Product(down, up, inner)

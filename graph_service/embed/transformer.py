@@ -31,9 +31,9 @@ from graph_service.embed.exact import (
     WEIGHT_BITS,
     Float64,
     normalise,
-    spare_bits,
     to_grid,
     to_unit_length,
+    unused_bits,
 )
 from graph_service.embed.layers import (
     ACTIVATIONS,
@@ -100,13 +100,13 @@ class TokenPack:
 
     Attributes:
         words: Ids of tokens, int64 [tokens].
-        starts: First row of each text, int64 [texts].
+        begins: First row of each text, int64 [texts].
         lengths: Tokens of each text, int64 [texts], ascending.
         groups: Texts of one length.
     """
 
     words: Int64
-    starts: Int64
+    begins: Int64
     lengths: Int64
     groups: list[Group]
 
@@ -114,16 +114,16 @@ class TokenPack:
     def of(cls, ids: Sequence[Sequence[int]], /) -> TokenPack:
         """Returns the pack of texts whose lengths ascend."""
         lengths = np.array([len(item) for item in ids], dtype=np.int64)
-        ends = np.cumsum(lengths)
-        starts = ends - lengths
-        words = np.fromiter((i for item in ids for i in item), dtype=np.int64, count=int(ends[-1]))
+        stops = np.cumsum(lengths)
+        begins = stops - lengths
+        words = np.fromiter((i for item in ids for i in item), dtype=np.int64, count=int(stops[-1]))
         distinct, first = np.unique(lengths, return_index=True)
         bounds = [*first.tolist(), len(ids)]
         groups = [
-            Group(int(starts[bounds[i]]), bounds[i + 1] - bounds[i], length)
+            Group(int(begins[bounds[i]]), bounds[i + 1] - bounds[i], length)
             for i, length in enumerate(distinct.tolist())
         ]
-        return cls(words, starts, lengths, groups)
+        return cls(words, begins, lengths, groups)
 
 
 def _packs(lengths: Sequence[int], /) -> list[list[int]]:
@@ -279,7 +279,7 @@ class TransformerEmbedder:
     def _encode_pack(self, ids: list[list[int]]) -> Float32:
         """Returns the vectors of texts in order of their length, [texts, dimension]."""
         pack = TokenPack.of(ids)
-        position_ids = self._position_ids(pack.words, pack.starts, pack.lengths)
+        position_ids = self._position_ids(pack.words, pack.begins, pack.lengths)
         state = self.states(pack.words, position_ids)
         biases = [self._bias(group.length) for group in pack.groups]
         for layer in self._layers:
@@ -287,7 +287,7 @@ class TransformerEmbedder:
                 project(layer, state), self._shape.heads, pack.groups, biases, layer.grids
             )
             state = merge(layer, self._shape, state, context)
-        return self._pooled(state, pack.starts, pack.lengths).astype(np.float32)
+        return self._pooled(state, pack.begins, pack.lengths).astype(np.float32)
 
     def states(self, words: Int64, positions: Int64, /, *, second: bool = False) -> Float64:
         """Returns the states that go into the first layer, float64 [tokens, width].
@@ -316,9 +316,9 @@ class TransformerEmbedder:
         """
         return self._ids(text, special=True)
 
-    def _position_ids(self, words: Int64, starts: Int64, lengths: Int64) -> Int64:
+    def _position_ids(self, words: Int64, begins: Int64, lengths: Int64) -> Int64:
         """Returns the row of each word in the table of positions, [words]."""
-        position_ids = np.arange(len(words), dtype=np.int64) - np.repeat(starts, lengths)
+        position_ids = np.arange(len(words), dtype=np.int64) - np.repeat(begins, lengths)
         padding = self._shape.padding_id
         if padding is None:
             return position_ids
@@ -327,7 +327,7 @@ class TransformerEmbedder:
         is_padding = words == padding
         if is_padding.any():
             passed = np.cumsum(is_padding)
-            position_ids -= passed - np.repeat((passed - is_padding)[starts], lengths)
+            position_ids -= passed - np.repeat((passed - is_padding)[begins], lengths)
             position_ids[is_padding] = padding
         return position_ids
 
@@ -339,13 +339,13 @@ class TransformerEmbedder:
         bias: Float64 = self._distances[:, row[None] - row[:, None] + self._shape.max_tokens - 1]
         return bias
 
-    def _pooled(self, state: Float64, starts: Int64, lengths: Int64) -> Float64:
+    def _pooled(self, state: Float64, begins: Int64, lengths: Int64) -> Float64:
         vectors: Float64
         if self._shape.pooling == "cls":
-            vectors = state[starts]
+            vectors = state[begins]
         else:
             # Exact, as states are on their grid. The mean only scales it, which the length undoes.
-            vectors = np.add.reduceat(state, starts, axis=0)
+            vectors = np.add.reduceat(state, begins, axis=0)
             if self._steps:
                 vectors /= lengths[:, None]
         for step in self._steps:
@@ -392,7 +392,7 @@ def _fitted(
                 f"a dense layer of {name} takes {len(step.weight)} numbers, and {len(bound)} come"
             )
         sums = bound @ np.abs(step.weight)
-        bits = min(WEIGHT_BITS, spare_bits(sums) - STATE_BITS)
+        bits = min(WEIGHT_BITS, unused_bits(sums) - STATE_BITS)
         if bits < LEAST_BITS:
             raise ModelFileError(
                 f"the numbers of a dense layer of {name} are too large for exact sums",
