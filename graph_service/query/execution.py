@@ -189,7 +189,7 @@ class _Execution:
             holds[of.starts] = True
             _note(evidence, nodes[of.starts], of.edges)
             return holds[place]
-        passes = [_passes_value(test, walker.value(node)) for node in nodes.tolist()]
+        passes = [passes_value(test, walker.value(node)) for node in nodes.tolist()]
         return np.array(passes, dtype=bool)[place]
 
     def _answers(self, walks: Walks) -> list[_Answer]:
@@ -281,7 +281,8 @@ def _note(evidence: Evidence, nodes: Int64, edges: Int64) -> None:
         known.extend(edge for edge in row if edge not in known)
 
 
-def _passes_value(test: Test, value: Value) -> bool:
+def passes_value(test: Test, value: Value, /) -> bool:
+    """Returns whether a value is a number, a date or a text that passes a test of those."""
     match test:
         case Number(comparison, amount, unit):
             found = amount_of(value)

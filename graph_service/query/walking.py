@@ -145,6 +145,23 @@ class Walker:
         ends = self._column("head" if relation.backward else "tail", chosen)
         return Walks(walks.starts[rows], np.column_stack((walks.edges[rows], chosen)), ends)
 
+    def relations_at(self, nodes: Int64, /) -> list[Relation]:
+        """Returns the relations of the statements at some distinct nodes, which ascend, by id."""
+        found = set[Relation]()
+        for backward in (False, True):
+            edges, _ = self._statements(nodes, backward=backward)
+            found |= {Relation(id_, backward) for id_ in self._relation_ids(edges)}
+        return sorted(found, key=lambda relation: (relation.id, relation.backward))
+
+    def relations_to(self, nodes: Int64, node: int, /) -> list[Relation]:
+        """Returns the relations by which some distinct nodes, which ascend, lead to another."""
+        found = set[Relation]()
+        for backward in (False, True):
+            edges, _ = self._statements(nodes, backward=backward)
+            ends = self._column("head" if backward else "tail", edges)
+            found |= {Relation(id_, backward) for id_ in self._relation_ids(edges[ends == node])}
+        return sorted(found, key=lambda relation: (relation.id, relation.backward))
+
     def instances(self, class_ids: Sequence[str], /) -> Walks:
         """Returns the statements that say what is an instance of some classes, or of their subclasses.
 
@@ -176,7 +193,13 @@ class Walker:
         )
 
     def _edges(self, nodes: Int64, relation: int, *, backward: bool) -> tuple[Int64, Int64]:
-        """Returns the statements of a relation at some nodes, which ascend, and whose each is.
+        """Returns the statements of a relation at some nodes, which ascend, and whose each is."""
+        return self._statements(nodes, backward=backward, relation=relation)
+
+    def _statements(
+        self, nodes: Int64, *, backward: bool, relation: int | None = None
+    ) -> tuple[Int64, Int64]:
+        """Returns the statements at some nodes, which ascend, and the place of whose each is.
 
         Those of one node come together, in order of their numbers.
         """
@@ -194,7 +217,9 @@ class Walker:
         self._looked_at += min(total, max(room, 0))
         found, owner = adjacency.gather(base, most=most)
         found = found.astype(np.int64)
-        holds = (graph.rel[found] == relation) & self._ranks[graph.rank[found]]
+        holds = self._ranks[graph.rank[found]]
+        if relation is not None:
+            holds &= graph.rel[found] == relation
         kinds = graph.node_kinds[graph.tail[found]]
         holds &= (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
         if overlay is not None:
@@ -206,25 +231,35 @@ class Walker:
             at = (overlay.tail if backward else overlay.head)[extra].astype(np.int64)
             place = np.searchsorted(nodes, at)
             place[place == len(nodes)] = 0
-            there = np.flatnonzero(nodes[place] == at)
+            there = np.flatnonzero(nodes[place] == at) if len(nodes) else NO_EDGES
             found = np.concatenate((found, extra[there] + graph.edge_count))
             owner = np.concatenate((owner, place[there]))
             order = np.lexsort((found, owner))
             found, owner = found[order], owner[order]
         return found, owner
 
-    def _extra(self, relation: int) -> Int64:
-        """Returns the view's own statements of a relation that count, by their places."""
+    def _extra(self, relation: int | None) -> Int64:
+        """Returns the view's own statements that count, of a relation, by their places."""
         overlay = self.overlay
         assert overlay is not None
-        holds = (overlay.rel == relation) & self._ranks[overlay.rank]
+        holds = self._ranks[overlay.rank]
+        if relation is not None:
+            holds &= overlay.rel == relation
         rows = np.flatnonzero(holds)
         known = [is_known(self.value(int(node))) for node in overlay.tail[rows].tolist()]
         chosen: Int64 = rows[np.array(known, dtype=bool)]
         return chosen
 
+    def _relation_ids(self, edges: Int64) -> list[str]:
+        """Returns the ids of the distinct relations of some edges."""
+        count = self.graph.relation_count
+        numbers = np.unique(self._column("rel", edges))
+        new = self.overlay.new_relations if self.overlay is not None else ()
+        ids = self.graph.relation_ids.take(numbers[numbers < count])
+        return [*ids, *(new[number - count] for number in numbers[numbers >= count].tolist())]
+
     def _column(self, name: str, edges: Int64) -> Int64:
-        """Returns the head or the tail of some edges."""
+        """Returns the head, the relation or the tail of some edges."""
         count = self.graph.edge_count
         found = np.empty(len(edges), dtype=np.int64)
         is_extra = edges >= count

@@ -1,0 +1,396 @@
+"""The small queries that a question may mean, best first by cheap scores, within a budget.
+
+A beam grows paths from what the question may name, one relation at a time, and puts filters, an order
+and a fold on what they lead to. Only relations that the graph has there are tried. What a question
+names, and how well a relation fits it, comes from outside: nothing here reads text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import islice, product
+
+import numpy as np
+
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.days import Days
+from graph_service.model.graph import Int64, KnowledgeGraph
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
+from graph_service.model.values import Value
+from graph_service.query.algebra import (
+    MAX_STEPS,
+    Among,
+    Comparable,
+    Condition,
+    During,
+    Entities,
+    Filter,
+    Fold,
+    InstanceOf,
+    Instances,
+    Number,
+    Order,
+    Query,
+    Relation,
+    Step,
+    encode_query,
+)
+from graph_service.query.execution import passes_value
+from graph_service.query.readings import amount_of, days_of_value
+from graph_service.query.result import QueryLimits
+from graph_service.query.walking import Walker, Walks
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThing:
+    """An entity or a class that words of a question may name.
+
+    Attributes:
+        id: Its id.
+        span: Characters of the question.
+        score: How sure that is; 0 for sure, below it for doubt.
+        is_class: Whether its instances are meant.
+    """
+
+    id: str
+    span: Span
+    score: float = 0.0
+    is_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTest:
+    """Days or a number that a question says values to have."""
+
+    test: During | Number
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """A word of degree: what answers are ordered by.
+
+    Attributes:
+        kind: Numbers or dates.
+        descending: Whether the greatest or latest is meant.
+        span: Characters of the question.
+        relations: The relations that it may mean by id, with how well each fits.
+        rank: Of the answers meant.
+    """
+
+    kind: Comparable
+    descending: bool
+    span: Span
+    relations: Mapping[str, float]
+    rank: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionParts:
+    """What a question may name and ask.
+
+    Attributes:
+        things: Entities and classes, namesakes too.
+        tests: Days and numbers.
+        degree: Its word of degree.
+        fold: What it asks to make of the answers.
+        relation_scores: How well each relation fits by id; 0 where absent.
+        is_choice: Whether it asks for one of the things that it names ("A or B"): nothing else is. A comparison (``Fold.COMPARE``) is of two, in their order.
+        used: Words that only told namesakes apart, and name nothing more.
+        required: Sets of relations of which a path must follow one each, as a noun of kin does.
+    """
+
+    things: Sequence[NamedThing]
+    tests: Sequence[NamedTest] = ()
+    degree: Degree | None = None
+    fold: Fold = Fold.LIST
+    relation_scores: Mapping[str, float] = field(default_factory=dict)
+    is_choice: bool = False
+    used: Sequence[Span] = ()
+    required: Sequence[frozenset[str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EnumerationBudget:
+    """How far enumeration goes.
+
+    Attributes:
+        beam: Paths that go on at each step.
+        constrained: Paths, the best of all lengths, that get filters and orders.
+        options: Relations tried for each filter and order, the best fitting.
+        queries: Queries returned.
+        nodes: Nodes of a path whose relations are looked at.
+        statements: Statements looked at in all.
+        walks: Ways of one path.
+        step_cost: Of each relation of a path.
+        span_gain: For each part of the question that a filter or order takes up.
+    """
+
+    beam: int = 60
+    constrained: int = 40
+    options: int = 2
+    queries: int = 200
+    nodes: int = 500
+    statements: int = 500_000
+    walks: int = 20_000
+    step_cost: float = 0.3
+    span_gain: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredQuery:
+    """A query that a question may mean, its cheap score, and the words that it takes up."""
+
+    query: Query
+    score: float
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """The queries of a question, best first, and what the budget cut."""
+
+    queries: tuple[ScoredQuery, ...]
+    cuts: tuple[Cut, ...]
+
+
+def enumerate_queries(
+    parts: QuestionParts,
+    graph: KnowledgeGraph,
+    /,
+    *,
+    overlay: Overlay | None = None,
+    ranks: Sequence[int] = (0, 1),
+    budget: EnumerationBudget | None = None,
+    deadline: Deadline | None = None,
+) -> Enumeration:
+    """Returns the queries that a question may mean; each path of them leads somewhere.
+
+    Args:
+        parts: What the question may name and ask.
+        graph: The base.
+        overlay: The view, if any.
+        ranks: ``RANK_CODES`` of the statements that count.
+        budget: How far to go.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    budget = budget or EnumerationBudget()
+    limits = QueryLimits(statements=budget.statements, walks=budget.walks)
+    walker = Walker(
+        graph, overlay, ranks=ranks, limits=limits, deadline=deadline or Deadline.none()
+    )
+    return _Enumerator(parts, walker, budget).run()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Path:
+    thing: NamedThing
+    relations: tuple[Relation, ...]
+    walks: Walks
+    score: float
+
+    @property
+    def key(self) -> tuple[float, str, tuple[tuple[str, bool], ...]]:
+        """What paths are sorted by, the best first."""
+        return (-self.score, self.thing.id, tuple((one.id, one.backward) for one in self.relations))
+
+    @property
+    def ends(self) -> Int64:
+        """The distinct nodes that it leads to, ascending."""
+        return np.unique(self.walks.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A filter or an order that takes up a span, and how well it fits."""
+
+    part: Filter | Order
+    span: Span
+    score: float
+
+
+class _Enumerator:
+    def __init__(self, parts: QuestionParts, walker: Walker, budget: EnumerationBudget, /) -> None:
+        self._parts = parts
+        self._walker = walker
+        self._budget = budget
+        self._cuts: dict[str, Cut] = {}
+
+    def run(self) -> Enumeration:
+        is_choice = self._parts.is_choice or self._parts.fold is Fold.COMPARE
+        found = self._choices() if is_choice else self._constrained(self._paths())
+        by_text: dict[str, ScoredQuery] = {}
+        for one in found:
+            text = encode_query(one.query)
+            if text not in by_text or by_text[text].score < one.score:
+                by_text[text] = one
+        ordered = sorted(by_text, key=lambda text: (-by_text[text].score, text))
+        self._cut("queries", self._budget.queries, len(ordered))
+        queries = tuple(by_text[text] for text in ordered[: self._budget.queries])
+        return Enumeration(queries, (*self._cuts.values(), *self._walker.cuts))
+
+    def _choices(self) -> Iterator[ScoredQuery]:
+        """Yields the queries for one of the things that a question names."""
+        things = [thing for thing in self._parts.things if not thing.is_class]
+        ids = tuple(dict.fromkeys(thing.id for thing in things))
+        if len(ids) < 2 or (self._parts.fold is Fold.COMPARE and len(ids) > 2):
+            return
+        nodes = self._walker.nodes(ids)
+        spans = tuple(dict.fromkeys(thing.span for thing in things))
+        score = sum(thing.score for thing in things)
+        for option in self._orders(nodes):
+            assert isinstance(option.part, Order)
+            query = Query(Entities(ids), order=option.part, fold=self._parts.fold)
+            yield ScoredQuery(query, score + option.score, (*spans, option.span))
+
+    def _paths(self) -> list[_Path]:
+        """Returns the paths of the beam, of all lengths, best first."""
+        level = sorted(self._starts(), key=lambda path: path.key)
+        found = list(level)
+        for _ in range(MAX_STEPS):
+            grown = sorted(
+                (one for path in level for one in self._further(path)), key=lambda one: one[0]
+            )
+            self._cut("paths", self._budget.beam, len(grown))
+            level = []
+            for _, path, relation, score in grown[: self._budget.beam]:
+                walks = self._walker.follow(path.walks, relation)
+                if len(walks):
+                    level.append(_Path(path.thing, (*path.relations, relation), walks, score))
+            found += level
+        return sorted(found, key=lambda path: path.key)
+
+    def _starts(self) -> Iterator[_Path]:
+        for thing in self._parts.things:
+            if thing.is_class:
+                nodes = np.unique(self._walker.instances((thing.id,)).ends)
+            else:
+                nodes = self._walker.nodes((thing.id,))
+            if len(nodes):
+                yield _Path(thing, (), Walks.at(nodes), thing.score)
+
+    def _further(
+        self, path: _Path
+    ) -> Iterator[tuple[tuple[float, str, tuple[object, ...]], _Path, Relation, float]]:
+        followed = {relation.id for relation in path.relations}
+        for relation in self._walker.relations_at(self._looked_at(path.ends)):
+            fit = self._fit(relation, followed)
+            score = path.score + fit - self._budget.step_cost
+            key = (-score, path.thing.id, (*path.key[2], (relation.id, relation.backward)))
+            yield key, path, relation, score
+
+    def _constrained(self, paths: Sequence[_Path]) -> Iterator[ScoredQuery]:
+        able = [path for path in paths if self._has_required(path)]
+        self._cut("constrained", self._budget.constrained, len(able))
+        for path in able[: self._budget.constrained]:
+            yield from self._queries(path)
+
+    def _has_required(self, path: _Path) -> bool:
+        followed = {relation.id for relation in path.relations}
+        return all(not followed.isdisjoint(some) for some in self._parts.required)
+
+    def _queries(self, path: _Path) -> Iterator[ScoredQuery]:
+        """Yields a path with each choice of filters and order for what the question says beside."""
+        taken = [path.thing.span, *self._parts.used]
+        ends = self._looked_at(path.ends)
+        by_span: dict[Span, list[_Option]] = {}
+        for option in self._options(ends, {relation.id for relation in path.relations}):
+            if not any(_overlap(option.span, span) for span in taken):
+                by_span.setdefault(option.span, []).append(option)
+        choices = [
+            [None, *sorted(by_span[span], key=lambda option: -option.score)[: self._budget.options]]
+            for span in sorted(by_span)
+        ]
+        start = path.thing.id
+        steps = tuple(map(Step, path.relations))
+        for chosen in islice(product(*choices), self._budget.queries):
+            options = [option for option in chosen if option is not None]
+            spans = [option.span for option in options]
+            if any(_overlap(a, b) for place, a in enumerate(spans) for b in spans[:place]):
+                continue
+            orders = [option.part for option in options if isinstance(option.part, Order)]
+            filters = [option.part for option in options if not isinstance(option.part, Order)]
+            query = Query(
+                Instances((start,)) if path.thing.is_class else Entities((start,)),
+                steps,
+                tuple(filters),
+                orders[0] if orders else None,
+                self._parts.fold,
+            )
+            score = path.score + sum(option.score for option in options)
+            if steps or filters or orders or path.thing.is_class:
+                yield ScoredQuery(query, score, (path.thing.span, *spans))
+
+    def _fit(self, relation: Relation, followed: Set[str] = frozenset()) -> float:
+        """Returns how well a relation fits; one that is followed already fits no more words."""
+        if relation.id in followed:
+            return 0.0
+        return self._parts.relation_scores.get(relation.id, 0.0)
+
+    def _options(self, ends: Int64, followed: Set[str]) -> Iterator[_Option]:
+        gain = self._budget.span_gain
+        for thing in self._parts.things:
+            (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
+            if node is None:
+                continue
+            if node in ends and self._parts.fold is Fold.EXISTS:
+                yield _Option(Condition((), Among((thing.id,))), thing.span, gain + thing.score)
+            for relation in self._walker.relations_to(ends, node):
+                condition = Condition((relation,), Among((thing.id,)))
+                if relation.id in INSTANCE_RELATIONS and not relation.backward:
+                    condition = Condition((), InstanceOf((thing.id,)))
+                fit = self._fit(relation, followed)
+                yield _Option(condition, thing.span, gain + thing.score + fit)
+        for said in self._parts.tests:
+            for relation, values in self._values(ends):
+                if any(passes_value(said.test, value) for value in values):
+                    fit = self._fit(relation, followed)
+                    yield _Option(Condition((relation,), said.test), said.span, gain + fit)
+        yield from self._orders(ends)
+
+    def _orders(self, ends: Int64) -> Iterator[_Option]:
+        degree = self._parts.degree
+        if degree is None:
+            return
+        for relation, values in self._values(ends):
+            if relation.id not in degree.relations:
+                continue
+            unit = None
+            if degree.kind is Comparable.NUMBERS:
+                units = [amount.unit for amount in map(amount_of, values) if amount is not None]
+                if not units:
+                    continue
+                unit = max(sorted(set(units), key=str), key=units.count)
+            elif not any(_days(values)):
+                continue
+            order = Order((relation,), degree.kind, degree.descending, degree.rank, unit)
+            yield _Option(
+                order, degree.span, self._budget.span_gain + degree.relations[relation.id]
+            )
+
+    def _values(self, ends: Int64) -> Iterator[tuple[Relation, list[Value]]]:
+        """Yields the relations of some nodes, and the values that they lead to from there."""
+        for relation in self._walker.relations_at(ends):
+            if not relation.backward:
+                walks = self._walker.follow(Walks.at(ends), relation)
+                yield relation, [self._walker.value(node) for node in set(walks.ends.tolist())]
+
+    def _looked_at(self, nodes: Int64) -> Int64:
+        self._cut("nodes", self._budget.nodes, len(nodes))
+        return nodes[: self._budget.nodes]
+
+    def _cut(self, what: str, most: int, total: int) -> None:
+        if total > most:
+            self._cuts.setdefault(what, Cut(what, CutReason.WORK_BUDGET, most, most, total))
+
+
+def _days(values: Iterable[Value]) -> Iterator[Days]:
+    return (days for days in map(days_of_value, values) if days is not None)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
