@@ -23,6 +23,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from operator import attrgetter
 from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
 
@@ -201,6 +202,11 @@ def _attribute(model: type, path: str) -> tuple[Any, bool]:
         if isinstance(attribute, property):
             hint, is_stored = get_type_hints(attribute.fget)["return"], False
         else:
-            hint = get_type_hints(owner)[name]
+            hint = _hints(owner)[name]
             is_stored = is_stored and name in {each.name for each in dataclasses.fields(owner)}
     return hint, is_stored
+
+
+@cache
+def _hints(owner: Any) -> dict[str, Any]:
+    return get_type_hints(owner)
