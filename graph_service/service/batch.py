@@ -25,11 +25,11 @@ def check_count(count: int, most: int, /) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Linked:
     """A question with what it is answered from."""
 
     request: RetrieveRequest
-    ground: GraphSlice
+    source: GraphSlice
     watch: Stopwatch
 
 
@@ -56,37 +56,42 @@ def retrieve_many(
     Raises:
         GraphNotFoundError: A graph was there and is gone: the whole call can be made again.
     """
-    asked: list[_Asked | GraphServiceError] = []
+    questions: list[_Linked | GraphServiceError] = []
     for request in requests:
         watch = Stopwatch()
         try:
             request.validate()
             info = find_graph(request.graph)
         except GraphServiceError as error:
-            asked.append(error)
+            questions.append(error)
             continue
         try:
-            asked.append(_Asked(request, read(info, request, watch), watch))
+            questions.append(_Linked(request, read(info, request, watch), watch))
         except GraphNotFoundError:
             raise
         except GraphServiceError as error:
-            asked.append(error)
-    ready = [one for one in asked if isinstance(one, _Asked)]
+            questions.append(error)
+    linked = [question for question in questions if isinstance(question, _Linked)]
     try:
-        retriever.embed_questions([(one.request, one.ground) for one in ready], deadline)
+        pairs = [(question.request, question.source) for question in linked]
+        retriever.embed_questions(pairs, deadline)
     except GraphServiceError as error:
         # Each would fail at its own vector.
-        return [error if isinstance(one, _Asked) else one for one in asked]
+        return [error if isinstance(question, _Linked) else question for question in questions]
     return [
-        one if isinstance(one, GraphServiceError) else _outcome(one, retriever, deadline)
-        for one in asked
+        question
+        if isinstance(question, GraphServiceError)
+        else _outcome(question, retriever, deadline)
+        for question in questions
     ]
 
 
-def _outcome(one: _Asked, retriever: Retriever, deadline: Deadline) -> Outcome:
-    one.watch.skip()
+def _outcome(question: _Linked, retriever: Retriever, deadline: Deadline) -> Outcome:
+    question.watch.skip()
     try:
-        return retriever.retrieve(one.ground, one.request, deadline=deadline, watch=one.watch)
+        return retriever.retrieve(
+            question.source, question.request, deadline=deadline, watch=question.watch
+        )
     except GraphNotFoundError:
         raise
     except GraphServiceError as error:

@@ -91,8 +91,8 @@ class QuestionLinker:
             random_seed=request.linking_seed,
             named=[node for node in named if node is not None],
         )
-        maker = TripleRenderer(arrays, None, request.languages)
-        refs = self.described(base, request.languages, maker.entities(list(swapped.values())))
+        renderer = TripleRenderer(arrays, None, request.languages)
+        refs = self.described(base, request.languages, renderer.entities(list(swapped.values())))
         by_id = dict(zip(arrays.node_ids.take(list(swapped)), refs, strict=True))
         nodes = np.array(
             [swapped.get(node, node) for node in linking.start_entities.tolist()], dtype=np.int32
@@ -191,21 +191,21 @@ class QuestionLinker:
         self, base: OpenGraph, request: RetrieveRequest, mentions: tuple[tuple[int, int], ...]
     ) -> Linking:
         """Returns the entities that the caller gave, beside what the question names."""
-        maker = TripleRenderer(base.arrays, None, request.languages)
+        renderer = TripleRenderer(base.arrays, None, request.languages)
         given = (
             self.node(base, id_, argument="entity_ids") for id_ in dict.fromkeys(request.entity_ids)
         )
         nodes = list(dict.fromkeys(given))
-        refs = self.described(base, request.languages, maker.entities(nodes))
+        refs = self.described(base, request.languages, renderer.entities(nodes))
         entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
         return Linking(entities, np.array(nodes, dtype=np.int32), mentions)
 
     def _shown(
         self, base: OpenGraph, request: RetrieveRequest, mentions: Sequence[JointMention]
     ) -> tuple[LinkedEntity, ...]:
-        maker = TripleRenderer(base.arrays, None, request.languages)
+        renderer = TripleRenderer(base.arrays, None, request.languages)
         nodes = [node for mention in mentions for node in mention.nodes]
-        refs = iter(self.described(base, request.languages, maker.entities(nodes)))
+        refs = iter(self.described(base, request.languages, renderer.entities(nodes)))
         linked = []
         for mention in mentions:
             first, *others = [next(refs) for _ in mention.nodes]

@@ -98,6 +98,7 @@ class GraphSlice:
     Attributes:
         base: The graph, or the part of it that the store gave.
         linking: What the question names there.
+        preset: The request's, with all its parameters.
         region: Where the store made it; of ``base.arrays``.
         head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
         view: The request's view of ``base``, where that is a part.
@@ -105,9 +106,31 @@ class GraphSlice:
 
     base: OpenGraph
     linking: Linking
+    preset: AnyPreset
     region: Region | None = None
     head_relations: HeadRelations | None = None
     view: AppliedView | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Selected:
+    """What was selected for a question.
+
+    Attributes:
+        base: The graph, with the names that the view gives.
+        view: The request's view, laid over the graph.
+        vectors: By which texts were compared.
+        encoder: What was embedded, and what there was no time for.
+        asking: What ranks, under a preset that learned to.
+        selection: What was selected; None where the question names nothing.
+    """
+
+    base: OpenGraph
+    view: AppliedView | None
+    vectors: Vectors
+    encoder: TimedEncoder
+    asking: Asking | None
+    selection: Selection | None
 
 
 class Stopwatch:
@@ -182,9 +205,16 @@ class Retriever:
         self._rankers = rankers
         self._candidate_scorers = candidate_scorers
 
-    def link(self, base: OpenGraph, request: RetrieveRequest, /, *, deadline: Deadline) -> Linking:
+    def link(
+        self,
+        base: OpenGraph,
+        request: RetrieveRequest,
+        preset: AnyPreset,
+        /,
+        *,
+        deadline: Deadline,
+    ) -> Linking:
         """Returns the entities of a question, by the names of its view; see ``QuestionLinker.link``."""
-        preset = self.preset(request, base.info)
         if self._views.renames(base.arrays, request.view):
             require_base(base.info)
             base = _as_named(base, self._views.apply(base.arrays, request.view, deadline=deadline))
@@ -192,7 +222,7 @@ class Retriever:
 
     def retrieve(
         self,
-        ground: GraphSlice,
+        source: GraphSlice,
         request: RetrieveRequest,
         /,
         *,
@@ -200,14 +230,24 @@ class Retriever:
         watch: Stopwatch,
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it."""
-        base, linking = ground.base, ground.linking
-        preset = self.preset(request, base.info)
+        selected = self._select(source, request, deadline, watch)
+        result = with_id(self._shape(source, request, selected, watch))
+        if not request.details:
+            return result
+        edition = source.base.info.edition
+        return detailed(result, self._store.statements(edition, base_ids(result)))
+
+    def _select(
+        self, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, watch: Stopwatch
+    ) -> _Selected:
+        """Lays the request's view, and selects what fits the question there."""
+        base, linking, preset = source.base, source.linking, source.preset
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
-        laid = ground.view or self._lay(base, linking, request, preset, ranks, deadline)
+        laid = source.view or self._lay(base, linking, request, preset, ranks, deadline)
         base = _as_named(base, laid)
         overlay = laid.overlay if laid else None
         is_instance: IsInstance | None = None
-        if request.type_ids and ground.region is None:
+        if request.type_ids and source.region is None:
             types = [self._linker.node(base, id_, argument="type_ids") for id_ in request.type_ids]
             is_instance = instances_of(base.arrays, overlay, types, ranks=ranks, deadline=deadline)
         watch.stage("view")
@@ -248,24 +288,37 @@ class Retriever:
                     min_score=request.min_score,
                     prove=request.prove,
                     deadline=deadline,
-                    region=ground.region,
+                    region=source.region,
                     ranker=self._ranker(preset, vectors, encoder),
                     asking=asking,
-                    head_relations=ground.head_relations,
+                    head_relations=source.head_relations,
                     is_instance=is_instance,
                     question_vector=question_vector,
                 )
             )
             watch.stages(selection.timings_ms)
-        maker = TripleRenderer(base.arrays, overlay, request.languages)
+        return _Selected(base, laid, vectors, encoder, asking, selection)
+
+    def _shape(
+        self,
+        source: GraphSlice,
+        request: RetrieveRequest,
+        selected: _Selected,
+        watch: Stopwatch,
+    ) -> RetrievalResult:
+        """Returns what was selected as a result with labels, without an id."""
+        base, laid, asking = selected.base, selected.view, selected.asking
+        linking, preset, vectors = source.linking, source.preset, selected.vectors
+        selection = selected.selection
+        renderer = TripleRenderer(base.arrays, laid.overlay if laid else None, request.languages)
         fitted = fit_budget(
-            make_items(selection, maker) if selection else (),
+            make_items(selection, renderer) if selection else (),
             strategy=request.strategy,
             budget=request.token_budget,
             embedder=vectors.embedder,
         )
         watch.stage("shape")
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": "",
             "question": request.question,
             "status": _status(selection),
@@ -275,7 +328,7 @@ class Retriever:
             "truncated": (
                 *linking.cuts,
                 *(selection.cuts if selection else ()),
-                *encoder.cuts,
+                *selected.encoder.cuts,
                 *fitted.cuts,
                 *recall_cuts(),
             ),
@@ -309,34 +362,22 @@ class Retriever:
             "items": fitted.items,
             "relevance": selection.relevance if selection else None,
             "constraints": selection.constraints if selection else (),
-            "answer": make_answer(selection.answer, maker)
+            "answer": make_answer(selection.answer, renderer)
             if selection and selection.answer
             else None,
-            "interpretation": make_interpretation(selection.read, maker, graph=base.info.name)
+            "interpretation": make_interpretation(selection.read, renderer, graph=base.info.name)
             if selection and selection.read
             else None,
         }
         match request.strategy:
             case Strategy.TRIPLETS:
-                return self._finished(base, request, TripletsResult(**found))
+                return TripletsResult(**fields)
             case Strategy.PATHS:
-                return self._finished(base, request, PathsResult(**found))
+                return PathsResult(**fields)
             case Strategy.SUBGRAPH:
                 objective = selection.objective if selection else None
                 gap = selection.gap if selection else None
-                whole = SubgraphResult(**found, objective=objective, gap=gap)
-                return self._finished(base, request, whole)
-
-    def _finished(
-        self,
-        base: OpenGraph,
-        request: RetrieveRequest,
-        result: TripletsResult | PathsResult | SubgraphResult,
-    ) -> RetrievalResult:
-        finished = with_id(result)
-        if not request.details:
-            return finished
-        return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
+                return SubgraphResult(**fields, objective=objective, gap=gap)
 
     def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
         """Embeds what each question on a graph is compared with, whatever it asks, in batches.
@@ -368,12 +409,12 @@ class Retriever:
         needed = [
             question_texts(
                 request.question,
-                ground.linking.mentions,
-                self.preset(request, ground.base.info),
+                source.linking.mentions,
+                source.preset,
                 has_vector=request.question_vector is not None,
             )
-            for request, ground in questions
-            if len(ground.linking.start_entities)
+            for request, source in questions
+            if len(source.linking.start_entities)
         ]
         asked = dict.fromkeys(text for each in needed for text in each.asked)
         texts = dict.fromkeys(text for each in needed for text in each.words)
@@ -544,15 +585,15 @@ class Retriever:
             deadline=deadline,
         )
         watch.stage("region")
-        maker = TripleRenderer(base.arrays, overlay, languages)
-        shown = maker.show(region.edges.tolist())
+        renderer = TripleRenderer(base.arrays, overlay, languages)
+        shown = renderer.show(region.edges.tolist())
         distance = np.minimum(region.hops[region.head], region.hops[region.tail])
         order = np.lexsort((region.edge_keys, distance))
         items = tuple(
             ScoredTriple(shown[edge].triple, 0.0, Prizes(0.0, 0.0, 0.0), shown[edge].change)
             for edge in region.edges[order].tolist()
         )
-        (entity,) = self._linker.described(base, languages, maker.entities([node]))
+        (entity,) = self._linker.described(base, languages, renderer.entities([node]))
         watch.stage("shape")
         return with_id(
             SubgraphResult(

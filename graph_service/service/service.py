@@ -560,8 +560,8 @@ class Service:
         request.validate()
         deadline, watch = self._graphs.deadline(), Stopwatch()
         with recalling():
-            ground = self._ground(self.graph(request.graph), request, watch, deadline)
-            result = self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
+            source = self._source(self.graph(request.graph), request, watch, deadline)
+            result = self._retriever.retrieve(source, request, deadline=deadline, watch=watch)
         self._graphs.note_transient([result])
         return result
 
@@ -587,16 +587,17 @@ class Service:
                 requests,
                 retriever=self._retriever,
                 find_graph=self.graph,
-                read=partial(self._ground, deadline=reading.deadline),
+                read=partial(self._source, deadline=reading.deadline),
                 deadline=reading.deadline,
             )
             self._graphs.note_transient(outcomes)
         return outcomes
 
-    def _ground(
+    def _source(
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
     ) -> GraphSlice:
         """Returns what a question is answered from: a snapshot, or a part that the store gives."""
+        preset = self._retriever.preset(request, info)
         if self._is_read_from_store(info):
             if request.linking_accuracy is not None:
                 raise InputError(
@@ -606,7 +607,6 @@ class Service:
                     hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES.",
                 )
             view = servable_view(self._view_store, info, request)
-            preset = self._retriever.preset(request, info)
             return read_from_store(
                 self.store,
                 self._retriever,
@@ -621,9 +621,9 @@ class Service:
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")
-        linking = self._retriever.link(base, request, deadline=deadline)
+        linking = self._retriever.link(base, request, preset, deadline=deadline)
         watch.stage("link")
-        return GraphSlice(base, linking)
+        return GraphSlice(base, linking, preset)
 
     def relation_aliases(self, info: GraphInfo, languages: Sequence[str], /) -> RelationAliases:
         """Returns what gives the other names of a graph's relations, by id."""
@@ -665,14 +665,15 @@ class Service:
         """Yields the base's result and that of each view."""
         deadline = self._graphs.deadline()
         base = self._graphs.open(request.graph)
-        ground = GraphSlice(base, self._retriever.link(base, request, deadline=deadline))
+        preset = self._retriever.preset(request, base.info)
+        linking = self._retriever.link(base, request, preset, deadline=deadline)
         for view in (None, *views):
             of_view = replace(request, view=view)
-            linked = ground
+            of_names = linking
             if self._view_store.renames(base.arrays, view):
-                linking = self._retriever.link(base, of_view, deadline=deadline)
-                linked = GraphSlice(base, linking)
-            yield self._retriever.retrieve(linked, of_view, deadline=deadline, watch=Stopwatch())
+                of_names = self._retriever.link(base, of_view, preset, deadline=deadline)
+            source = GraphSlice(base, of_names, preset)
+            yield self._retriever.retrieve(source, of_view, deadline=deadline, watch=Stopwatch())
 
     def neighbourhood(
         self,

@@ -36,13 +36,13 @@ Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
 ResultT = TypeVar("ResultT", bound=RetrievalResult)
 
 
-def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
-    """Returns what was picked as triples or paths with labels, in the same order."""
-    wanted = [picked.edge for picked in selection.triples]
+def make_items(selection: Selection, renderer: TripleRenderer, /) -> Items:
+    """Returns what was selected as triples or paths with labels, in the same order."""
+    wanted = [selected.edge for selected in selection.triples]
     for path in selection.paths:
         wanted.extend(path.edges)
-    shown = dict(maker.show(wanted))
-    for edge, ids in maker.statement_ids(
+    shown = dict(renderer.show(wanted))
+    for edge, ids in renderer.statement_ids(
         {edge: selection.stands_for[edge] for edge in wanted if edge in selection.stands_for}
     ).items():
         triple = replace(shown[edge].triple, stands_for=ids)
@@ -55,7 +55,7 @@ def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
                     for edge, flag in zip(path.edges, path.reversed, strict=True)
                 ),
                 path.score,
-                maker.entity_id(path.origin),
+                renderer.entity_id(path.origin),
                 path.parts,
                 _met(selection.constraints, path.met),
             )
@@ -63,14 +63,14 @@ def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
         )
     return tuple(
         ScoredTriple(
-            shown[picked.edge].triple,
-            picked.score,
-            Prizes(picked.head_prize, picked.edge_prize, picked.tail_prize),
-            shown[picked.edge].change,
-            maker.entity_id(picked.origin),
-            _met(selection.constraints, picked.met),
+            shown[selected.edge].triple,
+            selected.score,
+            Prizes(selected.head_prize, selected.edge_prize, selected.tail_prize),
+            shown[selected.edge].change,
+            renderer.entity_id(selected.origin),
+            _met(selection.constraints, selected.met),
         )
-        for picked in selection.triples
+        for selected in selection.triples
     )
 
 
@@ -80,19 +80,19 @@ def _met(
     return tuple(replace(one, met=place in places) for place, one in enumerate(constraints))
 
 
-def make_answer(picked: PickedAnswer, maker: TripleRenderer, /) -> Answer:
-    """Returns a picked answer with labels and the first statements that it rests on."""
-    shown = maker.show(picked.edges[:MOST_BASIS])
+def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
+    """Returns a selected answer with labels and the first statements that it rests on."""
+    shown = renderer.show(selected.edges[:MOST_BASIS])
     return Answer(
-        kind=picked.kind,
-        value=picked.value or "; ".join(dict.fromkeys(map(maker.node_label, picked.nodes))),
-        entities=tuple(maker.entities(maker.known_entities(picked.nodes))),
+        kind=selected.kind,
+        value=selected.value or "; ".join(dict.fromkeys(map(renderer.node_label, selected.nodes))),
+        entities=tuple(renderer.entities(renderer.known_entities(selected.nodes))),
         basis=tuple(
             BasisStatement(shown[edge].triple, shown[edge].change)
-            for edge in picked.edges[:MOST_BASIS]
+            for edge in selected.edges[:MOST_BASIS]
         ),
-        statements=len(picked.edges),
-        truncated=picked.truncated,
+        statements=len(selected.edges),
+        truncated=selected.truncated,
     )
 
 

@@ -24,7 +24,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.view_spec import ViewSpec
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
-from graph_service.retrieve.preset import LearnedPreset, Preset
+from graph_service.retrieve.preset import AnyPreset, LearnedPreset, Preset
 from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
@@ -82,7 +82,7 @@ def read_from_store(
     info: GraphInfo,
     lexicon: Lexicon,
     request: RetrieveRequest,
-    preset: Preset,
+    preset: AnyPreset,
     /,
     *,
     view: ViewSpec | None,
@@ -131,7 +131,7 @@ def read_from_store(
         lexicon, named=[node for node in named if node is not None], times=names.times
     )
     share_lexicon(around.graph, part)
-    linking = retriever.link(OpenGraph(info, around.graph), request, deadline=deadline)
+    linking = retriever.link(OpenGraph(info, around.graph), request, preset, deadline=deadline)
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
@@ -139,7 +139,7 @@ def read_from_store(
     drawn = None if view is None else scoped.draw(view, ids, request, preset)
     if not ids:
         laid = None if drawn is None else drawn.view
-        return GraphSlice(OpenGraph(info, around.graph), linking, view=laid)
+        return GraphSlice(OpenGraph(info, around.graph), linking, preset, view=laid)
     ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
     if drawn is None:
         region_graph = _read_base(store, info, ids, types, request, preset, deadline)
@@ -161,6 +161,7 @@ def read_from_store(
                 for one, node in zip(linking.starts, start_entities.tolist(), strict=False)
             ),
         ),
+        preset,
         region,
         _head_relations(store, info, region_graph.graph, deadline),
         laid,
