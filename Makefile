@@ -59,6 +59,14 @@ train-scorer: $(VENV)/.models ## Train the cross-encoder, on a GPU or on two cor
 	$(BIN)/python -m tools.cross_encoder $(or $(DATA),../shared/data)/question_relations/questions.jsonl.xz \
 	  --out $(or $(OUT),build/cross-encoder.npz) $(OPTIONS)
 
+.PHONY: train-prior train-confidence
+LEARNED := graph_service/retrieve/learned
+train-prior: $(VENV)/.test ## Train the prior of relations that ships: DATA=../shared/data (a minute)
+	$(BIN)/python -m tools.relation_prior $(or $(DATA),../shared/data) --out $(LEARNED)/relation_prior.npz
+
+train-confidence: $(VENV)/.test ## Train the confidence of answers that ships: DATA=../shared/data (20 minutes)
+	$(BIN)/python -m tools.confidence $(or $(DATA),../shared/data) --out $(LEARNED)/confidence.json
+
 .PHONY: test-adapters
 test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, LlamaIndex and Haystack, and object storage
 	GRAPH_SERVICE_TEST_ADAPTERS=1 $(ADAPTERS)/bin/pytest -o asyncio_mode=auto \

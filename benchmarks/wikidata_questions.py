@@ -261,6 +261,12 @@ def _walk(pattern: Sequence[Sequence[str]], start: str, end: str) -> tuple[str, 
     return ways.get(end, ())
 
 
+def read_labels(folder: Path, language: str, /) -> dict[str, str]:
+    """Returns the labels of one language, by id."""
+    rows = _rows(folder, "labels.tsv", 3)
+    return {id_: text for id_, text, of_language in rows if of_language == language}
+
+
 def read_sample_ids(folder: Path, /) -> frozenset[str]:
     """Returns the ids of the questions on which figures are given."""
     return frozenset(line.strip() for line in _lines(folder, SAMPLE) if line.strip())

@@ -382,6 +382,9 @@ class Retrieval:
         timings_ms: Milliseconds by stage; no part of the id.
         relevance: How much the best relations found are like the question, at most 1; None where
             the preset does not say. Under its ``min_relevance`` the status is not ``OK``.
+        confidence: How probably the first answer is right, 0 to 1; None where the preset or its
+            ranker does not say. Under ``min_confidence`` the status is not ``OK``, but for an answer
+            that was computed.
         constraints: What the question was read to state beside its relations; the items that meet
             it come first.
         answer: What the statements say in answer, where the question asks for more than entities
@@ -400,6 +403,7 @@ class Retrieval:
     provenance: Provenance
     timings_ms: Mapping[str, float] = field(compare=False)
     relevance: float | None = None
+    confidence: float | None = None
     constraints: tuple[ReadConstraint, ...] = ()
     answer: Answer | None = None
     interpretation: Interpretation | None = None

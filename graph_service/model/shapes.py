@@ -386,6 +386,7 @@ SHAPES: Mapping[Any, Shape] = {
         region="Figures of the region before and after PageRank cut it; null where it was not.",
         provenance="Where the result came from.",
         relevance="How much the best properties found are like the question, at most 1.",
+        confidence="How probably the first answer is right, 0 to 1. Null where the preset does not say.",
         constraints=(
             "What the question was read to state beside its relations; the items that meet it "
             "come first."

@@ -104,6 +104,7 @@ class Selection:
         objective, gap, solver: For a subgraph.
         relevance: How much the best that was found bears on the question: the score of the best
             relation sequence, at most 1; None where the preset does not say.
+        confidence: How probably the first answer is right, 0 to 1; None where nothing tells.
         confident: Whether that is enough to say that it does (``SequencePreset.min_relevance``).
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
@@ -124,6 +125,7 @@ class Selection:
     gap: float | None = None
     solver: str | None = None
     relevance: float | None = None
+    confidence: float | None = None
     confident: bool = True
     cuts: tuple[Cut, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)

@@ -361,6 +361,7 @@ class Retriever:
             "timings_ms": watch.finish(),
             "items": fitted.items,
             "relevance": selection.relevance if selection else None,
+            "confidence": selection.confidence if selection else None,
             "constraints": selection.constraints if selection else (),
             "answer": make_answer(selection.answer, renderer)
             if selection and selection.answer

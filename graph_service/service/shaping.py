@@ -177,6 +177,8 @@ def with_id(result: ResultT, /) -> ResultT:
     # So that a result without any of these has the id that it had before there were some.
     if plain["answer"] is None:
         del plain["answer"]
+    if plain["confidence"] is None:
+        del plain["confidence"]
     if not plain["constraints"]:
         del plain["constraints"]
     for item in plain["items"]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,12 +32,19 @@ from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.breadth import asks_openly, spread
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
+from graph_service.retrieve.learned.confidence import (
+    LEAST_GAP,
+    AnswerConfidence,
+    margin_of,
+    shipped_confidence,
+)
 from graph_service.retrieve.learned.ends import Ends, find_ends
-from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
+from graph_service.retrieve.learned.features import FINAL_NAMES, TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
 from graph_service.retrieve.learned.relation_names import NameRelations
+from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
-from graph_service.retrieve.preset import LearnedPreset
+from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
@@ -58,6 +65,21 @@ class Finalists:
     numbers: Int64
     inputs: Float64
     text_scores: Float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorFit:
+    """How well the question's words fit some candidates, by the prior of relations.
+
+    Attributes:
+        mean: Over each one's steps, float64 [n].
+        least: Of its steps, float64 [n].
+        common: Of all common relations the best, for the way it is asked, float64 [n].
+    """
+
+    mean: Float64
+    least: Float64
+    common: Float64
 
 
 class QuestionReader:
@@ -100,7 +122,7 @@ class QuestionReader:
         call.encode.learn(labels, [relation.vectors[0] for relation in named])
         self._relations = RelationTexts.of(named)
         spans = [(start.start, start.end) if start.start >= 0 else None for start in starts]
-        ways = list(dict.fromkeys(spans))
+        self._ways = ways = list(dict.fromkeys(spans))
         self.asked: list[Asked] = [read_asked(question, span, call.encode) for span in ways]
         self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
         call.clock.stage("names")
@@ -222,6 +244,27 @@ class QuestionReader:
         self._call.clock.stage("sequences")
         return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
 
+    @property
+    def preset(self) -> LearnedPreset:
+        """All parameters."""
+        return self._call.preset
+
+    def prior_fit(self, numbers: Int64, /) -> PriorFit:
+        """Returns how well the question's words fit some candidates, by the prior of relations."""
+        candidates, prior = self.candidates, shipped_prior()
+        asked = [asked_words(self._question, span) for span in self._ways]
+        held, back = candidates.steps[numbers], candidates.backward[numbers]
+        used, place = ranked(candidates.relations[numbers].ravel())
+        labels = [self.texts[each] for each in candidates.relation_numbers[used].tolist()]
+        way = self.asked_of[candidates.start[numbers]]
+        place = place.reshape(held.shape)
+        fit = prior.fit(asked, labels)[way[:, None], place, back.astype(np.int64)]
+        return PriorFit(
+            np.round(np.where(held, fit, 0.0).sum(axis=1) / held.sum(axis=1), SCORE_DIGITS),
+            np.round(np.where(held, fit, np.inf).min(axis=1), SCORE_DIGITS),
+            np.round(prior.fit_common(asked)[way], SCORE_DIGITS),
+        )
+
     def start_ids(self) -> list[str]:
         """Returns the id of each start entity."""
         graph, region = self._call.labels.graph, self._call.region
@@ -273,6 +316,16 @@ class CandidateRanker(Protocol):
         ...
 
 
+@runtime_checkable
+class CalibratedRanker(CandidateRanker, Protocol):
+    """A ranker whose scores tell how probably the first answer is right."""
+
+    @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights of that."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkRanker:
     """Ranks by a trained scorer: all candidates by its first networks, the best by its final ones.
@@ -286,6 +339,11 @@ class NetworkRanker:
     graph: str = ""
 
     @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights that ship: they fit a graph's own networks as far as these score alike."""
+        return shipped_confidence()
+
+    @property
     def name(self) -> str:
         """The hash of what it was trained on, its embedder's name and its graph, if any."""
         of_graph = f" for graph {self.graph}" if self.graph else ""
@@ -296,7 +354,11 @@ class NetworkRanker:
         first = self.scorer.first.score(reader.described)
         best = np.lexsort((np.arange(len(first)), -first))[:most]
         finalists = reader.finalists(np.sort(best))
-        return finalists, self.scorer.score(finalists.inputs)
+        score = self.scorer.score(finalists.inputs)
+        weight = reader.preset.prior_weight
+        if weight:
+            score = score + weight * reader.prior_fit(finalists.numbers).mean
+        return finalists, np.round(score, SCORE_DIGITS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,32 +406,107 @@ def by_learning(
         cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
         cuts = (*cuts, cut)
     start = starts[int(candidates.start[finalists.numbers[order[0]]])]
-    confident = relevance >= preset.min_relevance and not start.in_other_name
+    bears = relevance >= preset.min_relevance and not start.in_other_name
+    candidates_ranked = [
+        RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
+        for row in order.tolist()
+    ]
+    calibration = _calibration(asking.ranker, preset)
+    first = AnswerJudge(reader, starts, finalists, preset)
+    confident = bears or first.is_sure(calibration, candidates_ranked)
     chosen = choose(
         call,
         question,
         _mentions(starts),
         candidates,
-        [
-            RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
-            for row in order.tolist()
-        ],
+        candidates_ranked,
         texts=reader.texts,
         confident=confident,
     )
     call.clock.stage("constraints")
+    confidence = None
+    if calibration is not None:
+        confidence = calibration.probability(first.inputs(chosen.ranked))
+        is_computed = chosen.answer is not None and bears
+        is_sure = confidence >= preset.min_confidence and not start.in_other_name
+        confident = is_sure or is_computed
+        # A caller's own bound holds besides.
+        confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
     confident = confident and not chosen.misread
     walks, more = _walks(call, reader, chosen, relevance, openly=asks_openly(question))
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         _with_met(pick_walks(call, walks, cuts, more=more), region, walks),
         relevance=relevance,
+        confidence=confidence,
         confident=confident,
         used_starts=tuple(used),
         constraints=chosen.constraints,
         answer=chosen.answer,
         read=interpret(call, candidates, chosen),
     )
+
+
+def _calibration(ranker: CandidateRanker, preset: LearnedPreset) -> AnswerConfidence | None:
+    """Returns what tells how probably an answer is right, where the preset goes by that."""
+    if preset.min_confidence and isinstance(ranker, CalibratedRanker):
+        return ranker.calibration
+    return None
+
+
+class AnswerJudge:
+    """What is told of the first answer, for its confidence.
+
+    Args:
+        reader: Of the question.
+        starts: What is known of the start entities, in the region's order.
+        finalists: The candidates that are in words.
+        preset: All parameters.
+    """
+
+    def __init__(
+        self,
+        reader: QuestionReader,
+        starts: Sequence[StartCandidate],
+        finalists: Finalists,
+        preset: LearnedPreset,
+        /,
+    ) -> None:
+        self._reader = reader
+        self._starts = starts
+        self._finalists = finalists
+        self._preset = preset
+
+    @cached_property
+    def _prior(self) -> PriorFit:
+        return self._reader.prior_fit(self._finalists.numbers)
+
+    def is_sure(
+        self, calibration: AnswerConfidence | None, ranking: Sequence[RankedCandidate], /
+    ) -> bool:
+        """Returns whether the first of a ranking is right probably enough; without weights, no."""
+        if calibration is None:
+            return False
+        return calibration.probability(self.inputs(ranking)) >= self._preset.min_confidence
+
+    def inputs(self, ranking: Sequence[RankedCandidate], /) -> Float64:
+        """Returns ``confidence.INPUT_NAMES`` of the first of some candidates, best first."""
+        rows = {number: row for row, number in enumerate(self._finalists.numbers.tolist())}
+        known = [one for one in ranking if one.number in rows]
+        row = rows[known[0].number]
+        start = self._starts[int(self._reader.candidates.start[known[0].number])]
+        prior = self._prior
+        gap = float(prior.least[row] - prior.common[row])
+        last = self._finalists.inputs[row, FINAL_NAMES.index("last_cosine")]
+        found = (
+            margin_of(np.array([one.score for one in known])),
+            float(self._finalists.text_scores[row]),
+            float(start.certainty),
+            min(max(gap, LEAST_GAP), 0.0),
+            float(last),
+            float(start.in_other_name),
+        )
+        return np.array(found)
 
 
 def _mentions(starts: Sequence[StartCandidate]) -> list[Mention]:

@@ -1,0 +1,219 @@
+"""How likely words of a question ask for a relation, learned from published questions.
+
+A log-linear model of two tables: one has a vector for each run of one to three words of questions,
+the other for each word of relations' labels, by direction. The product of both sums says how well
+a step of a walk fits the question. Words that no question of the training had say nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.errors import InputError
+from graph_service.model.graph import Float64
+from graph_service.model.identity import digest
+from graph_service.npz_file import read_npz
+from graph_service.retrieve.learned.relation_names import stem
+from graph_service.text.fold import word_spans, words
+from graph_service.text.relation_phrases import read_phrases
+
+NAME_MARK = "_"
+"""Stands for the name of the entity that is asked about."""
+LONGEST_RUN = 3
+_MOST_KNOWN = 4096
+"""Labels whose vectors are kept."""
+_FORM = "relation-prior"
+_VERSION = 1
+_ARRAYS = ("run_keys", "run_vectors", "label_keys", "label_vectors")
+
+
+def asked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]:
+    """Returns the folded words of a question, a mark in place of the name at a mention.
+
+    >>> asked_words("Who is Ada Lovelace's mother?", (7, 19))
+    ['who', 'is', '_', 's', 'mother']
+    """
+    start, end = mention or (-1, -1)
+    found: list[str] = []
+    for word, left, right in word_spans(question):
+        if left < end and start < right:
+            if not found or found[-1] != NAME_MARK:
+                found.append(NAME_MARK)
+        else:
+            found.append(word)
+    return found
+
+
+def runs_of(asked: Sequence[str], /) -> list[str]:
+    """Returns the runs of one to three words, each once, the ends of the question marked."""
+    marked = ["^", *asked, "$"]
+    found = [
+        " ".join(marked[first : first + length])
+        for length in range(1, LONGEST_RUN + 1)
+        for first in range(len(marked) - length + 1)
+    ]
+    return list(dict.fromkeys(run for run in found if run not in {"^", "$", NAME_MARK}))
+
+
+@lru_cache(maxsize=1 << 14)
+def parts_of(label: str, backward: bool, /) -> tuple[str, ...]:
+    """Returns what the label of a relation, walked one way, consists of: its words and the whole."""
+    said = [stem(word) for word in words(label)]
+    sign = "<" if backward else ">"
+    plain = (*said, f"={' '.join(said)}")
+    return tuple(dict.fromkeys((*plain, *(sign + part for part in plain), sign)))
+
+
+def keys_of(texts: Iterable[str], /) -> npt.NDArray[np.uint32]:
+    """Returns the key of each text in a table."""
+    return np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RelationPrior:
+    """Both tables, and where they come from.
+
+    Attributes:
+        run_keys: Keys of runs of words, ascending, uint32 [g].
+        run_vectors: float32 [g, d].
+        label_keys: Keys of parts of labels, ascending, uint32 [p].
+        label_vectors: float32 [p, d].
+        data: Hash of what it was trained on, 32 hexadecimal digits.
+        notes: How it was trained.
+    """
+
+    run_keys: npt.NDArray[np.uint32]
+    run_vectors: npt.NDArray[np.float32]
+    label_keys: npt.NDArray[np.uint32]
+    label_vectors: npt.NDArray[np.float32]
+    data: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    _known: dict[str, Float64] = field(default_factory=dict, repr=False)
+
+    def fit_common(self, asked: Sequence[Sequence[str]], /) -> Float64:
+        """Returns how well the best of all common relations fits each way of asking, float64 [ways]."""
+        best: Float64 = self.fit(asked, _common_labels()).max(axis=(1, 2))
+        return best
+
+    def fit(self, asked: Sequence[Sequence[str]], labels: Sequence[str], /) -> Float64:
+        """Returns how well each step fits each way of asking, float64 [ways, labels, 2].
+
+        Args:
+            asked: ``asked_words`` of a question, by ways of asking.
+            labels: Of relations; the last axis is forward, backward.
+        """
+        if not asked or not labels:
+            return np.zeros((len(asked), len(labels), 2))
+        ways = [_sum(keys_of(runs_of(way)), self.run_keys, self.run_vectors) for way in asked]
+        steps = np.concatenate([self._steps(label) for label in labels])
+        found: Float64 = (np.array(ways) @ steps.T).reshape(len(asked), len(labels), 2)
+        return found
+
+    def _steps(self, label: str) -> Float64:
+        """Returns the vectors of both ways of a relation, float64 [2, d]."""
+        if label not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[label] = np.array(
+                [
+                    _sum(keys_of(parts_of(label, back)), self.label_keys, self.label_vectors)
+                    for back in (False, True)
+                ]
+            )
+        return self._known[label]
+
+
+def _sum(
+    keys: npt.NDArray[np.uint32],
+    table: npt.NDArray[np.uint32],
+    vectors: npt.NDArray[np.float32],
+) -> Float64:
+    """Returns the sum of the vectors of some keys by the root of their count, float64 [d]."""
+    place = np.searchsorted(table, keys)
+    place[place == len(table)] = 0
+    known = place[table[place] == keys]
+    total: Float64 = vectors[known].sum(axis=0, dtype=np.float64) / np.sqrt(max(len(known), 1))
+    return total
+
+
+def encode_relation_prior(prior: RelationPrior, /) -> bytes:
+    """Returns the bytes of a prior's file; of the same tables the same."""
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "run_keys": prior.run_keys,
+        "run_vectors": prior.run_vectors.astype(np.float16),
+        "label_keys": prior.label_keys,
+        "label_vectors": prior.label_vectors.astype(np.float16),
+    }
+    meta = {
+        "form": _FORM,
+        "version": _VERSION,
+        "data": prior.data,
+        "content": _content(arrays),
+        "notes": dict(prior.notes),
+    }
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, "meta.json", json.dumps(meta, indent=1, sort_keys=True).encode())
+        for name in sorted(arrays):
+            data = io.BytesIO()
+            np.lib.format.write_array(data, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+            _put(archive, f"{name}.npy", data.getvalue())
+    return whole.getvalue()
+
+
+def decode_relation_prior(data: bytes, /) -> RelationPrior:
+    """Returns the prior of a file's bytes.
+
+    Raises:
+        InputError: They are no such file, of another version, or damaged.
+    """
+    try:
+        arrays = read_npz(data)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            meta = json.loads(archive.read("meta.json"))
+        if meta["form"] != _FORM or meta["version"] != _VERSION:
+            raise ValueError(f"form {meta['form']!r}, version {meta['version']!r}")
+        if set(arrays) != set(_ARRAYS) or meta["content"] != _content(arrays):
+            raise ValueError("its content is not what its hash says")
+        return RelationPrior(
+            arrays["run_keys"],
+            arrays["run_vectors"].astype(np.float32),
+            arrays["label_keys"],
+            arrays["label_vectors"].astype(np.float32),
+            meta["data"],
+            meta["notes"],
+        )
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"no prior of relations: {error}", argument="prior") from error
+
+
+@cache
+def _common_labels() -> tuple[str, ...]:
+    return tuple(names[0] for names, _ in read_phrases())
+
+
+@cache
+def shipped_prior() -> RelationPrior:
+    """Returns the prior that comes with the package."""
+    return decode_relation_prior(files(__package__).joinpath("relation_prior.npz").read_bytes())
+
+
+def _content(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    parts = [f"{name} {arrays[name].shape}" for name in sorted(arrays)]
+    parts += [np.ascontiguousarray(arrays[name]).tobytes().hex() for name in sorted(arrays)]
+    return digest(tuple(parts), person=b"prior").hex()
+
+
+def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data)
