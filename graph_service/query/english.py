@@ -182,6 +182,8 @@ class _English:
             return f"{plural(label)} of {of}" if several else f"the {label} of {of}"
         if relation.backward:
             return f"those that are {label} {of}"
+        # Of a clause: "what that which X is educated at is founded by".
+        of = of.replace("what ", "that which ", 1) if of.startswith("what ") else of
         return f"what {of} is {label}"
 
     def _filters(self, filters: Sequence[Filter], *, goes_on: bool = False) -> str:
