@@ -93,19 +93,19 @@ def find_edge(graph: KnowledgeGraph, overlay: Overlay, statement_id: str, /) -> 
     if edge is not None:
         return None if overlay.gone.has(np.array([edge]))[0] else edge
     ids = overlay.statement_ids
-    place = ids.find(statement_id) if isinstance(ids, ViewStatementIds) else None
-    return None if place is None else graph.edge_count + place
+    index = ids.find(statement_id) if isinstance(ids, ViewStatementIds) else None
+    return None if index is None else graph.edge_count + index
 
 
 def between_entities(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64, /) -> Int64:
     """Returns those of some edges whose value is an entity."""
     base = edges < graph.edge_count
-    keep = np.empty(len(edges), dtype=np.bool_)
-    keep[base] = graph.tail[edges[base]] < graph.entity_count
+    is_entity = np.empty(len(edges), dtype=np.bool_)
+    is_entity[base] = graph.tail[edges[base]] < graph.entity_count
     if overlay is not None:
         tails = overlay.tail[edges[~base] - graph.edge_count].tolist()
-        keep[~base] = [_is_entity(graph, overlay, tail) for tail in tails]
-    return edges[keep]
+        is_entity[~base] = [_is_entity(graph, overlay, tail) for tail in tails]
+    return edges[is_entity]
 
 
 def _is_entity(graph: KnowledgeGraph, overlay: Overlay, node: int) -> bool:

@@ -91,22 +91,22 @@ def base_id(edge: ShownEdge, /) -> str | None:
 
 def changed_edges(overlay: Overlay, page: Sequence[Difference]) -> list[int | None]:
     """Returns the edge that a view has in place of each difference's, or for an added one."""
-    wanted = np.array([-1 if item.base_edge is None else item.base_edge for item in page])
+    base_edges = np.array([-1 if item.base_edge is None else item.base_edge for item in page])
     by_base: dict[int, int] = {}
     added: dict[tuple[int, int, int], int] = {}
-    for place in np.flatnonzero(np.isin(overlay.base_edge, wanted)).tolist():
-        base_edge, number = int(overlay.base_edge[place]), overlay.base_edge_count + place
+    for index in np.flatnonzero(np.isin(overlay.base_edge, base_edges)).tolist():
+        base_edge, edge = int(overlay.base_edge[index]), overlay.base_edge_count + index
         if base_edge >= 0:
-            by_base[base_edge] = number
+            by_base[base_edge] = edge
         else:
-            head, rel, tail = overlay.head[place], overlay.rel[place], overlay.tail[place]
-            added[int(head), int(rel), int(tail)] = number
-    found: list[int | None] = []
+            head, rel, tail = overlay.head[index], overlay.rel[index], overlay.tail[index]
+            added[int(head), int(rel), int(tail)] = edge
+    edges: list[int | None] = []
     for item in page:
         if item.after is None:
-            found.append(None)
+            edges.append(None)
         elif item.base_edge is not None:
-            found.append(by_base[item.base_edge])
+            edges.append(by_base[item.base_edge])
         else:
-            found.append(added[item.head, item.after.rel, item.after.tail])
-    return found
+            edges.append(added[item.head, item.after.rel, item.after.tail])
+    return edges

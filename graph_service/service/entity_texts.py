@@ -41,14 +41,14 @@ def entity_texts(
     chosen.sort(key=lambda node: (len(names[node] or ""), node))
     if not chosen:
         return None
-    found = np.zeros((graph.entity_count, vectors.embedder.dimension), dtype=np.float16)
+    texts = np.zeros((graph.entity_count, vectors.embedder.dimension), dtype=np.float16)
     total = np.zeros(vectors.embedder.dimension)
     for start in range(0, len(chosen), _A_STEP):
         part = chosen[start : start + _A_STEP]
         rows = vectors.encode([names[node] or "" for node in part])
         total += rows.sum(axis=0, dtype=np.float64)
-        found[part] = rows
+        texts[part] = rows
         if progress is not None:
             progress(min(1.0, (start + len(part)) / len(chosen)))
-    found[chosen] -= (total / len(chosen)).astype(np.float16)
-    return EntityTexts(found, len(chosen), vectors.embedder.name)
+    texts[chosen] -= (total / len(chosen)).astype(np.float16)
+    return EntityTexts(texts, len(chosen), vectors.embedder.name)

@@ -74,7 +74,7 @@ def find_relations(
         relation_ids: As a caller gives them.
         argument: Which of the caller's they are; stands in errors.
     """
-    new = {id_: place for place, id_ in enumerate(overlay.new_relations)} if overlay else {}
+    new = {id_: index for index, id_ in enumerate(overlay.new_relations)} if overlay else {}
     numbers: set[int] = set()
     for text in relation_ids:
         id_ = read_id(text, argument=argument)

@@ -33,22 +33,22 @@ class ViewNames:
     def __init__(self, graph: KnowledgeGraph, names: NameDelta, /) -> None:
         self._names = names
         ids = graph.node_ids.take(names.nodes)
-        self._places = {id_: place for place, id_ in enumerate(ids)}
+        self._indexes = {id_: index for index, id_ in enumerate(ids)}
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indexes)
 
     def __contains__(self, id_: str) -> bool:
-        return id_ in self._places
+        return id_ in self._indexes
 
     def of(self, entity: Entity, /) -> Entity:
         """Returns an entity as the view names it; itself where it keeps its names."""
-        place = self._places.get(entity.id)
-        if place is None:
+        index = self._indexes.get(entity.id)
+        if index is None:
             return entity
         labels: dict[str, str] = {}
         aliases: dict[str, tuple[str, ...]] = {}
-        for name in self._names.names_of(place):
+        for name in self._names.names_of(index):
             if name.is_alias:
                 aliases[name.language] = (*aliases.get(name.language, ()), name.text)
             # What an id says need not be said again.
@@ -58,8 +58,8 @@ class ViewNames:
 
     def renamed(self, deadline: Deadline, /) -> Iterator[Entity]:
         """Yields all that are renamed, without what else is known of them."""
-        for number, id_ in enumerate(self._places):
-            if number % _LOOKED_AT == 0:
+        for index, id_ in enumerate(self._indexes):
+            if index % _LOOKED_AT == 0:
                 deadline.check("searching the names of a view")
             yield self.of(Entity(id_))
 
@@ -68,8 +68,8 @@ def label_of(entity: Entity, languages: Sequence[str], /) -> str:
     """Returns the label of an entity in the first of some languages that has one, else its id."""
     labels = entity.labels
     codes = (*languages, "mul", "en", *sorted(labels))
-    found = next((labels[code] for code in codes if code in labels), None)
-    return found or entity_name(entity.id)
+    label = next((labels[code] for code in codes if code in labels), None)
+    return label or entity_name(entity.id)
 
 
 def search_renamed(
@@ -101,9 +101,9 @@ def search_renamed(
     # No more of the store's hits than are renamed can have lost the name that they were found by.
     hits = search(limit=limit + min(len(names), _MOST_HITS))
     stay = [hit.entity for hit in hits if hit.entity.id not in names]
-    found = rank_hits(
+    renamed_hits = rank_hits(
         names.renamed(deadline), query, languages=languages, limit=limit, prefix=prefix
     )
-    known = entities([hit.entity.id for hit in found]).found if found else {}
-    renamed = [names.of(known[hit.entity.id]) for hit in found]
+    known = entities([hit.entity.id for hit in renamed_hits]).found if renamed_hits else {}
+    renamed = [names.of(known[hit.entity.id]) for hit in renamed_hits]
     return rank_hits([*stay, *renamed], query, languages=languages, limit=limit, prefix=prefix)

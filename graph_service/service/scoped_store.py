@@ -237,7 +237,7 @@ class ScopedPassages:
         """Returns the sets that are seen; see ``Passages.sets``."""
         if graph is not None and graph not in self._names:
             return []
-        return [one for one in self._passages.sets(graph=graph) if one.graph in self._names]
+        return [set_ for set_ in self._passages.sets(graph=graph) if set_.graph in self._names]
 
     def scan(self, number: int, /) -> Iterator[list[Passage]]:
         """Yields the passages of a set that is seen, of any other none."""
@@ -247,15 +247,15 @@ class ScopedPassages:
         self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
     ) -> WordMatches:
         """Returns the matches in those of some sets that are seen; see ``Passages.match``."""
-        seen = [one for one in sets if one.graph in self._names]
+        seen = [set_ for set_ in sets if set_.graph in self._names]
         if not seen:
             return WordMatches(0, 0, dict.fromkeys(terms, 0), (), complete=True)
         return self._passages.match(seen, terms, deadline=deadline)
 
-    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
+    def read(self, positions: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
         """Returns passages of sets that are seen by their place; others are absent."""
-        seen = self._seen({place.number for place in places})
-        return self._passages.read([place for place in places if place.number in seen])
+        seen = self._seen({position.number for position in positions})
+        return self._passages.read([position for position in positions if position.number in seen])
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
         """Deletes the sets of a graph that is seen; returns how many passages went."""
@@ -265,4 +265,4 @@ class ScopedPassages:
         wanted = set(numbers)
         if not wanted:
             return frozenset()
-        return frozenset(one.number for one in self.sets() if one.number in wanted)
+        return frozenset(set_.number for set_ in self.sets() if set_.number in wanted)
