@@ -24,6 +24,9 @@ _MAX_HOMONYMS = 1_000
 _MAX_EDGES_A_NODE = 50_000
 _MAX_LITERALS = 400
 
+# Shares are compared as they are rounded: a power may differ in its last bit between machines.
+_DIGITS = 9
+
 # Of this era, from the year 10 on; the year without its noughts.
 _DATE = re.compile(r"\+?0*([1-9]\d+)-(\d\d)-(\d\d)")
 
@@ -51,16 +54,19 @@ def rank_candidates(
     evidence = _evidence(reading, span, named, nodes)
     matches = np.array([len(texts) for texts in evidence], dtype=np.int64)
     letters = np.array([sum(map(len, texts)) for texts in evidence], dtype=np.int64)
-    other = ~_written_so(reading, span, nodes)
-    order = np.lexsort((nodes, -degrees, aliases, other, -letters, -matches))
-    # The same order as a share: a match outweighs all else, a label outweighs any degree.
     rules = reading.rules
+    popularity = np.round(
+        np.where(_written_so(reading, span, nodes), rules.as_written_factor, 1.0)
+        * np.where(aliases, 1.0, rules.label_factor)
+        * ((1.0 + degrees) / (1.0 + float(degrees.max()))) ** rules.degree_power,
+        _DIGITS,
+    )
+    order = np.lexsort((nodes, -popularity, -letters, -matches))
+    # The same order as a share: a match outweighs all else.
     weights = (
         rules.match_factor ** np.minimum(matches - int(matches.max()), 0)
         * np.where(letters < int(letters.max()), rules.shorter_factor, 1.0)
-        * np.where(other < other.max(), rules.as_written_factor, 1.0)
-        * np.where(aliases, 1.0, rules.label_factor)
-        * (1.0 + degrees / (1.0 + float(degrees.max())))
+        * popularity
     )
     weights[order] = np.minimum.accumulate(weights[order])
     scores = weights / weights.sum() * span.weight * _confidence(rules, span)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -15,10 +16,11 @@ from graph_service.link.letters import Vocabulary
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
 from graph_service.link.partial_names import PartialNames
 from graph_service.model.graph import KnowledgeGraph, LabelColumn, StringTable
-from graph_service.text.fold import normalise_name, relation_words
+from graph_service.text.fold import normalise_name, relation_words, word_spans
 
 # A bound on work, far beyond the relations of a real graph in two languages.
 _MAX_RELATION_LABELS = 50_000
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class RelationNames:
 
     Attributes:
         names: Their labels, and the words of their ids, in normal form.
-        words: The words that those are made of, of three letters and more.
+        words: The words that those are made of, of three letters and more. In a graph that begins
+            most of them in lower case, words with a capital are proper names, and none of these:
+            *France* in *National Library of France ID*.
     """
 
     names: frozenset[str]
@@ -41,14 +45,15 @@ class RelationNames:
         """
         texts = {language: list(labels[language]) for language in sorted(labels)}
         total = sum(map(len, texts.values()))
-        names: set[str] = set()
+        written: dict[str, None] = {}
         for language, some in texts.items():
             if total <= _MAX_RELATION_LABELS or language in ("en", "mul"):
-                names.update(map(normalise_name, some))
-        for id_ in islice(ids, _MAX_RELATION_LABELS):
-            names.add(normalise_name(relation_words(id_)))
-        words = frozenset(word for name in names for word in name.split() if len(word) > 2)
-        return cls(frozenset(names), words)
+                written.update(dict.fromkeys(some))
+        written.update(
+            dict.fromkeys(relation_words(id_) for id_ in islice(ids, _MAX_RELATION_LABELS))
+        )
+        names = frozenset(map(normalise_name, written))
+        return cls(names, frozenset(word for word in _common_words(written) if len(word) > 2))
 
     @classmethod
     def of_graph(cls, graph: KnowledgeGraph, /) -> RelationNames:
@@ -61,6 +66,19 @@ class RelationNames:
             },
             (graph.relation_ids[number] for number in range(graph.relation_count)),
         )
+
+
+def _common_words(names: Collection[str]) -> Iterator[str]:
+    """Yields the folded words of some names, without proper names where capitals tell them.
+
+    A name with a digit (``P31``) is no evidence of how names are written.
+    """
+    cased = [name for name in names if name[:1].isalpha() and not _DIGIT.search(name)]
+    tells = 2 * sum(name[0].islower() for name in cased) > len(cased)
+    for name in names:
+        for word, start, _ in word_spans(name):
+            if not (tells and name[start].isupper()):
+                yield word
 
 
 class Lexicon:

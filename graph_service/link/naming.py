@@ -90,7 +90,11 @@ class NameClassifier:
         """
         graph = self._reading.graph
         most = self._reading.rules.proper_entities
-        best = np.argsort(-graph.degrees_of(nodes), kind="stable")[:most]
+        share = self._reading.rules.proper_share
+        degrees = graph.degrees_of(nodes)
+        best = np.argsort(-degrees, kind="stable")[:most]
+        # A band that is called Baseball makes no name of the game.
+        best = best[(1 + degrees[best]) >= share * (1 + degrees[best[:1]])]
         languages = ("en", "mul", *self._reading.languages)
         shown = labels_of(graph.node_labels, nodes[best], languages)
         for label in shown:

@@ -26,6 +26,8 @@ class LinkingRules:
         shorter_factor: Factor of an entity whose values that stand in the question are shorter.
         as_written_factor: Factor of an entity whose label is written just as in the question.
         label_factor: Factor of an entity that has the name as a label, not as an alias only.
+        degree_power: Of an entity's share of statements, which these factors are weighed against:
+            by a half, a label outweighs four times as many statements.
         slip_letters, two_slips_letters: Letters from which on a name may have one slip, and two;
             a word may have two from as many on.
         rare: A word that no more labels have says on its own whom a name means.
@@ -35,6 +37,8 @@ class LinkingRules:
         described_words: Most words from an adjective with a capital to the noun that it describes.
         proper_entities: Entities of a name whose labels tell whether it is a proper name, those of
             the highest degree.
+        proper_share: An entity of a smaller share of the statements of the highest degree tells
+            nothing of that.
         max_alternatives: How many runners-up a mention keeps.
     """
 
@@ -47,8 +51,9 @@ class LinkingRules:
     part_weight: float = 0.5
     match_factor: float = 4.0
     shorter_factor: float = 0.5
-    as_written_factor: float = 2.0
+    as_written_factor: float = 2.5
     label_factor: float = 2.0
+    degree_power: float = 0.5
     slip_letters: int = 5
     two_slips_letters: int = 9
     rare: int = 10
@@ -57,6 +62,7 @@ class LinkingRules:
     form_words: int = 4
     described_words: int = 3
     proper_entities: int = 5
+    proper_share: float = 0.3
     max_alternatives: int = 5
 
     def parameters(self) -> dict[str, float]:

@@ -29,6 +29,7 @@ from graph_service.link.spans import Certainty, Span, without_overlaps
 from graph_service.link.unknown_names import without_others
 from graph_service.model.graph import Int32, KnowledgeGraph, NodeKind, labels_of
 from graph_service.model.overlay import Overlay
+from graph_service.text.fold import words
 
 
 class NameForm(IntEnum):
@@ -100,6 +101,8 @@ class StartRules:
         part_score: Score of the first entity of a part or demonym; of the others a share by rank.
         late_parts: Rank of a part from which on it comes after all other candidates' first ones.
         mentions: Mentions that ``link`` is asked for.
+        known_part: How many times as many statements an entity has whose name the words end, than
+            all who have them as their name, to be taken for their bearer too.
     """
 
     of_name: int = 4
@@ -111,6 +114,7 @@ class StartRules:
     part_score: float = 0.3
     late_parts: int = 2
     mentions: int = 5
+    known_part: float = 8.0
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
@@ -158,7 +162,9 @@ def start_candidates(
     named = look_up(reading)
     chosen = without_overlaps(named)
     spelt = with_misspelt(reading, chosen)
-    linked = mentioned_spans(reading, spelt, limit=start_rules.mentions)
+    linked = mentioned_spans(
+        reading, _with_known_parts(reading, spelt, chosen, start_rules), limit=start_rules.mentions
+    )
     spans = _distinct_spans([*linked, *spelt, *named])
     heads = _unknown_heads(reading, spans)
     found = [
@@ -228,6 +234,51 @@ def _unknown_heads(reading: QuestionContext, spans: Sequence[Span]) -> set[tuple
         if not any(span.left <= left and after < span.right for span in spans):
             heads.add((atom.start, atom.end))
     return heads
+
+
+def _with_known_parts(
+    reading: QuestionContext, spans: Sequence[Span], chosen: Sequence[Span], rules: StartRules
+) -> list[Span]:
+    """Returns names with the entities that are far better known than all who have them, and whose
+    own names these are the last words of, as by an alias: of *Obama* Barack Obama.
+    """
+    index = reading.lexicon.partial_names(reading.graph)
+    if index is None:
+        return list(spans)
+    nodes_of = {span.name: span.nodes for span in spans}
+    runs = [
+        [atom.text for atom in reading.atoms[span.left : span.right]]
+        if span.certainty > Certainty.PLAIN
+        and _may_be_part(reading, (span.left, span.right), chosen, nodes_of, rules)
+        else []
+        for span in spans
+    ]
+    listed = index.find_all(runs, reading.languages, most=rules.of_part)
+    result = []
+    for span, nodes in zip(spans, listed, strict=True):
+        known = np.array(nodes, dtype=np.int32)
+        most = float(reading.graph.degrees_of(span.nodes).max(initial=0))
+        known = known[reading.graph.degrees_of(known) >= rules.known_part * (1 + most)]
+        own = without_others(reading, span.left, span.right, known.tolist())
+        new = [
+            node
+            for node in own
+            if node not in span.nodes and (span.word_count() > 1 or _ends_with(reading, node, span))
+        ]
+        if new:
+            both = np.concatenate([span.nodes, np.array(new, dtype=np.int32)])
+            order = np.argsort(both)
+            aliases = np.array([*span.is_alias, *(True for _ in new)])
+            span = replace(span, nodes=both[order], is_alias=tuple(aliases[order].tolist()))
+        result.append(span)
+    return result
+
+
+def _ends_with(reading: QuestionContext, node: int, span: Span) -> bool:
+    """Returns whether a word is the last one of an entity's label: a surname, not a first name."""
+    languages = (*reading.languages, "en", "mul")
+    (label,) = labels_of(reading.graph.node_labels, np.array([node], dtype=np.int32), languages)
+    return label is not None and words(label)[-1:] == [span.name]
 
 
 def _is_covered(left: int, right: int, spans: Sequence[Span]) -> bool:
