@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graph_service.link.inflection import base_forms, singular
 from graph_service.link.lexicon import Lexicon
 from graph_service.link.question import Atom, is_content, join_atoms
+from graph_service.link.spelled import other_spellings
 
 ARTICLE = "the "
 # A bound on work, far beyond any real question.
@@ -46,7 +47,11 @@ def other_forms(
                 return forms
             if right - left > 1 and not (atoms[right - 1].near and atoms[right - 1].spaced):
                 break
-            if is_content(atoms[left]) and is_content(atoms[right - 1]):
+            run = atoms[left:right]
+            if all(is_content(end) or len(end.text) == 1 for end in (run[0], run[-1])):
+                spellings = other_spellings(run, capitals=capitals)
+                forms.extend(Form(left, right, name) for name in spellings)
+            if is_content(run[0]) and is_content(run[-1]):
                 forms.extend(_forms_of(atoms, lexicon, capitals, left, right))
     return forms
 

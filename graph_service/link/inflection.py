@@ -18,6 +18,13 @@ _LONGEST_WORD = 60
 _MAX_FORMS_A_CASE = 48
 _LEAST_STEM = 2
 
+_ENDINGS_TEXT = """
+    ations ation ating ments ated ates ings ions ment ate ers ing ion ors al ed er es ly or e s
+"""
+_WORD_ENDINGS = tuple(_ENDINGS_TEXT.split())
+"""Of English words, the longest first."""
+_LEAST_ENGLISH_STEM = 4
+
 # Ending of a case -> endings of the nominative.
 _Endings = Mapping[str, tuple[str, ...]]
 _GENITIVE: _Endings = {
@@ -130,6 +137,18 @@ def base_forms(words: Sequence[str], /) -> Iterator[str]:
     elif _HEBREW.fullmatch(first):
         for stem in _without_prefix(first, _HEBREW_PREFIX):
             yield " ".join([stem, *words[1:]])
+
+
+def stem(word: str, /) -> str:
+    """Returns a word without its longest common ending; the word itself where little is left.
+
+    >>> stem("educated"), stem("education"), stem("wife")
+    ('educ', 'educ', 'wife')
+    """
+    for ending in _WORD_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_ENGLISH_STEM:
+            return word[: -len(ending)]
+    return word
 
 
 def singular(word: str, /) -> str | None:

@@ -12,9 +12,10 @@ from itertools import islice
 import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS
+from graph_service.link.inflection import stem
 from graph_service.link.letters import Vocabulary
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
-from graph_service.link.partial_names import PartialNames
+from graph_service.link.partial_names import IDS, PartialNames, named_by_id
 from graph_service.model.graph import KnowledgeGraph, LabelColumn, StringTable
 from graph_service.text.fold import normalise_name, relation_words, word_spans
 
@@ -87,6 +88,7 @@ class Lexicon:
     Attributes:
         relation_names: Labels of its relations, and the words of their ids, in normal form.
         relation_words: The words that those are made of, of three letters and more.
+        relation_stems: Those words without their endings: ``suppli`` of ``supplied by``.
 
     Args:
         relations: Those names and words.
@@ -96,6 +98,7 @@ class Lexicon:
     def __init__(self, relations: RelationNames, *, misspelt: bool = True) -> None:
         self.relation_names = relations.names
         self.relation_words = relations.words
+        self.relation_stems = frozenset(map(stem, relations.words))
         self._misspelt = misspelt
         self._spelling: SpellingIndex | None = None
         self._partial_names: PartialNames | None = None
@@ -120,7 +123,8 @@ class Lexicon:
             return ExactLabels(graph)
         with self._lock:
             if self._spelling is None:
-                self._spelling = SpellingIndex.build(graph.node_labels)
+                named = {**graph.node_labels, IDS: named_by_id(graph)}
+                self._spelling = SpellingIndex.build(named)
             return self._spelling
 
     def partial_names(self, graph: KnowledgeGraph, /) -> PartialNames | None:
@@ -156,7 +160,7 @@ class PartLexicon(Lexicon):
             return ExactLabels(graph)
         nodes = np.unique(np.array(self._named, dtype=np.int32))
         labels = {}
-        for language, column in graph.node_labels.items():
+        for language, column in (*graph.node_labels.items(), (IDS, named_by_id(graph))):
             rows = np.flatnonzero(np.isin(column.index, nodes))
             texts = StringTable.build(column.texts.take(rows))
             labels[language] = LabelColumn(column.index[rows], texts)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from graph_service.link.question import is_content, join_atoms
+from graph_service.link.question import are_initials, is_content, join_atoms
 from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty
 from graph_service.model.graph import Bool, Int32, labels_of
@@ -44,6 +46,15 @@ class NameClassifier:
             )
             if written and reading.writes_capitals:
                 return Certainty.WRITTEN
+            if are_initials(atoms):
+                # Of ``U.N.O.`` the first two are no name.
+                if any(
+                    are_initials(reading.atoms[first:last])
+                    for first, last in _longer(left, right, len(reading.atoms))
+                ):
+                    return Certainty.NO
+                shown = all(atom.capital for atom in atoms)
+                return Certainty.WRITTEN if shown else Certainty.COMMON
             alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
             return (
                 Certainty.COMMON if alone and atoms[0].text not in FUNCTION_WORDS else Certainty.NO
@@ -51,7 +62,8 @@ class NameClassifier:
         if not entities:
             return Certainty.PLAIN
         if all(atom.text.isdigit() for atom in atoms):
-            return Certainty.COMMON
+            amount = reading.amounts.issuperset(range(left, right))
+            return Certainty.NO if amount else Certainty.COMMON
         name = join_atoms(atoms)
         plain = reading.lexicon.is_plain_name(name, (atom.text for atom in content))
         noun = Certainty.PLAIN if plain else Certainty.COMMON
@@ -101,3 +113,9 @@ class NameClassifier:
             if label is None or (shouted if label.upper() == label else label != label.lower()):
                 return True
         return False
+
+
+def _longer(left: int, right: int, count: int) -> Sequence[tuple[int, int]]:
+    """Returns the runs among some atoms that are longer than one by an atom before or behind it."""
+    runs = ((left - 1, right), (left, right + 1))
+    return [(first, last) for first, last in runs if first >= 0 and last <= count]

@@ -26,6 +26,7 @@ from graph_service.model.graph import (
     NodeKind,
     StringTable,
     Uint8,
+    labels_of,
 )
 from graph_service.text.fold import name_of_id, words
 
@@ -130,8 +131,9 @@ class WordIndex:
         the highest first, then by node.
 
         Args:
-            run: The words, folded, no single letters.
-            numbers: Of those words.
+            run: The words, folded. Single letters count where digits stand beside them, as in a
+                code: ``s``, ``12``.
+            numbers: Of those words that are no single letters.
             most: How many at most.
         """
         if min(numbers) < 0:
@@ -140,7 +142,7 @@ class WordIndex:
         rarest = sizes.index(min(sizes))
         start = int(self.indptr[numbers[rarest]])
         places = self.places[start : start + min(sizes[rarest], _MAX_PLACES)] - rarest
-        if len(numbers) == 1:
+        if len(numbers) == 1 == len(run):
             # A word may stand twice in a label.
             places = places[: 2 * most]
         else:
@@ -149,7 +151,7 @@ class WordIndex:
                 places = places[self.words[places + step] == number]
         labels = np.searchsorted(self.offsets, places, side="right") - 1
         ends = self.offsets[labels + 1]
-        inside = (places + len(numbers) <= ends) & (self.lengths[labels] > len(numbers))
+        inside = (places + len(numbers) <= ends) & (self.lengths[labels] > len(run))
         found: dict[int, int] = {}
         for label in labels[inside].tolist():
             row = int(self.rows[label])
@@ -163,13 +165,24 @@ class WordIndex:
 
 def _holds(label: str, run: Sequence[str]) -> bool:
     """Returns whether words stand in a label in a row; hashes alone would not say for sure."""
-    some = [word for word in words(label) if not is_initial(word)]
+    exactly = any(map(is_initial, run))
+    some = [word for word in words(label) if exactly or not is_initial(word)]
     return any(some[i : i + len(run)] == list(run) for i in range(len(some) - len(run) + 1))
 
 
 def is_initial(word: str, /) -> bool:
     """Returns whether a folded word is one letter of the Latin alphabet."""
     return len(word) == 1 and word in ascii_lowercase
+
+
+def without_initials(run: Sequence[str], /) -> list[str]:
+    """Returns the words that are more than one letter."""
+    return [word for word in run if not is_initial(word)]
+
+
+def is_code(run: Sequence[str], /) -> bool:
+    """Returns whether a single letter and digits stand in a row: ``s``, ``12``."""
+    return any(map(is_initial, run)) and any(word.isdigit() for word in run)
 
 
 _LETTERS = hash_words(list(ascii_lowercase))[0]
@@ -187,7 +200,7 @@ class PartialNames:
 
     def __init__(self, graph: KnowledgeGraph, /, *, among: Sequence[int] | None = None) -> None:
         # Not the graph itself: what is kept with it must not keep it alive.
-        self._columns = {**graph.node_labels, _IDS: _named_by_id(graph)}
+        self._columns = {**graph.node_labels, IDS: named_by_id(graph)}
         self._edges = (graph.out_edges, graph.in_edges)
         self._is_entity = graph.node_kinds == NodeKind.ENTITY
         if among is not None:
@@ -210,20 +223,21 @@ class PartialNames:
             most: How many entities at most for each run.
         """
         asked = [code for code in dict.fromkeys((*languages, "en", "mul")) if code in self._columns]
-        runs = [[word for word in run if not is_initial(word)] for run in runs]
-        some = list(dict.fromkeys(word for run in runs for word in run))
+        runs = [list(run) if is_code(run) else without_initials(run) for run in runs]
+        some = list(dict.fromkeys(word for run in runs for word in without_initials(run)))
         wanted, counts = hash_words(some)
         if not (counts == 1).all():
             # Words of which one folds to none or to several: each for itself, for what it is.
             hashed = [hash_words([word])[0] for word in some]
             wanted = np.array([one[0] if len(one) == 1 else 0 for one in hashed], dtype=np.uint64)
         found: list[dict[int, int]] = [{} for _ in runs]
-        for language in [*(asked or sorted(self._columns)), _IDS]:
+        for language in [*(asked or sorted(self._columns)), IDS]:
             index = self._index(language)
             numbers = dict(zip(some, index.numbers(wanted), strict=True))
             for held, run in zip(found, runs, strict=True):
                 if run:
-                    held.update(index.find(run, [numbers[word] for word in run], most))
+                    listed = [numbers[word] for word in without_initials(run)]
+                    held.update(index.find(run, listed, most))
         return [
             [node for node, _ in sorted(held.items(), key=lambda item: (-item[1], item[0]))[:most]]
             for held in found
@@ -242,11 +256,18 @@ class PartialNames:
             return index
 
 
-_IDS = ""
+def names_of(graph: KnowledgeGraph, nodes: Int32, languages: Sequence[str], /) -> list[str | None]:
+    """Returns for each node its label in the best language that has one, else what its id says."""
+    labels = labels_of(graph.node_labels, nodes, languages)
+    ids = graph.node_ids.take(nodes)
+    return [label or name_of_id(id_) for label, id_ in zip(labels, ids, strict=True)]
+
+
+IDS = ""
 """Stands for a language: names that are the ids of entities without a label."""
 
 
-def _named_by_id(graph: KnowledgeGraph) -> LabelColumn:
+def named_by_id(graph: KnowledgeGraph) -> LabelColumn:
     """Returns the names of the entities that have no label, from their ids, as a column."""
     labelled = np.zeros(graph.entity_count, dtype=np.bool_)
     for column in graph.node_labels.values():

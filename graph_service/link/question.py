@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph_service.text.fold import fold, index_tokens, word_spans, words
 from graph_service.text.function_words import FUNCTION_WORDS
@@ -14,7 +14,14 @@ _MAX_RUNS = 250_000
 _MAX_UNSPACED = 24
 
 _SENTENCE_END = re.compile(r"[.!?…。！？:;\n]")
+_SIGN = re.compile(r"[^\w\s]")
 _NEARNESS = re.compile(r"[\s\-‐‑]*")
+
+
+_PRONOUNS = frozenset(
+    ["he", "her", "him", "it", "me", "she", "they", "un", "us", "we", "who", "you"]
+)
+"""No pronoun follows an article, nor does an article of French; a short name does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,10 @@ class Atom:
         near: Whether only a space or hyphen parts it from the atom before.
         unspaced: Whether it is a character of a script without spaces.
         alone: Whether it is a whole word (a run of one character, if unspaced).
+        shouted: Whether all its letters, two or more, are capitals.
+        tight: Whether one sign alone, and no space, parts it from the atom before: ``R.U.N.``,
+            ``S-12``.
+        is_named: Whether it is a function word that the writing makes a name: ``IT``, ``the us``.
     """
 
     text: str
@@ -43,6 +54,9 @@ class Atom:
     near: bool
     unspaced: bool
     alone: bool
+    shouted: bool = False
+    tight: bool = False
+    is_named: bool = False
 
 
 def read_atoms(question: str, /) -> list[Atom]:
@@ -88,10 +102,27 @@ def read_atoms(question: str, /) -> list[Atom]:
                     near=near,
                     unspaced=False,
                     alone=True,
+                    shouted=len(raw) > 1 and raw.isupper(),
+                    tight=bool(atoms) and bool(_SIGN.fullmatch(between)),
                 )
             )
         end_before = end
-    return atoms
+    return _with_named_words(atoms)
+
+
+def _with_named_words(atoms: list[Atom]) -> list[Atom]:
+    """Returns atoms, of which function words are marked that the writing makes names: those all in
+    capitals among words that are not (``IT``), and pronouns after an article (``the us``).
+    """
+    calm = any(atom.cased and not atom.capital for atom in atoms)
+    marked = list(atoms)
+    for place, atom in enumerate(atoms[1:], start=1):
+        if atom.unspaced or len(atom.text) < 2 or atom.text not in FUNCTION_WORDS:
+            continue
+        after_article = atom.near and atoms[place - 1].text == "the" and atom.text in _PRONOUNS
+        if after_article or (calm and atom.shouted and not atom.first):
+            marked[place] = replace(atom, is_named=True)
+    return marked
 
 
 def writes_capitals(atoms: Sequence[Atom], /) -> bool:
@@ -133,7 +164,7 @@ def join_atoms(atoms: Sequence[Atom], /) -> str:
 
 def may_be_name(atoms: Sequence[Atom], /) -> bool:
     """Returns whether some atoms in a row can be a name at all; see ``naming``."""
-    if any(is_content(atom) for atom in atoms):
+    if any(is_content(atom) for atom in atoms) or are_initials(atoms):
         return True
     # ``Because of You``; and a single character of a script without capitals that stands alone.
     alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
@@ -144,4 +175,13 @@ def is_content(atom: Atom, /) -> bool:
     """Returns whether an atom can carry a name: no function word, no single letter."""
     if atom.unspaced:
         return True
-    return len(atom.text) > 1 and atom.text not in FUNCTION_WORDS
+    return len(atom.text) > 1 and (atom.is_named or atom.text not in FUNCTION_WORDS)
+
+
+def are_initials(atoms: Sequence[Atom], /) -> bool:
+    """Returns whether some atoms are single letters written as one: ``R.U.N.``, ``A-Z``."""
+    return (
+        len(atoms) > 1
+        and all(len(atom.text) == 1 and atom.text.isalpha() for atom in atoms)
+        and all(atom.tight for atom in atoms[1:])
+    )

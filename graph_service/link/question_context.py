@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_service.link.lexicon import Lexicon, lexicon_of
+from graph_service.link.quantities import quantities
 from graph_service.link.question import Atom, find_runs, is_content, read_atoms, writes_capitals
 from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.model.graph import KnowledgeGraph
@@ -27,6 +28,7 @@ class QuestionContext:
         writes_capitals: Whether capitals tell names in it.
         runs: Every run of atoms that can be a name, by its normal form: ``(left, right)``.
         rules: The numbers that decide.
+        amounts: Places of the atoms that are numbers of an amount (``over 100``).
     """
 
     question: str
@@ -38,6 +40,7 @@ class QuestionContext:
     writes_capitals: bool
     runs: Mapping[str, Sequence[tuple[int, int]]]
     rules: LinkingRules
+    amounts: frozenset[int]
 
     def begins_run(self, _left: int, right: int, /) -> bool:
         """Returns whether a capitalised word follows at once: a first name, not the whole name."""
@@ -74,14 +77,16 @@ def read(
 ) -> QuestionContext:
     """Returns a question as read against a graph."""
     atoms = tuple(read_atoms(question))
+    lexicon = lexicon_of(graph)
     return QuestionContext(
         question=question,
         graph=graph,
         languages=tuple(languages),
         overlay=overlay,
-        lexicon=lexicon_of(graph),
+        lexicon=lexicon,
         atoms=atoms,
         writes_capitals=writes_capitals(atoms),
         runs=find_runs(atoms, graph.names.longest),
         rules=rules,
+        amounts=quantities(question, atoms, lexicon.relation_words),
     )

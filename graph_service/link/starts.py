@@ -21,11 +21,12 @@ from graph_service.link.demonyms import places_of
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.linker import mentioned_spans
-from graph_service.link.question import is_content
+from graph_service.link.partial_names import names_of
 from graph_service.link.question_context import QuestionContext, read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.link.spans import Certainty, Span, without_overlaps
+from graph_service.link.spelled import code_spellings, may_bound_part
 from graph_service.link.unknown_names import without_others
 from graph_service.model.graph import Int32, KnowledgeGraph, NodeKind, labels_of
 from graph_service.model.overlay import Overlay
@@ -277,7 +278,7 @@ def _with_known_parts(
 def _ends_with(reading: QuestionContext, node: int, span: Span) -> bool:
     """Returns whether a word is the last one of an entity's label: a surname, not a first name."""
     languages = (*reading.languages, "en", "mul")
-    (label,) = labels_of(reading.graph.node_labels, np.array([node], dtype=np.int32), languages)
+    (label,) = names_of(reading.graph, np.array([node], dtype=np.int32), languages)
     return label is not None and words(label)[-1:] == [span.name]
 
 
@@ -354,8 +355,13 @@ def _partial(
     reading: QuestionContext, spans: Sequence[Span], chosen: Sequence[Span], rules: StartRules
 ) -> Iterator[StartCandidate]:
     """Yields the entities of partial names and of demonyms."""
-    runs = list(_partial_runs(reading, rules))
-    texts = [[atom.text for atom in reading.atoms[left:right]] for left, right in runs]
+    runs: list[tuple[int, int]] = []
+    texts: list[list[str]] = []
+    for left, right in _partial_runs(reading, rules):
+        atoms = reading.atoms[left:right]
+        for text in ([atom.text for atom in atoms], *code_spellings(atoms)):
+            runs.append((left, right))
+            texts.append(text)
     index = reading.lexicon.partial_names(reading.graph)
     parts: list[list[int]] = [[] for _ in runs]
     if index is not None:
@@ -402,16 +408,15 @@ def _partial(
 
 def _partial_runs(reading: QuestionContext, rules: StartRules) -> Iterator[tuple[int, int]]:
     """Yields the runs of words that may be a part of a name or a demonym: those that begin and end
-    with a content word.
+    with a content word or a code, and have no amount in them.
     """
     atoms = reading.atoms
-    for left, first in enumerate(atoms):
-        if not is_content(first) or first.unspaced:
-            continue
+    for left in range(len(atoms)):
         for right in range(left + 1, min(len(atoms), left + rules.part_words) + 1):
             if atoms[right - 1].unspaced:
                 break
-            if is_content(atoms[right - 1]):
+            amount = not reading.amounts.isdisjoint(range(left, right))
+            if may_bound_part(atoms, left, right) and not amount:
                 yield left, right
 
 
@@ -433,7 +438,8 @@ def _may_be_part(
         return True
     word = reading.atoms[left].text
     nodes = nodes_of.get(word, np.zeros(0, dtype=np.int32))
-    return len(word) >= rules.part_letters and not _is_class(reading, word, nodes)
+    long = len(word) >= rules.part_letters or not (word.isalpha() or word.isdigit())
+    return long and not _is_class(reading, word, nodes)
 
 
 def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[list[int]]:

@@ -2,31 +2,28 @@
 
 *Where is bob marley buried?* holds a part of the label Bob Kane. But ``marley`` belongs to the name
 too, and that label does not have it: another Bob is meant. What stands beside a part of a name
-is not of it where it is a function word, a word that people ask for relations with, a title or a
-common noun, in any of its forms. Only of English questions is it known which words these are.
+is not of it where it is a function word, a word that people ask for relations with or that names a
+relation of the graph, a title or a common noun, in any of its forms. And another number is another
+thing: *Shaft S-99* is not Shaft S-12. Only of English questions is it known which words these are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS, TITLES
-from graph_service.link.partial_names import is_initial
+from graph_service.link.inflection import stem
+from graph_service.link.partial_names import is_initial, names_of
 from graph_service.link.question_context import QuestionContext
-from graph_service.model.graph import labels_of
 from graph_service.text.fold import words
 from graph_service.text.function_words import FUNCTION_WORDS, is_english
 from graph_service.text.relation_phrases import asking_words, read_phrases
 
-_ENDINGS_TEXT = """
-    ations ation ating ments ated ates ings ions ment ate ers ing ion ors al ed er es ly or e s
-"""
-_ENDINGS = tuple(_ENDINGS_TEXT.split())
-"""The longest first."""
-_LEAST_STEM = 4
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
 def without_others(
@@ -41,15 +38,35 @@ def without_others(
         nodes: Entities of which these words are a name, or a part of the label.
     """
     beside = _names_beside(reading, left, right) if nodes else ()
-    if not beside:
+    number = _number_after(reading, right)
+    if not (beside or number):
         return list(nodes)
     numbers = np.array(nodes, dtype=np.int32)
-    labels = labels_of(reading.graph.node_labels, numbers, (*reading.languages, "en", "mul"))
+    labels = names_of(reading.graph, numbers, (*reading.languages, "en", "mul"))
     return [
         node
         for node, label in zip(nodes, labels, strict=True)
-        if label is not None and _holds_all(label, beside)
+        if label is not None and _holds_all(label, beside) and _may_have(label, number)
     ]
+
+
+def _number_after(reading: QuestionContext, right: int) -> str:
+    """Returns the number that follows a place at once, after a letter of its code or none; empty
+    where there is none, or where it is an amount or a year.
+    """
+    atoms = reading.atoms
+    while right < len(atoms) and atoms[right].near and is_initial(atoms[right].text):
+        right += 1
+    if right >= len(atoms) or right in reading.amounts or not atoms[right].near:
+        return ""
+    text = atoms[right].text
+    return text if text.isdigit() and not _YEAR.fullmatch(text) else ""
+
+
+def _may_have(label: str, number: str) -> bool:
+    """Returns whether a label has a number, or none at all: *Shaft S-99* is not Shaft S-12."""
+    held = [word for word in words(label) if word.isdigit()]
+    return not number or not held or number in held
 
 
 def _names_beside(reading: QuestionContext, left: int, right: int) -> tuple[str, ...]:
@@ -87,7 +104,8 @@ def _is_ordinary(word: str, reading: QuestionContext) -> bool:
         is_initial(word)
         or any(letter.isdigit() for letter in word)
         or word in FUNCTION_WORDS
-        or _stem(word) in _ordinary_stems()
+        or stem(word) in _ordinary_stems()
+        or stem(word) in reading.lexicon.relation_stems
         or reading.lexicon.is_plain(word)
     )
 
@@ -95,16 +113,4 @@ def _is_ordinary(word: str, reading: QuestionContext) -> bool:
 @cache
 def _ordinary_stems() -> frozenset[str]:
     named = {word for names, _ in read_phrases() for name in names for word in words(name)}
-    return frozenset(map(_stem, named | asking_words() | COMMON_NOUNS | TITLES))
-
-
-def _stem(word: str) -> str:
-    """Returns a word without its longest common ending; the word itself where little is left.
-
-    >>> _stem("educated"), _stem("education"), _stem("wife")
-    ('educ', 'educ', 'wife')
-    """
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
-            return word[: -len(ending)]
-    return word
+    return frozenset(map(stem, named | asking_words() | COMMON_NOUNS | TITLES))

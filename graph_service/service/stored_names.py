@@ -17,7 +17,7 @@ from graph_service.link.forms import other_forms
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.lexicon import Lexicon
 from graph_service.link.misspelt import allowed_distance, edit_distance
-from graph_service.link.partial_names import MOST_WORDS, is_initial
+from graph_service.link.partial_names import MOST_WORDS, is_code, without_initials
 from graph_service.link.question import (
     Atom,
     find_runs,
@@ -26,6 +26,7 @@ from graph_service.link.question import (
     read_atoms,
     writes_capitals,
 )
+from graph_service.link.spelled import code_spellings, may_bound_part
 from graph_service.link.starts import START_RULES
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
@@ -226,12 +227,20 @@ class StoredNameReader:
     def _read_parts(self) -> None:
         """Notes the entities of the highest degree of each part of a name, within the bound."""
         of_run: list[list[str]] = []
-        for left, right in self._content_runs(1, START_RULES.part_words):
-            words = [atom.text for atom in self._atoms[left:right] if not is_initial(atom.text)]
-            if self._is_in_name(left, right) or len("".join(words)) < START_RULES.part_letters:
+        for left, right in sorted(self._places):
+            atoms = self._atoms[left:right]
+            if right - left > START_RULES.part_words or not may_bound_part(
+                self._atoms, left, right
+            ):
                 continue
-            hits = self._hits.get(self._places[left, right], ())
-            of_run.append([hit.entity.id for hit in hits if _is_part(words, hit)])
+            for run in ([atom.text for atom in atoms], *code_spellings(atoms)):
+                words = run if is_code(run) else without_initials(run)
+                letters = "".join(words)
+                short = letters.isalpha() and len(letters) < START_RULES.part_letters
+                if short or self._is_in_name(left, right):
+                    continue
+                hits = self._hits.get(" ".join(run), ())
+                of_run.append([hit.entity.id for hit in hits if _is_part(words, hit)])
         ids = list(dict.fromkeys(id_ for some in of_run for id_ in some))
         if not ids:
             return
@@ -264,5 +273,5 @@ def _is_part(words: Sequence[str], hit: SearchHit) -> bool:
     label = normalise_name(hit.matched).split()
     if hit.is_alias or not words or not len(words) < len(label) <= MOST_WORDS:
         return False
-    some = [word for word in label if not is_initial(word)]
+    some = label if is_code(words) else without_initials(label)
     return any(some[at : at + len(words)] == list(words) for at in range(len(some)))

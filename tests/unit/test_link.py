@@ -75,7 +75,7 @@ def world() -> KnowledgeGraph:
         ("Who wrote It?", ["Q15"]),
         ("Who directed Schindler's List?", ["Q16"]),
         ("Who played in Saint Etienne, and who in SAINT-ÉTIENNE?", ["Q21"]),
-        ("What did J.F.K. do?", []),
+        ("What did J.F.K. do?", ["Q10"]),
         ("Which wife did JFK have?", ["Q10"]),
         ("How old was John F Kennedy?", ["Q10"]),
         ("Who sang Zwolf?", ["Q24"]),
