@@ -40,6 +40,8 @@ class LinkingRules:
         proper_share: An entity of a smaller share of the statements of the highest degree tells
             nothing of that.
         max_alternatives: How many runners-up a mention keeps.
+        version: Of the rules themselves, which are no numbers: 2 since names are tried in other
+            spellings and amounts are no names.
     """
 
     written: float = 1.0
@@ -64,6 +66,7 @@ class LinkingRules:
     proper_entities: int = 5
     proper_share: float = 0.3
     max_alternatives: int = 5
+    version: int = 2
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
