@@ -291,8 +291,9 @@ class CandidateJudge:
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
 
     def _is_noun_of_end(self, named: NamedNodes, walks: CandidateWalks) -> bool:
-        """Returns whether words only name what the last step leads to: ``actors`` of a cast."""
-        if not self.strict or named.is_entity or len(named.words) > 1:
+        """Returns whether words only name what is counted: ``actors`` of a cast, whatever their job."""
+        is_counted = self.strict and self.asked.form is AskedForm.COUNT
+        if not is_counted or named.is_entity or len(named.words) > 1:
             return False
         noun = named.words[0]
         return not kin_of(singular(noun)) and names_end(noun, walks, self.texts)
