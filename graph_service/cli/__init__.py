@@ -37,12 +37,12 @@ def main(
     some questions failed (retrieve); 4 set-up; 5 store; 6 a limit; 130
     interrupted.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    raw = "--raw" in given
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    raw = "--raw" in words
     with visible_streams(raw=raw):
-        output = Output(as_json="--json" in given, raw=raw)
+        output = Output(as_json="--json" in words, raw=raw)
         try:
-            return _run(given, output, parser(given))
+            return _run(words, output, parser(words))
         except GraphServiceError as error:
             output.error(error)
             return exit_code(error)
@@ -67,19 +67,19 @@ def main(
             return exit_code(mapped)
 
 
-def _run(given: Sequence[str], output: Output, parser: argparse.ArgumentParser) -> int:
-    if any("\0" in text for text in given):
+def _run(words: Sequence[str], output: Output, parser: argparse.ArgumentParser) -> int:
+    if any("\0" in text for text in words):
         raise InputError("an argument has a NUL byte, which no file name can have")
-    found = parser.parse_args(given)
-    if not hasattr(found, "run"):
+    parsed = parser.parse_args(words)
+    if not hasattr(parsed, "run"):
         parser.print_help()
         return EXIT_INPUT
     from graph_service.cli.options import read_options
 
-    options = read_options(found.options, found)
+    options = read_options(parsed.options, parsed)
     with _own_prompts(options):
         # A verb prints and returns its exit code, or returns a report.
-        result = found.run(options, output)
+        result = parsed.run(options, output)
         code: int = result if isinstance(result, int) else output.report(result)
     sys.stdout.flush()
     return code

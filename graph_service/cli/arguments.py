@@ -44,21 +44,21 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parses, and refuses what is left over here, where the verb's own options are known."""
         self._refuse_before_verb(sys.argv[1:] if args is None else args)
-        found, extras = super().parse_known_args(args, namespace)
+        parsed, extras = super().parse_known_args(args, namespace)
         if extras:
             self._refuse(extras)
-        return found, extras
+        return parsed, extras
 
     def error(self, message: str) -> NoReturn:
         """Raises ``InputError`` with what argparse has to say, or better words for it."""
         choice, number = _CHOICE.fullmatch(message), _NUMBER.fullmatch(message)
         if choice is not None:
-            name, given = choice["name"], choice["given"]
+            name, value = choice["name"], choice["given"]
             choices = self._choices(name)
             self._fail(
-                f"{name} must be one of {', '.join(choices)}; got {given!r}",
+                f"{name} must be one of {', '.join(choices)}; got {value!r}",
                 argument=name,
-                meant=get_close_matches(given, choices, n=1),
+                meant=get_close_matches(value, choices, n=1),
             )
         if number is not None:
             self._fail(
@@ -94,7 +94,9 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _refuse_before_verb(self, args: Sequence[str]) -> None:
-        verbs = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+        verbs = [
+            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         name = args[0].partition("=")[0] if args else ""
         known = [text for action in self._actions for text in action.option_strings]
         if verbs and re.match("--?[A-Za-z]", name) and name not in known:

@@ -122,10 +122,14 @@ def _run(parts: _Demo, options: DemoOptions, model: ChatModel | None) -> dict[st
         question_id=question.id,
     )
     _print_answer(parts, first)
-    lacking = demo_question(DEMO_LACKING_ID)
-    _head(parts, f"Asked what the graph lacks: {lacking.question}")
+    unanswerable = demo_question(DEMO_LACKING_ID)
+    _head(parts, f"Asked what the graph lacks: {unanswerable.question}")
     second = answer(
-        lacking.question, retriever=parts.client, model=model, graph=GRAPH, question_id=lacking.id
+        unanswerable.question,
+        retriever=parts.client,
+        model=model,
+        graph=GRAPH,
+        question_id=unanswerable.id,
     )
     _print_answer(parts, second)
     record["answers"] = [first, second]
@@ -167,20 +171,20 @@ def _score(parts: _Demo, question: GoldQuestion, first: Answer) -> dict[str, Any
     statements = parts.service.store.statements(
         parts.service.graph(GRAPH).edition, list(question.statement_ids)
     )
-    ids = {part for one in statements.values() for part in (one.head, one.relation)}
-    ids |= {getattr(one.value, "id", "") for one in statements.values()} - {""}
+    ids = {part for edge in statements.values() for part in (edge.head, edge.relation)}
+    ids |= {getattr(edge.value, "id", "") for edge in statements.values()} - {""}
     labels = {
         id_: entity.labels.get("en", id_)
         for id_, entity in parts.service.entities(sorted(ids), graph=GRAPH).found.items()
     }
     for id_ in question.statement_ids:
-        one = statements[id_]
+        edge = statements[id_]
         triple = Triple(
             id_,
-            EntityRef(one.head, labels.get(one.head, one.head)),
-            RelationRef(one.relation, labels.get(one.relation, one.relation)),
-            one.value,
-            display_value(one.value, lambda raw: labels.get(raw, raw)),
+            EntityRef(edge.head, labels.get(edge.head, edge.head)),
+            RelationRef(edge.relation, labels.get(edge.relation, edge.relation)),
+            edge.value,
+            display_value(edge.value, lambda raw: labels.get(raw, raw)),
         )
         parts.output.line(f"  gold  {citation([triple])}  {triple.head.label}")
     report = score_answers([first], [question])
@@ -218,7 +222,7 @@ def _perturb(parts: _Demo, seeds: int, model: ChatModel | None) -> _Perturbed:
     experiment = open_experiment(plan, parts.client, models=models).experiment
     # What a model says without knowledge would cost a tenth more requests.
     cells = tuple(cell for cell in experiment.cells if cell.condition.strategy is not None)
-    asked = replace(experiment, cells=cells).asked()
+    pairs = replace(experiment, cells=cells).asked()
     count = len(experiment.subjects[GRAPH])
     _head(
         parts,
@@ -227,24 +231,24 @@ def _perturb(parts: _Demo, seeds: int, model: ChatModel | None) -> _Perturbed:
     )
     shown = not parts.output.as_json and sys.stderr.isatty()
     answers: list[CellAnswer] = []
-    for made in answers_of(experiment, asked, with_fates=False):
+    for made in answers_of(experiment, pairs, with_fates=False):
         answers.append(made)
         if shown:
-            end = "\n" if len(answers) == len(asked) else ""
-            print(f"\r  {len(answers)} of {len(asked)}", end=end, file=sys.stderr, flush=True)
+            end = "\n" if len(answers) == len(pairs) else ""
+            print(f"\r  {len(answers)} of {len(pairs)}", end=end, file=sys.stderr, flush=True)
     scored = [
         line
-        for (cell, subject), made in zip(asked, answers, strict=True)
+        for (cell, subject), made in zip(pairs, answers, strict=True)
         for line in score_lines(
             made, subject.gold.kind, score_answer(made.answer, subject.gold, cell)
         )
     ]
-    found = analyse(cells, scored, statistics=plan.statistics, scores=plan.scores)
+    analysis = analyse(cells, scored, statistics=plan.statistics, scores=plan.scores)
     failed = sum(made.answer.failure is not None for made in answers)
     example = find_changed(cells, answers)
     strategy, method = plan.strategies[0].value, plan.views[0].name
     lines = [f"{count} questions, {strategy}, {method} at {LEVEL:.0%}, {seeds} random seeds"]
-    lines += [_compared(name, found.rows) for name in SCORES]
+    lines += [_compared(name, analysis.rows) for name in SCORES]
     if failed:
         lines.append(f"{failed} answers failed, and are in no score")
     if example is not None:
@@ -252,7 +256,7 @@ def _perturb(parts: _Demo, seeds: int, model: ChatModel | None) -> _Perturbed:
     for line in lines:
         for part in textwrap.wrap(line, WIDTH - 2, subsequent_indent="    "):
             parts.output.line(f"  {part}")
-    return _Perturbed(found.rows, example)
+    return _Perturbed(analysis.rows, example)
 
 
 def _compared(score: str, rows: Sequence[Row]) -> str:

@@ -148,14 +148,14 @@ def _serve_http(
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
         raise InputError(
             f"--http takes HOST:PORT, got {address!r}",
             argument="http",
             hint="For instance: --http 127.0.0.1:8001",
         )
-    return found["six"] or found["host"], int(found["port"])
+    return match["six"] or match["host"], int(match["port"])
 
 
 def _require_key(listening: socket.socket, options: McpOptions, keyring: Keyring) -> None:

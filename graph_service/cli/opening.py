@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from queries.datasets.case import Case
 
 
-def settings_of(options: VerbOptions, /, **given: object) -> Settings:
+def settings_of(options: VerbOptions, /, **values: object) -> Settings:
     """Returns the settings of the environment with the options over them, and what is given."""
-    named: dict[str, Any] = dict(given)
+    named: dict[str, Any] = dict(values)
     if isinstance(options, StoreOptions):
         named["store"] = options.store
     if isinstance(options, GraphOptions):
@@ -34,18 +34,18 @@ def settings_of(options: VerbOptions, /, **given: object) -> Settings:
     return replace(read_settings(), **{name: value for name, value in named.items() if value})
 
 
-def open_from(options: StoreOptions, output: Output, /, **given: object) -> Service:
+def open_from(options: StoreOptions, output: Output, /, **values: object) -> Service:
     """Opens the store that the options name, says which on stderr, and returns the service.
 
     Args:
         options: Of the verb.
         output: Of the verb.
-        given: Settings that the verb has options for.
+        values: Settings that the verb has options for.
 
     Raises:
         InputError: The store is a file that is not there; only ``load`` makes one.
     """
-    settings = settings_of(options, **given)
+    settings = settings_of(options, **values)
     require_file(settings.store_url)
     service = open_service(settings=settings)
     output.note(f"store {service.store.url}")
@@ -103,7 +103,7 @@ def _forget_empty(store: Store, graph: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class QuestionLine:
     """A question of a file.
 
     Attributes:
@@ -116,10 +116,10 @@ class AskedQuestion:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
+def questions_of(options: RetrieveOptions, /) -> list[QuestionLine]:
     """Returns the question given, or those of a file of any format that ``answer`` reads."""
     if options.question is not None and options.questions is None:
-        return [AskedQuestion("1", options.question)]
+        return [QuestionLine("1", options.question)]
     if options.questions is None or options.question is not None:
         raise InputError("give either a question or --questions FILE", argument="question")
     from queries.datasets.cases import QuestionFormat, format_of
@@ -134,24 +134,24 @@ def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     # Who writes lines of their own names entities to have them taken; a published file names
     # those that are right, and finding them is a part of what is measured.
     own = format_of(options.questions, options.question_format) is QuestionFormat.LINES
-    found = []
+    questions = []
     for case in cases:
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if case.entity_ids and (own or options.given_entities):
-            given["entity_ids"] = case.entity_ids
+            values["entity_ids"] = case.entity_ids
         if case.question_vector is not None:
-            given["question_vector"] = case.question_vector
-        found.append(AskedQuestion(case.id, search_text(case.history, case.question), given))
-    return found
+            values["question_vector"] = case.question_vector
+        questions.append(QuestionLine(case.id, search_text(case.history, case.question), values))
+    return questions
 
 
 def cases_of_file(path: str, options: QuestionFileOptions, /) -> Sequence[Case]:
     """Returns the questions of a file, by its format or the one that the options name."""
     from queries.datasets.cases import format_of, read_question_file
 
-    found = read_question_file(
+    questions = read_question_file(
         path,
         question_format=format_of(path, options.question_format),
         language=options.question_language,
     )
-    return found[: options.first]
+    return questions[: options.first]

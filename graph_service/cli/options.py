@@ -143,23 +143,25 @@ def add_options(verb: argparse.ArgumentParser, cls: type, /) -> None:
         verb.add_argument(flag, action=action)
 
 
-def read_options(cls: type[T], found: argparse.Namespace, /) -> T:
+def read_options(cls: type[T], parsed: argparse.Namespace, /) -> T:
     """Returns the dataclass that parsed arguments make.
 
     Raises:
         InputError: A value can't be read, or is out of its bounds.
     """
-    values = {name: _value(each, getattr(found, name)) for name, each in options_of(cls).items()}
+    values = {name: _value(each, getattr(parsed, name)) for name, each in options_of(cls).items()}
     known = dict(values)
     for name, taken in _requests_of(cls).items():
-        known |= {each.name: _value(each, getattr(found, each.name)) for each in taken.options}
-        asked = {
+        known |= {each.name: _value(each, getattr(parsed, each.name)) for each in taken.options}
+        stated = {
             each.name: known[each.name]
             for each in options_of(taken.kind).values()
             if each.facts.of_command_line and each.name in known
         }
-        given = {key: one for key, one in taken.given.items() if asked.get(key) is None}
-        values[name] = taken.kind(**{**asked, **given})
+        preset_values = {
+            key: value for key, value in taken.given.items() if stated.get(key) is None
+        }
+        values[name] = taken.kind(**{**stated, **preset_values})
     made = cls(**values)
     check_bounds(made)
     return made

@@ -195,11 +195,11 @@ VERBS = (
 )
 
 
-def make_parser(given: Sequence[str] | None = None, /) -> argparse.ArgumentParser:
+def make_parser(words: Sequence[str] | None = None, /) -> argparse.ArgumentParser:
     """Returns the parser of the command line.
 
     Args:
-        given: What is going to be parsed, so that the options of no other verb are imported; None
+        words: What is going to be parsed, so that the options of no other verb are imported; None
             for those of all verbs.
     """
     parser = Parser(
@@ -216,7 +216,7 @@ def make_parser(given: Sequence[str] | None = None, /) -> argparse.ArgumentParse
             description=each.help,
             epilog=examples(EXAMPLES.get(each.name, ())),
         )
-        if given is None or each.name in given[:1]:
+        if words is None or each.name in words[:1]:
             _add_options(verb, each)
     return parser
 
@@ -232,20 +232,20 @@ def _add_options(verb: argparse.ArgumentParser, each: Verb) -> None:
         _add_words(verb, options)
 
 
-def _add_words(verb: argparse.ArgumentParser, ones: Sequence[Subverb | SubverbGroup]) -> None:
+def _add_words(verb: argparse.ArgumentParser, subverbs: Sequence[Subverb | SubverbGroup]) -> None:
     from graph_service.cli.options import Subverb, add_options
 
     words = verb.add_subparsers(title="verbs", metavar="WHAT", required=True)
-    for one in ones:
-        shown = one.examples if isinstance(one, Subverb) else ()
+    for subverb in subverbs:
+        shown = subverb.examples if isinstance(subverb, Subverb) else ()
         word = words.add_parser(
-            one.name, help=one.help, description=one.help, epilog=examples(shown)
+            subverb.name, help=subverb.help, description=subverb.help, epilog=examples(shown)
         )
-        if isinstance(one, Subverb):
-            word.set_defaults(run=_imported_when_called(one.run), options=one.options)
-            add_options(word, one.options)
+        if isinstance(subverb, Subverb):
+            word.set_defaults(run=_imported_when_called(subverb.run), options=subverb.options)
+            add_options(word, subverb.options)
         else:
-            _add_words(word, one.words)
+            _add_words(word, subverb.words)
 
 
 def _imported_when_called(name: str) -> Callable[..., int]:

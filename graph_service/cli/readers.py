@@ -31,7 +31,7 @@ def read_vector(path: str, /) -> tuple[float, ...]:
 def vector_of(data: object, /) -> tuple[float, ...]:
     """Returns the numbers of a JSON list; raises ``InputError`` where it is none of numbers."""
     if not isinstance(data, list) or not all(
-        isinstance(number, int | float) and not isinstance(number, bool) for number in data
+        isinstance(value, int | float) and not isinstance(value, bool) for value in data
     ):
         raise InputError("a vector is a JSON list of numbers", argument="question_vector")
-    return tuple(float(number) for number in data)
+    return tuple(float(value) for value in data)

@@ -34,7 +34,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]*")
 OPEN_RATE = 10.0
 """Retrievals a second of each client, where other machines may call without a key."""
 
-SPARE_DESCRIPTORS = 256
+RESERVED_DESCRIPTORS = 256
 """Kept beside those of connections: the store, snapshots, loaded libraries."""
 
 
@@ -105,8 +105,8 @@ def serve(options: ServeOptions, output: Output, /) -> int:
                 finally:
                     signal.signal(signal.SIGTERM, previous)
                     abandoned = server.abandoned
-                    for place in abandoned:
-                        output.note(f"abandoned: {described(place)}")
+                    for job in abandoned:
+                        output.note(f"abandoned: {described(job)}")
                     if server.is_at_work:
                         # Python would wait for their threads for ever.
                         _end_now(1 if abandoned else 0)
@@ -144,15 +144,15 @@ def raise_descriptor_limit(connections: int, /) -> int:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + SPARE_DESCRIPTORS
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        new = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    needed = connections + RESERVED_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        new = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
             soft = new
     if soft == resource.RLIM_INFINITY:
         return connections
-    return max(1, min(connections, soft - SPARE_DESCRIPTORS))
+    return max(1, min(connections, soft - RESERVED_DESCRIPTORS))
 
 
 def server_options(options: ServeOptions, settings: Settings, /) -> ServerOptions:

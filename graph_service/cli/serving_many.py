@@ -105,8 +105,8 @@ def _run(task: _Task, number: int, channel: int) -> None:
 
     take_from_one_place()
     # They come to all processes at once, and the one that listens passes them on in their turn.
-    for asked in ENDINGS:
-        signal.signal(asked, signal.SIG_IGN)
+    for ending in ENDINGS:
+        signal.signal(ending, signal.SIG_IGN)
     # They were held back until now, and what this process begins must hear its own.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     parent = os.getppid()
@@ -153,8 +153,8 @@ def _serve(task: _Task, number: int, channel: int) -> int:
             share=partial(_share_weights, service, task.state.parent),
         )
         server.run()
-        for place in server.abandoned:
-            print(f"abandoned: {described(place)}", file=sys.stderr)
+        for job in server.abandoned:
+            print(f"abandoned: {described(job)}", file=sys.stderr)
         if server.abandoned:
             return 1
     return 0

@@ -18,7 +18,7 @@ from demo_graph import MARIA, copy_store
 from server_process import ServerProcess, answer_of, server_process
 from waiting import wait_until
 
-from graph_service.cli.serving import SPARE_DESCRIPTORS, raise_descriptor_limit
+from graph_service.cli.serving import RESERVED_DESCRIPTORS, raise_descriptor_limit
 
 QUERY = b'{"query": "{ graphs { nodes { name } } }"}'
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -205,8 +205,8 @@ def test_descriptors_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
     assert raise_descriptor_limit(40) == 40
     assert raise_descriptor_limit(500) == 500
-    assert asked == [(500 + SPARE_DESCRIPTORS, 1000)]
-    assert raise_descriptor_limit(5000) == 1000 - SPARE_DESCRIPTORS
+    assert asked == [(500 + RESERVED_DESCRIPTORS, 1000)]
+    assert raise_descriptor_limit(5000) == 1000 - RESERVED_DESCRIPTORS
 
 
 # Stuck workers, and the end

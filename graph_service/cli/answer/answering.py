@@ -55,11 +55,11 @@ def answer(options: AnswerOptions, output: Output, /) -> int:
 def _answer(options: AnswerOptions, output: Output) -> int:
     cases = cases_of(options)
     many = options.questions is not None
-    bare = 0
+    without_gold = 0
     if options.knowledge == Source.GOLD and RECIPES[Setting(options.setting)].facts:
         with_gold = [case for case in cases if has_gold(case)]
         # Where none has one, the first of them says what is missing.
-        bare = len(cases) - len(with_gold) if with_gold else 0
+        without_gold = len(cases) - len(with_gold) if with_gold else 0
         cases = with_gold or cases
     out = AnswerFile(Path(options.out), retry_failed=options.retry_failed) if options.out else None
     pending = out.pending(cases) if out else cases
@@ -114,10 +114,10 @@ def _answer(options: AnswerOptions, output: Output) -> int:
         output.object(answers[0])
     else:
         output.object(
-            {"answers": answers, "skipped": skipped, "failed": failed, "without_gold": bare}
+            {"answers": answers, "skipped": skipped, "failed": failed, "without_gold": without_gold}
         )
-    if bare:
-        output.note(f"{bare} questions have no gold set in their file, and were not asked")
+    if without_gold:
+        output.note(f"{without_gold} questions have no gold set in their file, and were not asked")
     lost = out.failed_among(cases) if out is not None else failed
     if skipped:
         before = f", {lost - failed} failed (--retry-failed asks them again)" * (lost > failed)
@@ -243,8 +243,8 @@ def _retriever(
     if options.amr is not None:
         from queries.datasets.amr import by_question, read_parses
 
-        asked = {case.id: search_text(case.history, case.question) for case in cases}
-        parses, _ = by_question(read_parses(options.amr), asked)
+        texts = {case.id: search_text(case.history, case.question) for case in cases}
+        parses, _ = by_question(read_parses(options.amr), texts)
     with open_ranker(name, settings_of(options), model, parses=parses) as ranker:
         steps = RelationRetriever(client, ranker, limits=limits)
         yield steps, steps.parameters()
@@ -257,7 +257,7 @@ def _unranked(options: AnswerOptions, client: Client) -> Retriever:
 
 def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan:
     setting, source = Setting(options.setting), Source(options.knowledge)
-    asked = options.request
+    request = options.request
     if options.right_share != 1.0 and source is not Source.GOLD:
         raise InputError("--right-share needs --knowledge gold", argument="right_share")
     gold = {}
@@ -266,7 +266,7 @@ def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan
             cases,
             client,
             graph=options.graph,
-            view=asked.view,
+            view=request.view,
             right_share=options.right_share,
             random_seed=options.swap_seed,
         )
@@ -274,13 +274,13 @@ def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan
         setting=setting,
         generation=_generation(options, setting),
         request=Request(
-            strategy_of(asked),
-            asked.graph,
-            asked.view,
-            asked.entity_ids,
-            preset_of(asked),
-            asked.limit,
-            other_options(asked),
+            strategy_of(request),
+            request.graph,
+            request.view,
+            request.entity_ids,
+            preset_of(request),
+            request.limit,
+            other_options(request),
         ),
         source=source,
         gold=gold,
@@ -300,14 +300,14 @@ def _generation(options: AnswerOptions, setting: Setting) -> Generation:
         "steps": options.steps,
         "passages": options.passage_count,
     }
-    given = {name: value for name, value in chosen.items() if value is not None}
-    drawn = replace(default_generation(setting), **given)
+    overrides = {name: value for name, value in chosen.items() if value is not None}
+    generation = replace(default_generation(setting), **overrides)
     if options.temperature is None:
-        return drawn
+        return generation
     if options.temperature == "none":
-        return replace(drawn, temperature=None)
+        return replace(generation, temperature=None)
     try:
-        return replace(drawn, temperature=float(options.temperature))
+        return replace(generation, temperature=float(options.temperature))
     except ValueError as error:
         raise InputError(
             f"--temperature is a number or none, got {options.temperature!r}",

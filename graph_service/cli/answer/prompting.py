@@ -26,19 +26,19 @@ def prompt(options: PromptOptions, output: Output, /) -> int:
         _show(options.name, prompts, output)
         return 0
     rows = [["name", "version", "used by", "placeholders"]]
-    for name, found in prompts.items():
+    for name, prompt in prompts.items():
         used = ", ".join(
             setting.value for setting, recipe in RECIPES.items() if recipe.prompt == name
         )
         of_builder = "dataset" if name.startswith(DATASET) else "score"
         used = used or _WITHIN.get(name, of_builder)
-        rows.append([name, found.version, used, ", ".join(found.placeholders) or "-"])
+        rows.append([name, prompt.version, used, ", ".join(prompt.placeholders) or "-"])
     output.table(rows)
     output.object(
         {
             "prompts": [
-                {"name": name, "version": found.version, "placeholders": found.placeholders}
-                for name, found in prompts.items()
+                {"name": name, "version": prompt.version, "placeholders": prompt.placeholders}
+                for name, prompt in prompts.items()
             ]
         }
     )
@@ -46,22 +46,22 @@ def prompt(options: PromptOptions, output: Output, /) -> int:
 
 
 def _show(name: str | None, prompts: dict[str, Prompt], output: Output) -> None:
-    found = prompts.get(name or "")
-    if found is None:
+    prompt = prompts.get(name or "")
+    if prompt is None:
         raise InputError(
             f"there is no prompt {name!r}" if name else "say which prompt to show",
             argument="name",
             hint=f"There are {', '.join(prompts)}.",
         )
-    output.line(f"# {name}@{found.version}")
-    for part in found.parts:
+    output.line(f"# {name}@{prompt.version}")
+    for part in prompt.parts:
         output.line(f"[[{part.role}]]")
         output.lines(part.content)
     output.object(
         {
             "name": name,
-            "version": found.version,
-            "placeholders": found.placeholders,
-            "messages": found.parts,
+            "version": prompt.version,
+            "placeholders": prompt.placeholders,
+            "messages": prompt.parts,
         }
     )

@@ -18,7 +18,7 @@ from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from queries.datasets.case import Case, both_wordings
 
-_ASKED_AT_ONCE = 100
+_BATCH = 100
 
 
 def questions(options: QuestionsOptions, output: Output, /) -> int:
@@ -75,17 +75,17 @@ def questions(options: QuestionsOptions, output: Output, /) -> int:
 
 
 def _known(cases: Sequence[Case], client: Client, *, graph: str, base_iri: str) -> Sequence[Case]:
-    wanted = sorted({id_ for case in cases for id_ in case.entity_ids})
-    found: set[str] = set()
-    for start in range(0, len(wanted), _ASKED_AT_ONCE):
-        ids = wanted[start : start + _ASKED_AT_ONCE]
+    ids_of_cases = sorted({id_ for case in cases for id_ in case.entity_ids})
+    known: set[str] = set()
+    for start in range(0, len(ids_of_cases), _BATCH):
+        ids = ids_of_cases[start : start + _BATCH]
         items = client.items([id_.removeprefix(base_iri) for id_ in ids], graph=graph)
-        found |= {id_ for id_, item in zip(ids, items, strict=True) if item is not None}
+        known |= {id_ for id_, item in zip(ids, items, strict=True) if item is not None}
     # Written as the graph has them, so that answer --given-entities finds them there.
     return [
         replace(case, entity_ids=tuple(id_.removeprefix(base_iri) for id_ in case.entity_ids))
         for case in cases
-        if case.entity_ids and set(case.entity_ids) <= found
+        if case.entity_ids and set(case.entity_ids) <= known
     ]
 
 

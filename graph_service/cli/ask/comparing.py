@@ -24,7 +24,7 @@ _COLUMNS = 110
 def compare(options: CompareOptions, output: Output, /) -> int:
     """Prints the place of everything retrieved on each side, and each side's answer."""
     sides = {BASE: None, **{name: view_ref(name) for name in options.views}}
-    asked = options.request
+    request = options.request
     with (
         chat_model(options, settings_of(options)) as model,
         open_from(options, output) as service,
@@ -36,50 +36,54 @@ def compare(options: CompareOptions, output: Output, /) -> int:
                 options.question,
                 retriever=client,
                 model=model,
-                strategy=asked.strategy,
+                strategy=request.strategy,
                 graph=options.graph,
                 view=view,
-                entity_ids=asked.entity_ids,
-                preset=asked.preset,
-                limit=asked.limit,
+                entity_ids=request.entity_ids,
+                preset=request.preset,
+                limit=request.limit,
             )
             for name, view in sides.items()
         }
-    output.object({"answers": [{"view": name, "answer": one} for name, one in answers.items()]})
+    output.object(
+        {"answers": [{"view": name, "answer": retrieved} for name, retrieved in answers.items()]}
+    )
     output.line(options.question)
     output.line()
-    output.table(_places(answers))
+    output.table(_ranks(answers))
     output.line()
     width = max(map(len, answers))
-    for name, one in answers.items():
+    for name, retrieved in answers.items():
         # The last line is the model's name, which all have in common.
-        lines = answer_lines(one)[:-1] or ["(nothing was retrieved)"]
-        if one.result is not None and one.result.status is Status.LOW_CONFIDENCE:
+        lines = answer_lines(retrieved)[:-1] or ["(nothing was retrieved)"]
+        if retrieved.result is not None and retrieved.result.status is Status.LOW_CONFIDENCE:
             lines.append("(nothing there is much like the question)")
         shown = [part for line in lines for part in textwrap.wrap(line, _COLUMNS - width)]
-        for place, line in enumerate(shown):
-            output.line(f"{'' if place else name:{width}}  {line}")
+        for rank, line in enumerate(shown):
+            output.line(f"{'' if rank else name:{width}}  {line}")
     output.line(f"({answers[BASE].model})")
-    return 0 if all(one.failure is None for one in answers.values()) else 1
+    return 0 if all(retrieved.failure is None for retrieved in answers.values()) else 1
 
 
-def _places(answers: dict[str, Answer]) -> list[list[str]]:
+def _ranks(answers: dict[str, Answer]) -> list[list[str]]:
     """Rows of all that was retrieved, in words, with its place on each side; * what views made."""
-    found: dict[str, list[str]] = {}
-    for column, one in enumerate(answers.values()):
-        items: list[ScoredTriple | ScoredPath] = [*one.result.items] if one.result else []
-        for place, item in enumerate(items, 1):
+    rows: dict[str, list[str]] = {}
+    for column, retrieved in enumerate(answers.values()):
+        items: list[ScoredTriple | ScoredPath] = (
+            [*retrieved.result.items] if retrieved.result else []
+        )
+        for rank, item in enumerate(items, 1):
             if isinstance(item, ScoredPath):
                 words = path_line(item.steps)
                 changes = [step.change for step in item.steps]
             else:
                 words, changes = triple_line(item.triple), [item.change]
-            cells = found.setdefault(words, [_ABSENT] * len(answers))
+            cells = rows.setdefault(words, [_ABSENT] * len(answers))
             # Several statements of one triple: the first place counts.
             if cells[column] == _ABSENT:
                 made = any(change.kind is not ChangeKind.UNCHANGED for change in changes)
-                cells[column] = f"{place}{'*' * made}"
+                cells[column] = f"{rank}{'*' * made}"
     return [
         [*answers, "place of what was retrieved; * as the view made it"],
-        *([*cells, words] for words, cells in found.items()),
+        *([*cells, words] for words, cells in rows.items()),
     ]

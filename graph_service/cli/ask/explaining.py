@@ -71,8 +71,8 @@ def item_lines(
     amounts = ", ".join(f"{name} {amount:.4f}" for name, amount in parts if amount)
     lines = [f"{_INDENT}{hangs}; score: {amounts or '0'}"]
     lines.extend(
-        f"{_INDENT}{'meets' if one.met else 'does not meet'} {one.text!r}"
-        for one in item.constraints
+        f"{_INDENT}{'meets' if constraint.met else 'does not meet'} {constraint.text!r}"
+        for constraint in item.constraints
     )
     if isinstance(item, ScoredPath):
         for step in item.steps:
@@ -100,12 +100,12 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
     source = result.provenance
     lines = [f"     status {result.status.value}{_relevance(result)}"]
     lines.extend(
-        f"     {one.kind.value} constraint {one.text!r} is {'met' if one.met else 'not met'}"
-        for one in result.constraints
+        f"     {constraint.kind.value} constraint {constraint.text!r} is {'met' if constraint.met else 'not met'}"
+        for constraint in result.constraints
     )
     if result.answer is not None:
         lines.append(f"     {result.answer.kind.value} answer {result.answer.text}, by")
-        lines += [f"       {triple_line(one.triple)}" for one in result.answer.basis]
+        lines += [f"       {triple_line(item.triple)}" for item in result.answer.basis]
     if result.interpretation is not None:
         lines += _interpretation_lines(result.interpretation)
     if isinstance(result, SubgraphResult):

@@ -114,8 +114,8 @@ def names_in(
                 ids.add(id_)
     if not ids:
         return {}
-    found = service.entities(sorted(ids), graph=graph).found
-    labels = {id_: _label(entity, languages) for id_, entity in found.items()}
+    entities = service.entities(sorted(ids), graph=graph).found
+    labels = {id_: _label(entity, languages) for id_, entity in entities.items()}
     return {id_: label for id_, label in labels.items() if label}
 
 
@@ -152,21 +152,23 @@ def result_lines(
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
-    unmet = ", ".join(f'"{one.text}"' for one in result.constraints if not one.met)
+    unmet = ", ".join(
+        f'"{constraint.text}"' for constraint in result.constraints if not constraint.met
+    )
     if unmet:
         lines.append(f"not met: {unmet}")
     if result.answer is not None:
         lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
     entries: list[ScoredTriple | ScoredPath] = [*result.items]
-    for number, entry in enumerate(entries, 1):
+    for rank, entry in enumerate(entries, 1):
         if isinstance(entry, ScoredPath):
-            lines.append(f"{number:3}. {entry.score:8.4f}  {path_line(entry.steps)}")
+            lines.append(f"{rank:3}. {entry.score:8.4f}  {path_line(entry.steps)}")
             lines.extend(
                 f"{'':15}{citation([step.triple])}{_changed(step.change)}" for step in entry.steps
             )
         else:
             lines.append(
-                f"{number:3}. {entry.score:8.4f}  {triple_line(entry.triple)}"
+                f"{rank:3}. {entry.score:8.4f}  {triple_line(entry.triple)}"
                 f"  [{entry.triple.head.id}]{_changed(entry.change)}"
             )
         if explain is not None:

@@ -14,7 +14,7 @@ import orjson
 from graph_service.cli.ask.explaining import snaks_of
 from graph_service.cli.ask.options import RetrieveOptions
 from graph_service.cli.ask.reading import names_in, result_lines
-from graph_service.cli.opening import AskedQuestion, open_from, questions_of
+from graph_service.cli.opening import QuestionLine, open_from, questions_of
 from graph_service.cli.output import Output, counted, error_fields, print_json
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.model.render import TextFormat, result_text
@@ -34,9 +34,9 @@ def retrieve(options: RetrieveOptions, output: Output, /) -> int:
     with open_from(options, output) as service:
         if options.questions is not None:
             return _retrieve_many(options, output, service, questions, with_details)
-        (asked,) = questions
+        (question,) = questions
         result = service.retrieve(
-            replace(options.request, question=asked.question, details=with_details)
+            replace(options.request, question=question.question, details=with_details)
         )
         output.object(result)
         _show(options, output, service, result)
@@ -47,7 +47,7 @@ def _retrieve_many(
     options: RetrieveOptions,
     output: Output,
     service: Service,
-    questions: Sequence[AskedQuestion],
+    questions: Sequence[QuestionLine],
     with_details: bool,
 ) -> int:
     records: list[dict[str, Any]] = []
@@ -59,25 +59,25 @@ def _retrieve_many(
             requests = [
                 replace(
                     options.request,
-                    question=asked.question,
+                    question=question.question,
                     details=with_details,
-                    **asked.options,
+                    **question.options,
                 )
-                for asked in part
+                for question in part
             ]
-            for asked, outcome in zip(part, service.retrieve_many(requests), strict=True):
+            for question, outcome in zip(part, service.retrieve_many(requests), strict=True):
                 failed += isinstance(outcome, GraphServiceError)
                 if lines is not None:
-                    record = orjson.dumps(to_plain(_record(asked, outcome)))
+                    record = orjson.dumps(to_plain(_record(question, outcome)))
                     if options.out == "-":
                         print_json(record)
                         sys.stdout.flush()
                     else:
                         print(record.decode(), file=lines, flush=True)
                 elif output.as_json:
-                    records.append(_record(asked, outcome))
+                    records.append(_record(question, outcome))
                 else:
-                    _show_outcome(options, output, service, asked, outcome)
+                    _show_outcome(options, output, service, question, outcome)
     if lines is None:
         output.object({"results": records})
     elif options.out != "-":
@@ -108,23 +108,23 @@ def _lines(path: str | None) -> Iterator[TextIO | None]:
         yield file
 
 
-def _record(asked: AskedQuestion, outcome: Outcome) -> dict[str, Any]:
+def _record(question: QuestionLine, outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, GraphServiceError):
-        return {"id": asked.id, "error": error_fields(outcome)}
-    return {"id": asked.id, "result": outcome}
+        return {"id": question.id, "error": error_fields(outcome)}
+    return {"id": question.id, "result": outcome}
 
 
 def _show_outcome(
     options: RetrieveOptions,
     output: Output,
     service: Service,
-    asked: AskedQuestion,
+    question: QuestionLine,
     outcome: Outcome,
 ) -> None:
     if not options.text:
-        output.line(f"# {asked.id}: {asked.question}")
+        output.line(f"# {question.id}: {question.question}")
     if isinstance(outcome, GraphServiceError):
-        output.note(f"error: question {asked.id}: {outcome}")
+        output.note(f"error: question {question.id}: {outcome}")
         return
     _show(options, output, service, outcome)
 

@@ -46,7 +46,7 @@ def build(options: KalmaBuildOptions, output: Output, /) -> int:
     _require_one(options)
     # Read before the store is opened: a mistake in a file is told at once.
     ngrams = read_corpus(options.corpus) if options.corpus is not None else None
-    given = read_pairs(options.pairs) if options.pairs is not None else ()
+    named_pairs = read_pairs(options.pairs) if options.pairs is not None else ()
     meter = TokenMeter(limit=options.token_limit)
     with (
         locked(options.out),
@@ -66,14 +66,14 @@ def build(options: KalmaBuildOptions, output: Output, /) -> int:
         material, fingerprints = graph_of(
             service, options.graph, options.language, options.drop_relations
         )
-        drawn = _pairs(given, options, service, output)
+        pairs = _pairs(named_pairs, options, service, output)
         take_folder(
             options.out,
             lock_of(
                 BUILDER,
                 settings={
                     "relation": options.relation,
-                    "count": options.count if options.relation else len(given),
+                    "count": options.count if options.relation else len(named_pairs),
                     "rounds": options.rounds,
                     "share": options.share,
                     "perplexity": perplexity.name,
@@ -93,7 +93,7 @@ def build(options: KalmaBuildOptions, output: Output, /) -> int:
         )
         evolver = Evolver(model, material, perplexity, generation_of(options), options.share)
         stages = stages_of(options)
-        made = build_set(drawn, evolver, stages, rounds=options.rounds)
+        made = build_set(pairs, evolver, stages, rounds=options.rounds)
         write_set(options.out, made, model.name)
     files = (GENERAL_NAME, SPECIFIC_NAME, PARAGRAPHS_NAME)
     return end_build(options, stages, files, len(made), output)
@@ -129,16 +129,16 @@ def _needed(echo: ChatModel | None) -> ChatModel:
 
 
 def _pairs(
-    given: Sequence[NamedPair], options: KalmaBuildOptions, service: Service, output: Output
+    named_pairs: Sequence[NamedPair], options: KalmaBuildOptions, service: Service, output: Output
 ) -> Sequence[NamedPair]:
     if options.relation is None:
-        return given
-    drawn = service.draws.pairs(
+        return named_pairs
+    pairs = service.draws.pairs(
         options.relation,
         count=options.count,
         random_seed=options.random_seed,
         graph=options.graph,
         languages=(options.language,),
     )
-    output.note(f"{len(drawn.triples):,} of {drawn.there:,} pairs of {options.relation} drawn")
-    return name_pairs(drawn.triples)
+    output.note(f"{len(pairs.triples):,} of {pairs.there:,} pairs of {options.relation} drawn")
+    return name_pairs(pairs.triples)

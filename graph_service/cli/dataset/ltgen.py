@@ -64,7 +64,7 @@ def build(options: LtgenBuildOptions, output: Output, /) -> int:
             ),
         )
         stages = stages_of(options)
-        asked, talked = build_set(
+        questions, talked = build_set(
             sample,
             Writer(model, generation_of(options), options.turns),
             stages,
@@ -72,7 +72,7 @@ def build(options: LtgenBuildOptions, output: Output, /) -> int:
             facts=options.facts,
             random_seed=options.random_seed,
         )
-        made = sum(write_set(options.out, asked, talked))
+        made = sum(write_set(options.out, questions, talked))
     files = (QUESTIONS_NAME, TURNS_NAME, REFERENCES_NAME)
     return end_build(options, stages, files, made, output)
 

@@ -93,22 +93,22 @@ def build(options: OkgqaBuildOptions, output: Output, /) -> int:
             ),
         )
         write_whole(folder / INSTRUCTION_NAME, f"{instruction}\n".encode())
-        drawn = service.draws.entities(
+        sample = service.draws.entities(
             count=options.each * len(sub_types),
             random_seed=options.random_seed,
             min_statements=options.least_facts,
             graph=material.graph,
             languages=(options.language,),
         )
-        output.note(f"{len(drawn.entities):,} of {drawn.there:,} entities drawn")
+        output.note(f"{len(sample.entities):,} of {sample.there:,} entities drawn")
         writer = Writer(
             model, material, generation_of(options), instruction, options.facts, options.random_seed
         )
         stages = stages_of(own)
-        made = build_round(seeds_of(sub_types, drawn.entities, each=options.each), writer, stages)
+        made = build_round(seeds_of(sub_types, sample.entities, each=options.each), writer, stages)
         write_round(folder, made, writer)
         if made and (folder / HUMAN_NAME).exists():
-            _propose(folder, model, writer, [one.id for one in made], output)
+            _propose(folder, model, writer, [seed.id for seed in made], output)
     return end_build(own, stages, (QUESTIONS_NAME, AUTOMATIC_NAME), len(made), output)
 
 
@@ -124,11 +124,11 @@ def _propose(
         output.note("the model rates as people do: nothing is proposed")
         return
     try:
-        said = propose(model, writer.instruction, lines, writer.generation)
+        proposal = propose(model, writer.instruction, lines, writer.generation)
     except RefusedError as error:
         output.note(f"no instruction is proposed: {error}")
         return
-    write_whole(folder / PROPOSED_NAME, f"{said}\n".encode())
+    write_whole(folder / PROPOSED_NAME, f"{proposal}\n".encode())
     output.note(
         f"{folder / PROPOSED_NAME} is a proposal; --instruction FILE begins a round with it"
     )
@@ -149,7 +149,7 @@ def stats(options: FolderOptions, output: Output, /) -> int:
 def _last(folder: Path) -> Path:
     """The last round, after a look at the locks and counts of all."""
     numbers = rounds_in(folder)
-    for number in numbers:
-        read_lock(round_folder(folder, number), BUILDER)
-        read_counts(round_folder(folder, number))
+    for round_number in numbers:
+        read_lock(round_folder(folder, round_number), BUILDER)
+        read_counts(round_folder(folder, round_number))
     return round_folder(folder, numbers[-1])

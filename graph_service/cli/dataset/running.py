@@ -127,8 +127,12 @@ def graph_of(
         uses.uses,
         read_relations(dropped or DEFAULT_RELATIONS),
     )
-    found = info.fingerprints
-    return material, {"name": info.name, "edges": found.edges, "content": found.content}
+    fingerprints = info.fingerprints
+    return material, {
+        "name": info.name,
+        "edges": fingerprints.edges,
+        "content": fingerprints.content,
+    }
 
 
 def stages_of(options: BuildOptions, /) -> Stages:
@@ -167,18 +171,18 @@ def tell_check(folder: Path, wrong: Sequence[str], output: Output, /) -> int:
     return 1 if wrong else 0
 
 
-def tell_stats(folder: Path, found: Description, output: Output, /) -> int:
+def tell_stats(folder: Path, description: Description, output: Output, /) -> int:
     """Prints figures, and what became of the items of each stage."""
     counts = read_counts(folder)
     output.object(
         {
-            "columns": {column.name: column.values for column in found.columns},
-            "notes": found.notes,
+            "columns": {column.name: column.values for column in description.columns},
+            "notes": description.notes,
             "stages": counts,
         }
     )
-    output.table(found.rows())
-    for note in found.notes:
+    output.table(description.rows())
+    for note in description.notes:
         output.line(note)
     for each in counts:
         output.line(each.text())

@@ -65,8 +65,8 @@ def compare(options: CompareOptions, output: Output, /) -> int:
     else:
         first = find_condition(own, options.first)
         pairs = [(first, find_condition(other, options.second or options.first))]
-    found = compare_pairs(pairs, statistics=plan.statistics)
-    output.object({"compared": found})
+    comparison = compare_pairs(pairs, statistics=plan.statistics)
+    output.object({"compared": comparison})
     output.table(
         [
             ["score", "first", "second", "mean", "mean of the second", "difference", "p"],
@@ -80,12 +80,12 @@ def compare(options: CompareOptions, output: Output, /) -> int:
                     difference(row.difference),
                     p_words(row.p),
                 ]
-                for row in found
+                for row in comparison
                 if not plan.scores or row.score in plan.scores
             ),
         ]
     )
-    lost = max(row.only_first + row.only_second for row in found)
+    lost = max(row.only_first + row.only_second for row in comparison)
     if lost:
         output.note(f"{lost} questions are in one of the two alone, and in no figure")
     return 0

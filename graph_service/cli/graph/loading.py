@@ -76,8 +76,8 @@ def graphs(options: GraphsOptions, output: Output, /) -> int:
             )
             output.table(rows)
         for info in known:
-            for reason, number in sorted(info.report.get("incomplete", {}).items()):
-                output.line(f"NOT COMPLETE: {info.edition}: {number:,} {reason}")
+            for reason, count in sorted(info.report.get("incomplete", {}).items()):
+                output.line(f"NOT COMPLETE: {info.edition}: {count:,} {reason}")
         for started in unfinished:
             output.line(
                 f"unfinished: {started.edition} from {started.source}, {started.statements:,} "
@@ -147,6 +147,6 @@ def _contents(service: Service, name: str) -> Contents:
     return Contents(
         statements=info.counts.statements,
         views=len(service.views.list(graph=name)),
-        passages=sum(one.passages for one in service.passages.sets(graph=name)),
+        passages=sum(passage_set.passages for passage_set in service.passages.sets(graph=name)),
         page_views=len(read_page_views(service.store, name).keys),
     )

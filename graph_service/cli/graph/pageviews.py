@@ -52,7 +52,7 @@ def _fetch(service: Service, options: PageviewsOptions, output: Output) -> int:
     from loaders.pageviews.wikimedia import VIEWS_ADDRESS, WIKIDATA_API, ViewOptions
 
     settings = read_settings()
-    wanted = ViewOptions(
+    view_options = ViewOptions(
         project=options.project,
         first=options.first,
         last=options.last,
@@ -74,7 +74,7 @@ def _fetch(service: Service, options: PageviewsOptions, output: Output) -> int:
             report = fetch_page_views(
                 store=service.store,
                 graph=service.graph(options.graph).name,
-                options=wanted,
+                options=view_options,
                 entity_ids=options.entity_ids,
                 count=options.count,
                 random_seed=options.random_seed,

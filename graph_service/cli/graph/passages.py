@@ -92,7 +92,7 @@ def _search(service: Service, options: PassagesOptions, output: Output) -> int:
         for item in result.items:
             output.line(prompt_text(item))
         return 0
-    for number, item in enumerate(result.items, 1):
+    for rank, item in enumerate(result.items, 1):
         parts = [
             f"{name} {value:.4f}"
             for name, value in (("words", item.word_score), ("vector", item.vector_score))
@@ -100,7 +100,7 @@ def _search(service: Service, options: PassagesOptions, output: Output) -> int:
         ]
         entity = item.passage.entity
         linked = f"  {item.entity_label or entity} ({entity})" if entity else ""
-        output.line(f"{number:3}. {item.score:.4f}  [{', '.join(parts)}]{linked}")
+        output.line(f"{rank:3}. {item.score:.4f}  [{', '.join(parts)}]{linked}")
         output.line(f"     {item.passage.title or '-'}  <{item.passage.source}>")
         output.line(f"     {item.passage.text}")
     for cut in result.truncated:
@@ -123,32 +123,36 @@ def prompt_text(item: ScoredPassage, /) -> str:
 def _list(service: Service, options: PassagesOptions, output: Output) -> int:
     sets = service.passages.sets(graph=options.graph)
     output.object({"sets": sets})
-    published = [one for one in sets if one.published]
+    published = [passage_set for passage_set in sets if passage_set.published]
     rows = [["source", "passages", "words", "linked", "published"]]
     rows.extend(
         [
-            one.source,
-            f"{one.passages:,}",
-            f"{one.words:,}",
-            f"{one.linked:,}",
-            one.published_at,
+            passage_set.source,
+            f"{passage_set.passages:,}",
+            f"{passage_set.words:,}",
+            f"{passage_set.linked:,}",
+            passage_set.published_at,
         ]
-        for one in published
+        for passage_set in published
     )
     if published:
         output.table(rows)
     else:
         output.line("no passages yet; load some: graph-service passages load FILE")
-    for one in sets:
-        if not one.published:
-            output.line(f"unfinished: {one.source}, begun {one.started_at} by {one.owner}")
+    for passage_set in sets:
+        if not passage_set.published:
+            output.line(
+                f"unfinished: {passage_set.source}, begun {passage_set.started_at} by {passage_set.owner}"
+            )
     return 0
 
 
 def _delete(service: Service, options: PassagesOptions, output: Output) -> int:
     if bool(options.what) == options.all:
         raise InputError("name a source, or say --all", argument="source")
-    known = sorted({one.source for one in service.passages.sets(graph=options.graph)})
+    known = sorted(
+        {passage_set.source for passage_set in service.passages.sets(graph=options.graph)}
+    )
     if options.what and options.what not in known:
         raise InputError(
             f"there are no passages of source {options.what!r}; the sources are: "

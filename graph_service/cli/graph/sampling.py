@@ -37,18 +37,18 @@ def sample(options: SampleOptions, output: Output, /) -> int:
         non_informative=dropped,
     )
     with open_from(options, output) as service:
-        drawn = service.long_tail.sample(spec, graph=options.graph, languages=options.languages)
+        sample = service.long_tail.sample(spec, graph=options.graph, languages=options.languages)
     if options.out:
-        _write(options.out, drawn)
+        _write(options.out, sample)
         output.object(
-            {"out": str(options.out), "entities": len(drawn.items), "counts": drawn.counts}
+            {"out": str(options.out), "entities": len(sample.items), "counts": sample.counts}
         )
     elif output.as_json:
-        output.object({"items": drawn.items, "counts": drawn.counts})
+        output.object({"items": sample.items, "counts": sample.counts})
     else:
-        for line in _lines(drawn):
+        for line in _lines(sample):
             print_json(line)
-    for level, counts in drawn.counts.items():
+    for level, counts in sample.counts.items():
         output.note(
             f"level {level.value}: {counts.drawn} drawn of {counts.entities} entities; "
             f"{counts.tried} tried, {counts.too_few} had fewer than {spec.min_triples} triples, "
@@ -57,17 +57,17 @@ def sample(options: SampleOptions, output: Output, /) -> int:
     return 0
 
 
-def _lines(drawn: Sample) -> list[bytes]:
-    return [orjson.dumps(to_plain(item)) for item in drawn.items]
+def _lines(sample: Sample) -> list[bytes]:
+    return [orjson.dumps(to_plain(item)) for item in sample.items]
 
 
-def _write(path: Path, drawn: Sample) -> None:
+def _write(path: Path, sample: Sample) -> None:
     """Writes all lines at once, so that nobody reads half a sample."""
     require_file_or_none(path)
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(descriptor, "wb") as file:
-            file.writelines(line + b"\n" for line in _lines(drawn))
+            file.writelines(line + b"\n" for line in _lines(sample))
         os.chmod(name, 0o644)
         os.replace(name, path)
     except OSError as error:

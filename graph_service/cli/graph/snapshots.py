@@ -21,13 +21,13 @@ def push(options: SnapshotOptions, output: Output, /) -> int:
         cache = _cache_of(service)
         info = service.graph(options.graph)
         service.store.snapshot(info)
-        place = cache.place(info)
-        if not place.exists():
+        folder = cache.place(info)
+        if not folder.exists():
             raise StoreError(
-                f"the snapshot of {info.name!r} is in memory alone: {place.parent} can't be written",
+                f"the snapshot of {info.name!r} is in memory alone: {folder.parent} can't be written",
                 hint="Name another folder (GRAPH_SERVICE_CACHE_DIR), or free disk space.",
             )
-        done = push_snapshot(place, info, depot, progress=bar.show)
+        done = push_snapshot(folder, info, depot, progress=bar.show)
     _tell(done, output, "sent", f"to {depot.address}")
     return 0
 

@@ -133,7 +133,7 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
     if ks[0] < 1:
         raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
     if options.train:
-        return _measure_kept_out(options, options.train, output, ks)
+        return _measure_held_out(options, options.train, output, ks)
     examples, *others = _read([options.file, *options.also], options.label_files, output)
     if options.ranker == "model":
         raise InputError("measure takes embedding or a ranker's file", argument="ranker")
@@ -150,7 +150,7 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
     return 0
 
 
-def _measure_kept_out(
+def _measure_held_out(
     options: MeasureOptions, train_file: str, output: Output, ks: tuple[int, ...]
 ) -> int:
     if options.ranker != "embedding" or options.also or options.amr:
@@ -206,15 +206,15 @@ def add(options: AddOptions, output: Output, /) -> int:
 def list_(options: ListOptions, output: Output, /) -> int:
     """Lists the trained rankers of the store."""
     with open_from(options, output) as service:
-        found = service.rankers.list()
-    output.object({"rankers": [{"name": stored.name, "ranker": stored} for stored in found]})
-    if not found:
+        rankers = service.rankers.list()
+    output.object({"rankers": [{"name": stored.name, "ranker": stored} for stored in rankers]})
+    if not rankers:
         output.line("no trained ranker; put one into the store: graph-service rank add FILE")
         return 0
     rows = [["name", "relations", "data", "embedder", "added"]]
     rows += [
         [each.name, str(each.relations), each.data[:8], each.embedder, each.created_at]
-        for each in found
+        for each in rankers
     ]
     output.table(rows)
     return 0
@@ -237,26 +237,26 @@ def relations(options: RelationsOptions, output: Output, /) -> int:
         _ranker_of(service, options.ranker, lambda: judge().model) as ranker,
     ):
         limits = step_limits(options.request)
-        _, found = RelationRetriever(Client.over(service), ranker, limits=limits).rank(
+        _, entities = RelationRetriever(Client.over(service), ranker, limits=limits).rank(
             options.question,
             graph=options.graph,
             view=options.request.view,
             entity_ids=options.request.entity_ids,
         )
     most = limits.relations_per_entity or RELATIONS_KEPT
-    output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in found]})
+    output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in entities]})
     output.line(f"ranked by {ranker.name}")
-    if not found:
+    if not entities:
         output.line("no entity of the graph was tagged")
-    for each in found:
+    for each in entities:
         entity = each.entity
         output.line(f"{entity.entity.id} {entity.entity.label} (confidence {entity.score:.2f})")
-        for number, item in enumerate(each.ranked[:most], 1):
+        for position, item in enumerate(each.ranked[:most], 1):
             score = "" if item.score is None else f"  {item.score:.3f}"
             # A source without ids has the name for one.
             named = item.relation.words != item.relation.id
             shown = f"{item.relation.key} {item.relation.words}" if named else item.relation.key
-            output.line(f"  {number}. {shown}{score}")
+            output.line(f"  {position}. {shown}{score}")
     return 0
 
 
@@ -295,16 +295,16 @@ def _read(paths: Sequence[str], labels: Sequence[str], output: Output) -> list[t
     for path in [*paths, *labels]:
         if not Path(path).is_file():
             raise InputError(f"there is no file {path}", argument="file")
-    wanted = set().union(*(ids_in(path) for path in paths))
-    named = read_labels(labels, wanted)
-    found = [read_relation_questions(path, labels=named) for path in paths]
+    ids = set().union(*(ids_in(path) for path in paths))
+    named = read_labels(labels, ids)
+    examples = [read_relation_questions(path, labels=named) for path in paths]
     nameless = sorted(
-        {each.relation.id for part in found for each in part if not each.relation.label}
+        {each.relation.id for part in examples for each in part if not each.relation.label}
     )
     if nameless:
         shown = ", ".join(nameless[:5]) + (", ..." if len(nameless) > 5 else "")
         output.note(f"{len(nameless)} relations have no name, and are ranked by their id: {shown}")
-    return found
+    return examples
 
 
 def _parsed(examples: Sequence[Example], path: str, output: Output) -> tuple[Example, ...]:

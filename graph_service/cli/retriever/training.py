@@ -54,7 +54,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
     with open_from(options, output, read_timeout_s=READ_TIMEOUT_S) as service:
         info = service.graph(options.graph)
         require_base(info)
-        found = answered(service, info.name, own) if own else OwnQuestions()
+        questions = answered(service, info.name, own) if own else OwnQuestions()
         # Graphs of two stores may have one name.
         of_store = digest((service.store.url,), person=b"training").hex()[:8]
         folder = service.settings.cache_path / "training" / f"{info.name}-{of_store}"
@@ -67,7 +67,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
             trained = train_on_graph(
                 service,
                 info.name,
-                found,
+                questions,
                 folder=folder,
                 options=GraphTrainingOptions(
                     walks=options.walks,
@@ -75,7 +75,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
                     random_seed=options.random_seed,
                 ),
                 paraphrased=paraphrased,
-                progress=_told(output, bar),
+                progress=_noted_progress(output, bar),
             )
             if trained.used:
                 service.candidate_scorers.save(info, trained.scorer)
@@ -104,14 +104,14 @@ def list_(options: ListOptions, output: Output, /) -> int:
     """Lists the graphs that have trained weights."""
     with open_from(options, output) as service:
         graphs = {info.name: info for info in service.graphs()}
-        found = [
+        scorers = [
             stored
             for each in service.candidate_scorers.list()
             if each.graph in graphs
             and (stored := service.candidate_scorers.find(graphs[each.graph])) is not None
         ]
-    output.object({"retrievers": found})
-    if not found:
+    output.object({"retrievers": scorers})
+    if not scorers:
         output.line(
             "no graph has weights of its own: preset default-6 ranks by those that ship. "
             "Train some: graph-service retriever train --graph NAME"
@@ -128,7 +128,7 @@ def list_(options: ListOptions, output: Output, /) -> int:
             each.created_at,
             "the graph has changed since" if each.stale else "",
         ]
-        for each in found
+        for each in scorers
     ]
     output.table(rows)
     return 0
@@ -180,21 +180,21 @@ def _paraphraser(
             )
         folder.mkdir(parents=True, exist_ok=True)
         cache = stack.enter_context(open_cache(folder / "replies.db"))
-        kept = CachedChat(cache, model.name, inner=model)
+        replies = CachedChat(cache, model.name, inner=model)
 
         def made(questions: Sequence[AnsweredQuestion], names: Mapping[str, str]) -> Paraphrases:
             return paraphrase(
-                kept,
+                replies,
                 questions,
                 names,
                 count=options.paraphrases,
-                progress=_told_each(output, "paraphrases", len(questions)),
+                progress=_note_each(output, "paraphrases", len(questions)),
             )
 
         yield made
 
 
-def _told(output: Output, bar: Bar) -> Progress:
+def _noted_progress(output: Output, bar: Bar) -> Progress:
     """Returns what shows progress: a bar, and a line now and then where there is no terminal."""
     last = time.monotonic()
 
@@ -208,7 +208,7 @@ def _told(output: Output, bar: Bar) -> Progress:
     return tell
 
 
-def _told_each(output: Output, stage: str, total: int) -> Callable[[int], None]:
+def _note_each(output: Output, stage: str, total: int) -> Callable[[int], None]:
     last = time.monotonic()
 
     def tell(done: int) -> None:
@@ -242,8 +242,8 @@ def _print(
         [
             ["right first, kept aside", "asked", "shipped", "trained"],
             *(
-                [name, f"{one.asked:,}", *_shares(one)]
-                for name, one in (
+                [name, f"{report.asked:,}", *_shares(report)]
+                for name, report in (
                     ("your questions", trained.own),
                     ("walks", trained.walks),
                     ("of these, sequences not learned", trained.unseen),

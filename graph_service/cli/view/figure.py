@@ -31,7 +31,7 @@ _COLOURS = {
 _OTHERS = "#555555"
 _PANEL, _HEIGHT, _LEFT, _TOP, _GAP = 300, 240, 50, 40, 64
 _LEGEND = 56
-_TICKS = tuple(place / 5 for place in range(6))
+_TICKS = tuple(index / 5 for index in range(6))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def draw_deviation(rows: Iterable[dict[str, Any]], /, *, title: str = "") -> str
         f'<rect width="{width}" height="{height}" fill="white"/>',
         _text(width / 2, 16, title, size=13),
     ]
-    for place, metric in enumerate(METRICS):
-        left = _LEFT + place * (_PANEL + _GAP)
+    for panel, metric in enumerate(METRICS):
+        left = _LEFT + panel * (_PANEL + _GAP)
         parts += _axes(left, metric.upper())
         base = [float(row["ats_base"]) for row in rows] if metric == "ats" else []
         if base:
@@ -74,14 +74,14 @@ def draw_deviation(rows: Iterable[dict[str, Any]], /, *, title: str = "") -> str
                 'stroke-dasharray="3 3" fill="none"/>'
             )
             parts.append(_text(left + _PANEL - 4, y - 4, "base", end=True, colour="#777777"))
-        for number, method in enumerate(methods):
+        for index, method in enumerate(methods):
             points = points_of([row for row in rows if row["method"] == method], metric)
-            parts += _line(left, points, _COLOURS.get(method, _OTHERS), number)
-    for number, method in enumerate(methods):
-        x, y = _LEFT + number * 220, height - 20
+            parts += _line(left, points, _COLOURS.get(method, _OTHERS), index)
+    for index, method in enumerate(methods):
+        x, y = _LEFT + index * 220, height - 20
         colour = _COLOURS.get(method, _OTHERS)
         parts.append(f'<path d="M{x} {y}h28" stroke="{colour}" stroke-width="2"/>')
-        parts.append(_mark(x + 14, y, colour, number))
+        parts.append(_mark(x + 14, y, colour, index))
         parts.append(f'<text x="{x + 36}" y="{y + 4}">{escape(method.replace("-", " "))}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
@@ -92,8 +92,8 @@ def points_of(rows: Sequence[dict[str, Any]], metric: str, /) -> list[Point]:
     for row in rows:
         levels.setdefault(float(row["level"]), []).append(float(row[metric]))
     return [
-        Point(level, sum(found) / len(found), min(found), max(found))
-        for level, found in sorted(levels.items())
+        Point(level, sum(values) / len(values), min(values), max(values))
+        for level, values in sorted(levels.items())
     ]
 
 
@@ -125,7 +125,7 @@ def _axes(left: int, name: str) -> list[str]:
     return parts
 
 
-def _line(left: int, points: list[Point], colour: str, number: int) -> list[str]:
+def _line(left: int, points: list[Point], colour: str, index: int) -> list[str]:
     if not points:
         return []
     line = " ".join(f"{_x(left, p.level):.1f},{_y(p.mean):.1f}" for p in points)
@@ -135,18 +135,18 @@ def _line(left: int, points: list[Point], colour: str, number: int) -> list[str]
     return [
         f'<polygon points="{outline}" fill="{colour}" fill-opacity="0.15" stroke="none"/>',
         f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>',
-        *(_mark(_x(left, p.level), _y(p.mean), colour, number) for p in points),
+        *(_mark(_x(left, p.level), _y(p.mean), colour, index) for p in points),
     ]
 
 
-def _mark(x: float, y: float, colour: str, number: int) -> str:
+def _mark(x: float, y: float, colour: str, index: int) -> str:
     shapes = (
         "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
         "M{x} {y}m-4 -4h8v8h-8z",
         "M{x} {y}m0 -5l5 9h-10z",
         "M{x} {y}m0 -5l5 5l-5 5l-5 -5z",
     )
-    path = shapes[number % len(shapes)].format(x=f"{x:.1f}", y=f"{y:.1f}")
+    path = shapes[index % len(shapes)].format(x=f"{x:.1f}", y=f"{y:.1f}")
     return f'<path d="{path}" fill="{colour}"/>'
 
 

@@ -56,9 +56,9 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
     kept, and half a line at the end is written anew.
     """
-    asked = [
+    views = [
         (question, service.views.resolve(spec, graph=options.graph))
-        for question, spec in _asked(options, output)
+        for question, spec in _views_of(options, output)
     ]
     path = options.out
     info = service.graph(options.graph)
@@ -72,13 +72,13 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
             argument="out",
             hint="Name another file, so that one sweep has one scorer.",
         )
-    keys = [(question, spec.identity(edges)) for question, spec in asked]
-    left = [one for one, key in zip(asked, keys, strict=True) if key not in done]
-    if len(left) < len(asked):
-        output.note(f"{len(asked) - len(left)} of {len(asked)} views are in {path} already")
+    keys = [(question, spec.identity(edges)) for question, spec in views]
+    left = [view for view, key in zip(views, keys, strict=True) if key not in done]
+    if len(left) < len(views):
+        output.note(f"{len(views) - len(left)} of {len(views)} views are in {path} already")
     began = noted = time.monotonic()
     lines = [done[key] for key in keys if key in done]
-    for number, (question, spec) in enumerate(left, 1):
+    for made, (question, spec) in enumerate(left, 1):
         stored = service.views.create(spec, graph=info.name)
         row = _row(stored, question)
         lines.append(row)
@@ -88,15 +88,15 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
         elif not output.as_json:
             print_json(orjson.dumps(row))
         now = time.monotonic()
-        if now - noted > NOTED_EVERY_S or number == len(left):
+        if now - noted > NOTED_EVERY_S or made == len(left):
             noted = now
-            rest = (now - began) / number * (len(left) - number)
-            output.note(f"{number} of {len(left)} views made, {rest:.0f} s to go")
+            rest = (now - began) / made * (len(left) - made)
+            output.note(f"{made} of {len(left)} views made, {rest:.0f} s to go")
     output.object({"views": lines})
     output.lines(_summary(lines)) if path else None
 
 
-def _asked(options: ViewOptions, output: Output) -> list[tuple[str | None, ViewSpec]]:
+def _views_of(options: ViewOptions, output: Output) -> list[tuple[str | None, ViewSpec]]:
     """The views of the sweep, each with the id of its question where it has one."""
     if options.each_question is None:
         if options.changes is not None:
@@ -117,20 +117,20 @@ def _asked(options: ViewOptions, output: Output) -> list[tuple[str | None, ViewS
         views = [changes_of_questions(read_question_changes(options.changes), questions)]
     else:
         views = [views_of_questions(spec, questions) for spec in _grid(options)]
-    left_out = {id_ for one in views for id_ in one.left_out}
+    left_out = {id_ for part in views for id_ in part.left_out}
     if left_out:
         output.note(
             f"{len(left_out)} of {len(questions)} questions lack what a method aims at, such as "
             f"{min(left_out)}"
         )
-    found = [(id_, spec) for one in views for id_, spec in one.specs.items()]
-    if not found:
+    specs = [(id_, spec) for part in views for id_, spec in part.specs.items()]
+    if not specs:
         raise InputError(
             f"no question of {options.each_question} has what the methods aim at",
             argument="each-question",
             hint="Give each question entity_ids and answer_ids.",
         )
-    return [*found]
+    return [*specs]
 
 
 def read_spec(options: ViewOptions, /) -> ViewSpec:
@@ -153,15 +153,15 @@ def _grid(options: ViewOptions) -> list[ViewSpec]:
     """All methods at all levels, or with the one count, and all random seeds."""
     spec = read_spec(options)
     levels = options.levels if spec.count is None else (None,)
-    found = [
+    specs = [
         replace(spec, method=method, level=level, random_seed=seed)
         for method in options.methods
         for level in levels
         for seed in _seeds(options.random_seeds)
     ]
-    if not found:
+    if not specs:
         raise InputError("the sweep names no view", argument="methods")
-    return found
+    return specs
 
 
 def _words(text: str) -> list[str]:
@@ -170,7 +170,7 @@ def _words(text: str) -> list[str]:
 
 def _seeds(text: str) -> list[int]:
     """Returns the random seeds of ``0,3,7`` or ``0-4``."""
-    found: list[int] = []
+    seeds: list[int] = []
     for word in _words(text):
         first, dash, last = word.partition("-")
         if not first.isdigit() or (dash and not last.isdigit()):
@@ -189,12 +189,12 @@ def _seeds(text: str) -> list[int]:
             raise InputError(
                 f"at most {MAX_RANDOM_SEEDS} random seeds, got {word!r}", argument="random-seeds"
             )
-        found.extend(range(int(first), end + 1))
-    return list(dict.fromkeys(found))
+        seeds.extend(range(int(first), end + 1))
+    return list(dict.fromkeys(seeds))
 
 
 def _row(stored: StoredView, question: str | None) -> dict[str, Any]:
-    report, found = stored.report, stored.deviation
+    report, deviation = stored.report, stored.deviation
     return {
         **({} if question is None else {"question": question}),
         "view": stored.id,
@@ -206,7 +206,7 @@ def _row(stored: StoredView, question: str | None) -> dict[str, Any]:
         "level_reached": report.level_reached,
         "changed": sum(report.counts.values()),
         "unavoidable": report.unavoidable,
-        **(to_plain(found) if found else {}),
+        **(to_plain(deviation) if deviation else {}),
     }
 
 
@@ -215,9 +215,9 @@ def _done(path: Path, edges: str) -> dict[tuple[str | None, str], dict[str, Any]
     if not path.exists():
         return {}
     data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        path.write_bytes(whole)
+    complete = data[: data.rfind(b"\n") + 1]
+    if len(complete) < len(data):
+        path.write_bytes(complete)
     return {
         (row.get("question"), row["view"]): row for row in read_rows(path) if row["edges"] == edges
     }
@@ -225,19 +225,19 @@ def _done(path: Path, edges: str) -> dict[tuple[str | None, str], dict[str, Any]
 
 def read_rows(path: Path, /) -> list[dict[str, Any]]:
     """Returns the lines of a sweep's file; raises ``InputError`` naming one that is none."""
-    found: list[dict[str, Any]] = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    rows: list[dict[str, Any]] = []
+    for line_number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             row = orjson.loads(line)
             if row["edges"] and row["view"] and row["method"]:
-                found.append(row)
+                rows.append(row)
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(
-                f"{path}:{number} is no line of a sweep: {error}",
+                f"{path}:{line_number} is no line of a sweep: {error}",
                 argument="out",
                 hint="Name another file.",
             ) from error
-    return found
+    return rows
 
 
 def _summary(rows: list[dict[str, Any]]) -> str:

@@ -160,8 +160,12 @@ def _cancel(service: Service, options: ViewOptions, output: Output) -> None:
 
 
 def _three(stored: StoredView) -> list[str]:
-    found = stored.deviation
-    return [f"{x:.3f}" for x in (found.ats, found.sc2d, found.sd2)] if found else ["", "", ""]
+    deviation = stored.deviation
+    return (
+        [f"{x:.3f}" for x in (deviation.ats, deviation.sc2d, deviation.sd2)]
+        if deviation
+        else ["", "", ""]
+    )
 
 
 def _state(stored: StoredView) -> str:
