@@ -191,3 +191,44 @@ def test_noun_names_one_side(label: str, noun: str, side: int) -> None:
 
 def test_kin_is_told_by_the_noun() -> None:
     assert [is_kin(noun) for noun in ("grandchildren", "nephews", "films")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is Dora Lee a child of Ann Lee?", "yes"),
+        ("Is Dora Lee a child of Gil Ash?", "no"),
+        ("Is Dora Lee a grandchild of Gil Ash?", "yes"),
+        ("Is Ann Lee a grandchild of Gil Ash?", None),
+        ("Is Dora Lee a granddaughter of Gil Ash?", None),
+        ("Is Dora Lee a niece of Gil Ash?", None),
+    ],
+)
+def test_kin_is_walked_as_often_as_it_is_said(
+    service: Service, question: str, answer: str | None
+) -> None:
+    """A child of a child is a grandchild and no child; what is not decided is doubted."""
+    result = ask(service, question, [*CHILD, *CHILD], CHILD, PARENT, [*PARENT, *PARENT])
+    assert value(result) == answer
+    assert result.status is (Status.OK if answer else Status.LOW_CONFIDENCE)
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "status"),
+    [
+        ("What is the occupation of Gil Ash?", [("P106", False)], Status.OK),
+        ("Who is the spouse of Gil Ash?", [*CHILD, ("P26", False)], Status.LOW_CONFIDENCE),
+        ("Who is the spouse of the child of Gil Ash?", [*CHILD, ("P26", False)], Status.OK),
+        ("Who is the child of Gil Ash?", CHILD, Status.OK),
+        ("Who is the grandchild of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
+        ("Who is the grandchild of Gil Ash?", [*CHILD, *CHILD], Status.OK),
+        ("Who is the uncle of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
+        ("Who is the mother-in-law of Dora Lee?", PARENT, Status.LOW_CONFIDENCE),
+        ("Who is the mother of Dora Lee?", PARENT, Status.OK),
+    ],
+)
+def test_a_step_that_nothing_says_is_doubted(
+    service: Service, question: str, way: Way, status: Status
+) -> None:
+    """The spouse of his child is not his, and a grandchild is no child."""
+    assert ask(service, question, way).status is status

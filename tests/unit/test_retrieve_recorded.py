@@ -256,9 +256,9 @@ def told(selection: Selection) -> str:
     if not found["used_starts"]:
         # What linking alone decided says nothing of it.
         del found["used_starts"]
-    # Nor of constraints and the query, which one preset reads.
+    # Nor of constraints, the query and confidence, which one preset reads.
     for part in (found, *found["triples"], *found["paths"]):
-        for name in ("constraints", "answer", "met", "read"):
+        for name in ("constraints", "answer", "met", "read", "confidence"):
             if not part.get(name, True):
                 del part[name]
     return digest_of(found)

@@ -24,7 +24,13 @@ from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.unread import counts_its_noun, unread_words
+from graph_service.retrieve.constraints.unread import (
+    counts_its_noun,
+    leaves_a_step_unsaid,
+    repeats_unsaid,
+    unread_words,
+    walks_its_kin,
+)
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
@@ -122,8 +128,11 @@ def choose(
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
         asked = judge.asked
         is_left = not asked.is_understood or asked.negated_from >= 0
-        reading = Reading(judge, judge.judge(ranked[0]))
-        return Chosen(tuple(ranked), misread=judge.strict and is_left, reading=reading)
+        best = judge.judge(ranked[0])
+        is_left = is_left or not walks_its_kin(judge, best.walks)
+        is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
+        misread = judge.strict and is_left
+        return Chosen(tuple(ranked), misread=misread, reading=Reading(judge, best))
     judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]
     if judge.asked.form is AskedForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
@@ -146,9 +155,12 @@ def choose(
     confident = confident and judge.takes_all(best)
     if judge.strict:
         is_read = judge.asked.is_understood and judge.reads_negation(best)
+        is_read = is_read and walks_its_kin(judge, best.walks)
+        is_read = is_read and not leaves_a_step_unsaid(judge, best.walks)
         if not (is_read and counts_its_noun(judge, best)):
             return replace(chosen, misread=True)
         confident = confident and not unread_words(judge, best)
+        confident = confident and not repeats_unsaid(judge, best.walks)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, told))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
@@ -174,6 +186,7 @@ def _by_yes_no(
         tuple(ReadConstraint(one.text, kind_of(one), is_met) for one in found.targets),
         {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
         answer=found.answer,
+        misread=judge.strict and found.answer is None,
         reading=Reading(judge, found.judged, found.targets),
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import numpy as np
 
 from graph_service.model.graph import Int64
@@ -16,6 +19,7 @@ from graph_service.retrieve.constraints.coverage import (
     stems_of,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -60,6 +64,24 @@ _ASKING = frozenset(
 """Words that ask, and say nothing of what is asked for."""
 
 
+_BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
+_NESTING = frozenset(
+    [
+        "contain",
+        "contains",
+        "in",
+        "located",
+        "location",
+        "part",
+        "parts",
+        "subclass",
+        "territorial",
+        "within",
+    ]
+)
+"""Words of relations whose repetition says the same: what is in a part of X is in X."""
+
+
 def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, ...]:
     """Returns the content words of the question that nothing accounts for.
 
@@ -97,6 +119,80 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
         for word, is_like in zip(left, like.tolist(), strict=True)
         if not is_like or is_kin(word)
     )
+
+
+def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate walks a relation more often than the question says it.
+
+    *A child of Rose* is no child of a child. Places and parts are in one another at any depth, so
+    that relations that say so (``located in``, ``part of``) may be walked again.
+    """
+    if any(is_kin(word) and word.startswith("grand") for word in words(judge.question)):
+        return not walks_its_kin(judge, walks)
+    for relation, times in Counter(walks.relations).items():
+        label = judge.texts[relation]
+        if times == 1 or not _NESTING.isdisjoint(words(label)):
+            continue
+        sides = sides_of(label)
+        said = sum(
+            any(root(word) in side.words or means(word, side) for side in sides)
+            for word, start, end in word_spans(judge.question)
+            if not any(left < end and start < right for left, right in judge.names)
+        )
+        if said < times:
+            return True
+    return False
+
+
+def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the last step accounts for the whole question, and a step before it for
+    nothing.
+
+    Who asks for the blood type of Jacqueline does not ask for that of her husband.
+    """
+    if len(walks.relations) == 1:
+        return False
+    content = [
+        word
+        for word, start, end in word_spans(judge.question)
+        if word not in EMPTY_IN_ENGLISH
+        and word not in _ASKING
+        and not any(left < end and start < right for left, right in judge.names)
+    ]
+    if not content:
+        return False
+    texts = [judge.texts[relation] for relation in walks.relations]
+    says = judge.cosines(content, texts) >= CONSTRAINT_RULES.spoken
+    for row, word in enumerate(content):
+        for column, text in enumerate(texts):
+            says[row, column] |= any(root(word) in side.words for side in sides_of(text))
+    return bool(says[:, -1].all() and not says[:, :-1].any(axis=0).all())
+
+
+def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether every noun of kin in a question names an end of a relation walked.
+
+    A *grandchild* is a child of a child: both steps must go the same way. Of which sex it is, two
+    steps do not tell, nor do they tell of kin by marriage (*mother-in-law*).
+    """
+    every = [sides_of(judge.texts[relation]) for relation in walks.relations]
+    for word, start, end in word_spans(judge.question):
+        if not is_kin(word) or any(a < end and start < b for a, b in judge.names):
+            continue
+        if _BY_MARRIAGE.match(judge.question[end:]):
+            return False
+        own = singular(word)
+        if not own.startswith("grand"):
+            if not any(means(word, side) for sides in every for side in sides):
+                return False
+            continue
+        base = own.removeprefix("grand")
+        same_way = len(every) == 2 and walks.backward[0] == walks.backward[1]
+        if not same_way or sex_of(base):
+            return False
+        if not all(any(means(base, side) for side in sides) for sides in every):
+            return False
+    return True
 
 
 def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:

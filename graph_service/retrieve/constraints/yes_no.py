@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.meeting import (
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import kin_of, sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.unread import repeats_unsaid, walks_its_kin
 from graph_service.retrieve.context import PickedAnswer
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.sequences.strategy import without_mentions
@@ -112,7 +113,7 @@ def _is_asked(
 
     ``Is X a politician?`` speaks of none: what it is said to be tells enough, one step from it.
     """
-    if not judge.asked.is_understood:
+    if not judge.asked.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
         return False
     said = without_mentions(judge.question, judge.names)
     values = [one for one in targets if kind_of(one) is ConstraintKind.VALUE]
@@ -122,7 +123,9 @@ def _is_asked(
             return True
     texts = [judge.texts[relation] for relation in walks.relations]
     stems = noun_stems(said)
-    stems |= {stem(kin) for word in said.lower().split() if (kin := kin_of(singular(word)))}
+    nouns = [singular(word) for word in said.lower().split()]
+    stems |= {stem(kin) for noun in nouns if (kin := kin_of(noun))}
+    stems |= {stem(noun.removeprefix("grand")) for noun in nouns}
     cosines = judge.cosines([said], texts)[0].tolist()
     return all(
         like >= judge.min_relevance or stems & noun_stems(text)
@@ -146,10 +149,11 @@ def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | No
 def _faces(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     """Returns whether a single step goes the way that the question says.
 
-    A ``child of X`` or ``X's child`` is the value of a statement whose head is X.
+    A ``child of X`` or ``X's child`` is the value of a statement whose head is X. More steps must
+    each be said.
     """
     if len(walks.relations) > 1:
-        return True
+        return not (judge.strict and repeats_unsaid(judge, walks))
     owner = _owner(judge, walks)
     return owner is None or (owner == judge.span(walks)) != walks.backward[0]
 
