@@ -1,6 +1,6 @@
 """Names of letters and digits in other spellings: initials, codes, abbreviations, short countries.
 
-``R.U.N.`` is also written RUN, ``S-14`` S14, ``St Paul`` Saint Paul; and of a country people say
+``R.U.N.`` is also written RUN, ``AB-14`` AB14, ``St Paul`` Saint Paul; and of a country people say
 the short name where a graph may have the official one alone.
 """
 

@@ -270,7 +270,7 @@ class _Execution:
         )
         cuts = walker.cuts
         if len(answers) > most:
-            cuts = (*cuts, Cut("rows", CutReason.LIMIT, most, most, len(answers)))
+            cuts = (*cuts, Cut("items", CutReason.LIMIT, most, most, len(answers)))
         return QueryResult(rows, len(answers), truth, unordered, cuts)
 
 

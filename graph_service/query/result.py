@@ -63,4 +63,4 @@ class QueryResult:
     @property
     def is_complete(self) -> bool:
         """Whether no limit changed the answers, their number or the truth value."""
-        return all(cut.what == "rows" for cut in self.truncated)
+        return all(cut.what == "items" for cut in self.truncated)

@@ -366,7 +366,7 @@ def test_questions_of_every_format_that_answer_reads_k10(
         ]
 
     assert found("b.json.xz") == [("1", "ok", [MARIA]), ("2", "no-entity-linked", [])]
-    assert found("b.json.xz", "--given-entities")[1] == ("2", "ok", [MARIA])
+    assert found("b.json.xz", "--given-entities")[1] == ("2", "low-confidence", [MARIA])
     assert found("b.json.xz", "--first", "1") == [("1", "ok", [MARIA])]
     assert found("r.json") == [("7", "ok", [MARIA])]
     russian = ("--question-language", "ru", "--question-format", "rubq")

@@ -29,8 +29,8 @@ from graph_service.query.english import Names, render_english, say_days
 
 LABELS = {
     "W4": "Wheelchair Lift W4",
-    "S12": "Shaft S-12",
-    "S14": "Shaft S-14",
+    "SH12": "Shaft S-12",
+    "SH14": "Shaft S-14",
     "Maria": "Maria Shriver",
     "Arnold": "Arnold Schwarzenegger",
     "Part": "part",
@@ -103,7 +103,7 @@ def back(relation: Relation) -> Relation:
         ),
         (
             Query(
-                Entities(("S12", "S14")),
+                Entities(("SH12", "SH14")),
                 order=Order((MASS,), Comparable.NUMBERS, True),
                 fold=Fold.COMPARE,
             ),
@@ -134,14 +134,14 @@ def back(relation: Relation) -> Relation:
             'whose colour is not ""red" "',
         ),
         (
-            Query(Entities(("S12", "S14")), order=Order((MASS,), Comparable.NUMBERS, True, rank=1)),
+            Query(Entities(("SH12", "SH14")), order=Order((MASS,), Comparable.NUMBERS, True, rank=1)),
             "the heavier of Shaft S-12 and Shaft S-14",
         ),
         (
             Query(MARIA, (Step(back(SPOUSE)),), (Condition((), ARNOLD),), fold=Fold.EXISTS),
             "whether the spouse of Arnold Schwarzenegger is Maria Shriver",
         ),
-        (Query(Entities(("Maria", "S12"))), "Maria Shriver or Shaft S-12"),
+        (Query(Entities(("Maria", "SH12"))), "Maria Shriver or Shaft S-12"),
     ],
 )
 def test_a_query_reads_as_a_person_says_it(query: Query, text: str) -> None:

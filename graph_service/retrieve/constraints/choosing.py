@@ -28,6 +28,7 @@ from graph_service.retrieve.constraints.unread import (
     counts_its_noun,
     leaves_a_step_unsaid,
     repeats_unsaid,
+    says_nothing_of,
     unread_words,
     walks_its_kin,
 )
@@ -130,6 +131,7 @@ def choose(
         is_left = not asked.is_understood or asked.negated_from >= 0
         best = judge.judge(ranked[0])
         is_left = is_left or not walks_its_kin(judge, best.walks)
+        is_left = is_left or says_nothing_of(judge, best.walks)
         is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
         misread = judge.strict and is_left
         return Chosen(tuple(ranked), misread=misread, reading=Reading(judge, best))

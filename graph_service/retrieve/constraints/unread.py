@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Container
 
 import numpy as np
 
-from graph_service.model.graph import Int64
+from graph_service.model.graph import Bool, Int64
 from graph_service.retrieve.constraints.coverage import (
     is_kin,
     means,
@@ -144,6 +145,12 @@ def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     return False
 
 
+def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether no word of a question speaks of any relation walked: a shoe size is no sex."""
+    said = _said(judge, walks, [])
+    return bool(said.size) and not said.any()
+
+
 def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether the last step accounts for the whole question, and a step before it for
     nothing.
@@ -152,21 +159,28 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     """
     if len(walks.relations) == 1:
         return False
+    said = _said(judge, walks, _ASKING)
+    return bool(said.size and said[:, -1].all() and not said[:, :-1].any(axis=0).all())
+
+
+def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> Bool:
+    """Returns which words of a question, less names, speak of each step, bool [words, steps]."""
     content = [
         word
         for word, start, end in word_spans(judge.question)
         if word not in EMPTY_IN_ENGLISH
-        and word not in _ASKING
+        and word not in passed_over
         and not any(left < end and start < right for left, right in judge.names)
     ]
-    if not content:
-        return False
     texts = [judge.texts[relation] for relation in walks.relations]
-    says = judge.cosines(content, texts) >= CONSTRAINT_RULES.spoken
+    if not content:
+        return np.zeros((0, len(texts)), dtype=np.bool_)
+    said: Bool = judge.cosines(content, texts) >= CONSTRAINT_RULES.spoken
     for row, word in enumerate(content):
+        roots = {root(word), root(word.removeprefix("grand"))}
         for column, text in enumerate(texts):
-            says[row, column] |= any(root(word) in side.words for side in sides_of(text))
-    return bool(says[:, -1].all() and not says[:, :-1].any(axis=0).all())
+            said[row, column] |= any(not roots.isdisjoint(side.words) for side in sides_of(text))
+    return said
 
 
 def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
