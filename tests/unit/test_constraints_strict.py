@@ -225,6 +225,8 @@ def test_kin_is_walked_as_often_as_it_is_said(
         ("Who is the uncle of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the mother-in-law of Dora Lee?", PARENT, Status.LOW_CONFIDENCE),
         ("Who is the mother of Dora Lee?", PARENT, Status.OK),
+        ("Who is the mother-in-law of Bob Ray?", [("P26", True), *PARENT], Status.OK),
+        ("Who is the mother-in-law of Bob Ray?", [("P26", True)], Status.LOW_CONFIDENCE),
     ],
 )
 def test_a_step_that_nothing_says_is_doubted(

@@ -134,7 +134,9 @@ def back(relation: Relation) -> Relation:
             'whose colour is not ""red" "',
         ),
         (
-            Query(Entities(("SH12", "SH14")), order=Order((MASS,), Comparable.NUMBERS, True, rank=1)),
+            Query(
+                Entities(("SH12", "SH14")), order=Order((MASS,), Comparable.NUMBERS, True, rank=1)
+            ),
             "the heavier of Shaft S-12 and Shaft S-14",
         ),
         (

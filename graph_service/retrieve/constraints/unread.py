@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 import numpy as np
 
 from graph_service.model.graph import Bool, Int64
 from graph_service.retrieve.constraints.coverage import (
+    Side,
     is_kin,
     means,
     names_end,
@@ -187,26 +188,33 @@ def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether every noun of kin in a question names an end of a relation walked.
 
     A *grandchild* is a child of a child: both steps must go the same way. Of which sex it is, two
-    steps do not tell, nor do they tell of kin by marriage (*mother-in-law*).
+    steps do not tell. A *mother-in-law* is reached by a spouse and a mother.
     """
     every = [sides_of(judge.texts[relation]) for relation in walks.relations]
     for word, start, end in word_spans(judge.question):
         if not is_kin(word) or any(a < end and start < b for a, b in judge.names):
             continue
-        if _BY_MARRIAGE.match(judge.question[end:]):
-            return False
         own = singular(word)
+        if _BY_MARRIAGE.match(judge.question[end:]):
+            if len(every) != 2 or not (_mean(every, "spouse", own) or _mean(every, own, "spouse")):
+                return False
+            continue
         if not own.startswith("grand"):
             if not any(means(word, side) for sides in every for side in sides):
                 return False
             continue
         base = own.removeprefix("grand")
         same_way = len(every) == 2 and walks.backward[0] == walks.backward[1]
-        if not same_way or sex_of(base):
-            return False
-        if not all(any(means(base, side) for side in sides) for sides in every):
+        if not same_way or sex_of(base) or not _mean(every, base, base):
             return False
     return True
+
+
+def _mean(steps: Sequence[tuple[Side, Side]], *nouns: str) -> bool:
+    """Returns whether each noun names an end of its step."""
+    return all(
+        any(means(noun, side) for side in sides) for noun, sides in zip(nouns, steps, strict=True)
+    )
 
 
 def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
