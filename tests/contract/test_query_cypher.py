@@ -162,14 +162,14 @@ def test_an_order_is_that_of_the_query(
             query = Query(Entities(tuple(ITEMS)), order=order)
             returned = answers(driver, neo4j_server, render_cypher(query, graph=graph.name))
             rows = execute(query, graph).rows
-            of_value = {
-                row.value.id: row.ordered_by for row in rows if isinstance(row.value, EntityValue)
-            }
-            assert len(returned) == len(of_value) > 4
             # Of equal numbers, 12 and +12, either may come first.
-            assert [_bounds(of_value[id_], order) for id_ in returned] == [
-                _bounds(row.ordered_by, order) for row in rows
-            ]
+            of_item = {
+                row.value.id: _bounds(row.ordered_by, order)
+                for row in rows
+                if isinstance(row.value, EntityValue) and row.ordered_by is not None
+            }
+            assert len(returned) == len(of_item) == len(rows) > 4
+            assert [of_item[id_] for id_ in returned] == [*of_item.values()]
 
 
 def test_text_of_the_graph_is_data(
