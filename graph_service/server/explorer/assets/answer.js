@@ -137,7 +137,7 @@ function interpretation(read, key) {
   const code = (/** @type {string} */ name, /** @type {string | null} */ text) =>
     text && [
       h("p.quiet", null, name),
-      h("pre", { tabindex: 0, "aria-label": `${name} of the query`, role: "region" }, text),
+      h("pre", { tabindex: 0, "aria-label": `${name} of the query`, role: "group" }, text),
     ];
   return h(
     "details",
