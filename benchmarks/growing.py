@@ -26,6 +26,7 @@ from graph_service.export.ntriples import NTriplesWriter
 from graph_service.export.report import Omissions
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.neighbourhood import EdgeRow
 from graph_service.model.statement import Entity, EntityKind, Rank, Snak, Statement
 from graph_service.model.values import (
     EARTH,
@@ -43,7 +44,7 @@ from graph_service.model.values import (
 )
 from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
-from graph_service.store.protocol import EdgeRow, GraphReader
+from graph_service.store.protocol import GraphReader
 from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
 from graph_service.store.snapshot.file import arrays_of
 

@@ -29,7 +29,7 @@ Triple = tuple[str, str, str | Value]
 
 def delta_by_key(graph: KnowledgeGraph, delta: ViewDelta) -> ViewDelta:
     """Returns a delta with its edges in order of their statements' keys."""
-    order = np.argsort(graph.key_places(delta.replaced))
+    order = np.argsort(graph.key_ranks(delta.replaced))
     removed = graph.in_key_order(delta.removed).astype(delta.removed.dtype)
     return replace(delta.with_replaced_in(order), removed=removed)
 

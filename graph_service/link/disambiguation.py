@@ -14,7 +14,7 @@ from graph_service.link.question_context import QuestionContext
 from graph_service.link.rules import LinkingRules
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Bool, Int32, Int64, labels_of
-from graph_service.model.graph_arrays import find_places
+from graph_service.model.graph_arrays import find_positions
 from graph_service.model.values import Time, display_value, stored_value
 from graph_service.text.fold import normalise_name
 from graph_service.text.months import FOLDED_MONTHS
@@ -129,7 +129,7 @@ def _evidence(
         value_nodes, first = np.unique(
             np.concatenate([other.nodes for other in outside]), return_index=True
         )
-        places = find_places(value_nodes, ends)
+        places = find_positions(value_nodes, ends)
         places[places == len(value_nodes)] = 0
         hit = value_nodes[places] == ends
         for owner, number in zip(
@@ -201,7 +201,7 @@ def _matched(reading: QuestionContext, node: int, span: Span) -> str:
         column = columns.get(language)
         if column is None:
             continue
-        place = int(find_places(column.index, node))
+        place = int(find_positions(column.index, node))
         if place >= len(column.index) or int(column.index[place]) != node:
             continue
         label = column.texts[place]

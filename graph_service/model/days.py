@@ -67,10 +67,10 @@ def days_of(value: Value, /) -> Days | None:
         return days_of_text(value.text)
     if not isinstance(value, Time):
         return None
-    found = _ISO.match(value.time)
-    if found is None:
+    date = _ISO.match(value.time)
+    if date is None:
         return None
-    year, month, of_month = (int(part or 0) for part in found.groups())
+    year, month, of_month = (int(part or 0) for part in date.groups())
     match value.precision:
         case 7:
             century = (abs(year) + 99) // 100
@@ -89,10 +89,10 @@ def days_of(value: Value, /) -> Days | None:
 
 def days_of_text(text: str, /) -> Days | None:
     """Returns the days of a text that is a year or an ISO date and nothing else."""
-    found = _ISO.fullmatch(text.partition("T")[0].strip())
-    if found is None or len(found[1].lstrip("-")) > 4:
+    date = _ISO.fullmatch(text.partition("T")[0].strip())
+    if date is None or len(date[1].lstrip("-")) > 4:
         return None
-    year, month, of_month = (int(part or 0) for part in found.groups())
+    year, month, of_month = (int(part or 0) for part in date.groups())
     if not 0 <= month <= 12 or of_month > 31:
         return None
     return day(year, month, of_month) if month else years(year, year)

@@ -24,8 +24,8 @@ from graph_service.model.graph_arrays import (
     Int64,
     StringTable,
     Uint8,
-    find_places,
-    find_places_in_order,
+    find_positions,
+    find_positions_in_order,
 )
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
@@ -141,12 +141,12 @@ class SameAs:
 
     def naming(self, keys: Int64, /) -> Int32:
         """Returns the nodes that name any of some keys, with repeats."""
-        begin, end = (find_places_in_order(self.keys, self.by_key, keys, side) for side in SIDES)
+        begin, end = (find_positions_in_order(self.keys, self.by_key, keys, side) for side in SIDES)
         return self.nodes[self.by_key[ranges(begin, end)]]
 
     def named_by(self, nodes: Int32, /) -> tuple[Int64, Int64]:
-        """Returns the keys that some nodes name, and the place in ``nodes`` of who names each."""
-        begin, end = (find_places(self.nodes, nodes, side) for side in SIDES)
+        """Returns the keys that some nodes name, and the index in ``nodes`` of who names each."""
+        begin, end = (find_positions(self.nodes, nodes, side) for side in SIDES)
         return self.keys[ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
 
 
@@ -261,32 +261,32 @@ class KnowledgeGraph:
     def find_edge(self, statement_id: str, /) -> int | None:
         """Returns the edge of a statement id, or None."""
         order = self.topology.key_order
-        place = bisect_left(
+        position = bisect_left(
             range(len(order)),
             key64(statement_id),
-            key=lambda place: int(self.statement_keys[order[place]]),
+            key=lambda position: int(self.statement_keys[order[position]]),
         )
-        if place == len(order) or self.statement_ids[int(order[place])] != statement_id:
+        if position == len(order) or self.statement_ids[int(order[position])] != statement_id:
             return None
-        return int(order[place])
+        return int(order[position])
 
     def has_keys(self, keys: Int64, /) -> Bool:
         """Returns for each of some 64-bit keys whether a statement has it."""
         order = self.topology.key_order
-        places = find_places_in_order(self.statement_keys, order, keys)
-        found = places < len(order)
-        found[found] = self.statement_keys[order[places[found]]] == keys[found]
-        return found
+        positions = find_positions_in_order(self.statement_keys, order, keys)
+        has_key = positions < len(order)
+        has_key[has_key] = self.statement_keys[order[positions[has_key]]] == keys[has_key]
+        return has_key
 
-    def key_places(self, edges: Int32 | Int64, /) -> Int64:
-        """Returns the place of each of some edges among all in order of their statements' keys."""
+    def key_ranks(self, edges: Int32 | Int64, /) -> Int64:
+        """Returns the rank of each of some edges among all, in order of their statements' keys."""
         order = self.topology.key_order
         if len(edges) < len(order) // _FEW:
             held = self.statement_keys
-            return find_places_in_order(held, order, held[edges])
-        places = np.empty(len(order), dtype=np.int64)
-        places[order] = np.arange(len(order))
-        return places[edges]
+            return find_positions_in_order(held, order, held[edges])
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks[edges]
 
     def in_key_order(self, edges: Int32 | Int64, /) -> Int64:
         """Returns some edges in order of their statements' keys."""
@@ -305,8 +305,8 @@ class KnowledgeGraph:
 
     def is_entity(self, nodes: Int32, /) -> Bool:
         """Returns for some nodes whether each is an entity (of either kind)."""
-        found: Bool = nodes < self.entity_count
-        return found
+        are_entities: Bool = nodes < self.entity_count
+        return are_entities
 
 
 _FEW = 64
@@ -335,12 +335,12 @@ def labels_of(
         column = columns.get(language)
         if column is None or not len(missing) or not len(column.index):
             continue
-        wanted = index[missing]
-        places = find_places(column.index, wanted)
-        places[places == len(column.index)] = 0
-        has = column.index[places] == wanted
+        unlabelled = index[missing]
+        positions = find_positions(column.index, unlabelled)
+        positions[positions == len(column.index)] = 0
+        has = column.index[positions] == unlabelled
         for position, text in zip(
-            missing[has].tolist(), column.texts.take(places[has]), strict=True
+            missing[has].tolist(), column.texts.take(positions[has]), strict=True
         ):
             labels[position] = text
         missing = missing[~has]

@@ -20,32 +20,32 @@ Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
-def find_places(
-    ascending: Int32 | Int64, wanted: Int32 | Int64 | int, /, side: Side = "left"
+def find_positions(
+    ascending: Int32 | Int64, values: Int32 | Int64 | int, /, side: Side = "left"
 ) -> Int64:
     """Returns where some numbers would stand, as ``np.searchsorted`` does.
 
     Numbers of a wider type become of the narrower one, which must hold them: numpy would copy all
     that is searched.
     """
-    return np.searchsorted(ascending, np.asarray(wanted, dtype=ascending.dtype), side)
+    return np.searchsorted(ascending, np.asarray(values, dtype=ascending.dtype), side)
 
 
-def find_places_in_order(
-    numbers: Int64, order: Int32 | Int64, wanted: Int64, /, side: Side = "left"
+def find_positions_in_order(
+    numbers: Int64, order: Int32 | Int64, values: Int64, /, side: Side = "left"
 ) -> Int64:
     """Returns where some numbers would stand among others, of which ``order`` is the order.
 
     ``np.searchsorted`` with a sorter would copy all of the order.
     """
     before = np.less if side == "left" else np.less_equal
-    low = np.zeros(len(wanted), dtype=np.int64)
-    high = np.full(len(wanted), len(order))
+    low = np.zeros(len(values), dtype=np.int64)
+    high = np.full(len(values), len(order))
     for _ in range(len(order).bit_length()):
         middle = (low + high) >> 1
         open_ = low < high
-        below = np.zeros(len(wanted), dtype=np.bool_)
-        below[open_] = before(numbers[order[middle[open_]]], wanted[open_])
+        below = np.zeros(len(values), dtype=np.bool_)
+        below[open_] = before(numbers[order[middle[open_]]], values[open_])
         low = np.where(below, middle + 1, low)
         high = np.where(open_ & ~below, middle, high)
     return low
@@ -80,12 +80,12 @@ class StringTable(Sequence[str]):
         return bytes(self.data[self.offsets[index] : self.offsets[index + 1]]).decode()
 
     def take(self, indices: Sequence[int] | Int32 | Int64, /) -> list[str]:
-        """Returns the texts at some places."""
+        """Returns the texts at some indices."""
         rows = np.asarray(indices, dtype=np.int64)
-        starts = self.offsets[rows].tolist()
+        begins = self.offsets[rows].tolist()
         ends = self.offsets[rows + 1].tolist()
         data = self.data.data
-        return [str(data[a:b], "utf-8") for a, b in zip(starts, ends, strict=True)]
+        return [str(data[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
 
 
 def join_texts(tables: Sequence[StringTable], /) -> StringTable:
@@ -102,9 +102,9 @@ def join_texts(tables: Sequence[StringTable], /) -> StringTable:
 
 
 def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:
-    """Returns the texts of some places, in that order (any number of them, repeats allowed)."""
-    starts = table.offsets[order]
-    lengths = table.offsets[order + 1] - starts
+    """Returns the texts at some indices, in that order (any number of them, repeats allowed)."""
+    begins = table.offsets[order]
+    lengths = table.offsets[order + 1] - begins
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     data = np.empty(int(offsets[-1]), dtype=np.uint8)
@@ -112,8 +112,8 @@ def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:
     for begin in range(0, len(order), step):
         end = min(begin + step, len(order))
         low, high = int(offsets[begin]), int(offsets[end])
-        shift = starts[begin:end] - offsets[begin:end]
-        places = np.repeat(shift, lengths[begin:end])
-        places += np.arange(low, high)
-        data[low:high] = table.data[places]
+        shift = begins[begin:end] - offsets[begin:end]
+        indices = np.repeat(shift, lengths[begin:end])
+        indices += np.arange(low, high)
+        data[low:high] = table.data[indices]
     return StringTable(data, offsets)

@@ -58,9 +58,9 @@ def normalise_entity_id(raw: str, /, *, base_iri: str | None = None) -> str:
     check_text(raw, what="an entity id")
     if not raw:
         raise InputError("an entity id is empty")
-    found = _WIKIDATA.fullmatch(raw)
-    if found:
-        return found["id"]
+    match = _WIKIDATA.fullmatch(raw)
+    if match:
+        return match["id"]
     if base_iri and "://" not in raw and not WIKIDATA_ID.fullmatch(raw):
         return base_iri + raw
     return raw
@@ -76,12 +76,12 @@ def web_address(id_: str, /) -> str | None:
     >>> web_address("Rome"), web_address("urn:isbn:0"), web_address("https://a b")
     (None, None, None)
     """
-    found = _PAGE.fullmatch(id_)
-    if found is None:
+    match = _PAGE.fullmatch(id_)
+    if match is None:
         return id_ if _WEB_ADDRESS.fullmatch(id_) else None
     space = {"P": "Property:", "L": "Lexeme:"}.get(id_[0], "")
-    part = f"#{found['part']}" if found["part"] else ""
-    return f"https://www.wikidata.org/wiki/{space}{found['id']}{part}"
+    part = f"#{match['part']}" if match["part"] else ""
+    return f"https://www.wikidata.org/wiki/{space}{match['id']}{part}"
 
 
 def check_text(text: str, /, *, what: str) -> None:
@@ -104,10 +104,10 @@ def normalise_statement_guid(raw: str, /) -> str | None:
     >>> normalise_statement_guid("q42-f078e5b3-f9a8-480e-b7ac-d97778cbbef9")
     'Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9'
     """
-    found = _GUID.fullmatch(raw)
-    if found is None:
+    match = _GUID.fullmatch(raw)
+    if match is None:
         return None
-    return raw.upper() if "$" in raw else f"{found['entity']}${found['guid']}".upper()
+    return raw.upper() if "$" in raw else f"{match['entity']}${match['guid']}".upper()
 
 
 def digest(parts: Iterable[str], /, *, size: int = 16, person: bytes = b"") -> bytes:

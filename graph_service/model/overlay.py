@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import Bool, Int32, Int64, Numbers, Uint8
-from graph_service.model.graph_arrays import find_places
+from graph_service.model.graph_arrays import find_positions
 from graph_service.model.topology import edge_type
 
 VIEW_ID_PREFIX = "view:"
@@ -41,7 +41,7 @@ class ViewStatementIds(Sequence[str]):
         return f"{VIEW_ID_PREFIX}{key:016x}{int(self.checks[index]):016x}"
 
     def find(self, statement_id: str, /) -> int | None:
-        """Returns the place of an id, or None."""
+        """Returns the index of an id, or None."""
         digits = statement_id.removeprefix(VIEW_ID_PREFIX)
         if len(digits) != 32 or len(statement_id) != len(VIEW_ID_PREFIX) + 32:
             return None
@@ -49,8 +49,8 @@ class ViewStatementIds(Sequence[str]):
             key = int.from_bytes(bytes.fromhex(digits[:16]), "big", signed=True)
         except ValueError:
             return None
-        place = int(np.searchsorted(self.keys, key))
-        return place if place < len(self) and self[place] == statement_id else None
+        index = int(np.searchsorted(self.keys, key))
+        return index if index < len(self) and self[index] == statement_id else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,18 +86,18 @@ class EdgeSet:
             return self.marks[edges]
         if not len(self):
             return np.zeros(len(edges), dtype=np.bool_)
-        places = find_places(self.numbers, edges)
-        places[places == len(self)] = 0
-        found: Bool = self.numbers[places] == edges
-        return found
+        positions = find_positions(self.numbers, edges)
+        positions[positions == len(self)] = 0
+        are_members: Bool = self.numbers[positions] == edges
+        return are_members
 
     def mask(self) -> Bool:
         """Returns for each edge of the base whether it is one of these, bool [M]."""
         if self.marks is not None:
             return self.marks
-        found = np.zeros(self.edge_count, dtype=np.bool_)
-        found[self.numbers] = True
-        return found
+        marks = np.zeros(self.edge_count, dtype=np.bool_)
+        marks[self.numbers] = True
+        return marks
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

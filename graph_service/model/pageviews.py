@@ -94,7 +94,7 @@ def draw_order(ids: Iterable[str], /, *, random_seed: int) -> list[str]:
     """
     key = random_seed.to_bytes(16, "big", signed=True)
 
-    def place(id_: str) -> tuple[bytes, str]:
+    def sort_key(id_: str) -> tuple[bytes, str]:
         return blake2b(id_.encode(), key=key, digest_size=8, person=b"long-tail").digest(), id_
 
-    return sorted(ids, key=place)
+    return sorted(ids, key=sort_key)

@@ -101,8 +101,8 @@ class SignedRelation:
     @property
     def text(self) -> str:
         """The text that stands for it: the question that it answers, direction included."""
-        asked = "what has this as its" if self.reverse else "what is its"
-        return f"{asked} {self.words}?"
+        opening = "what has this as its" if self.reverse else "what is its"
+        return f"{opening} {self.words}?"
 
 
 @dataclass(frozen=True, slots=True)

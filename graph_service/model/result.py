@@ -447,14 +447,14 @@ RetrievalResult = TripletsResult | PathsResult | SubgraphResult
 
 def triples_of(result: RetrievalResult, /) -> tuple[Triple, ...]:
     """Returns the distinct triples of a result, in order of first appearance."""
-    found: dict[str, Triple] = {}
+    triples: dict[str, Triple] = {}
     for item in result.items:
         if isinstance(item, ScoredPath):
             for step in item.steps:
-                found.setdefault(step.triple.statement_id, step.triple)
+                triples.setdefault(step.triple.statement_id, step.triple)
         else:
-            found.setdefault(item.triple.statement_id, item.triple)
-    return tuple(found.values())
+            triples.setdefault(item.triple.statement_id, item.triple)
+    return tuple(triples.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,5 +64,5 @@ def _named(value: Any, *, is_file: bool) -> Any:
         case Mapping():
             return with_source_names(value)
         case list() | tuple():
-            return [_named(one, is_file=is_file) for one in value]
+            return [_named(item, is_file=is_file) for item in value]
     return value

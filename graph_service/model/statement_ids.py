@@ -39,7 +39,7 @@ def _digits(text: bytes) -> Uint8:
 
 
 _LOWER, _UPPER = _digits(b"0123456789abcdef"), _digits(b"0123456789ABCDEF")
-_PLACES = np.array([place for place in range(_UUID_LENGTH) if place not in _DASHES])
+_DIGIT_OFFSETS = np.array([offset for offset in range(_UUID_LENGTH) if offset not in _DASHES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class StatementIds(Sequence[str]):
 
     Attributes:
         numbers: uint8 [M, 16]: the bytes of the content's hash (``CONTENT``) or of the UUID
-            (``GUID``); of another id (``OTHER``) its place in ``others``, little-endian.
+            (``GUID``); of another id (``OTHER``) its index in ``others``, little-endian.
         forms: uint8 [M].
         others: The ids of other forms, in order.
         heads: Node of each statement's head, [M].
@@ -75,14 +75,14 @@ class StatementIds(Sequence[str]):
             owners = heads[rows]
             own = node_ids.offsets[owners]
             own_lengths = node_ids.offsets[owners.astype(np.int64) + 1] - own
-            for form, places, values, fits in (
+            for form, offsets, values, fits in (
                 (CONTENT, np.arange(_DIGITS), _LOWER, lengths == _DIGITS),
-                (GUID, _PLACES, _UPPER, lengths == own_lengths + 1 + _UUID_LENGTH),
+                (GUID, _DIGIT_OFFSETS, _UPPER, lengths == own_lengths + 1 + _UUID_LENGTH),
             ):
                 chosen = np.flatnonzero(fits & (forms[rows] == OTHER))
                 first = (end - (_DIGITS if form == CONTENT else _UUID_LENGTH))[chosen]
-                found = values[texts.data[first[:, None] + places]]
-                right = (found != _NO_DIGIT).all(axis=1)
+                digits = values[texts.data[first[:, None] + offsets]]
+                right = (digits != _NO_DIGIT).all(axis=1)
                 if form == GUID:
                     right &= texts.data[first - 1] == ord("$")
                     for dash in _DASHES:
@@ -94,9 +94,9 @@ class StatementIds(Sequence[str]):
                         own[chosen],
                         own_lengths[chosen],
                     )
-                chosen, found = chosen[right], found[right]
+                chosen, digits = chosen[right], digits[right]
                 forms[rows[chosen]] = form
-                numbers[rows[chosen]] = (found[:, ::2] << 4) | found[:, 1::2]
+                numbers[rows[chosen]] = (digits[:, ::2] << 4) | digits[:, 1::2]
         rest = np.flatnonzero(forms == OTHER)
         numbers[rest, :8] = _little_endian(len(rest))
         return cls(numbers, forms, StringTable.build(texts.take(rest)), heads, node_ids)
@@ -118,15 +118,17 @@ class StatementIds(Sequence[str]):
             heads: Node of each id's head in that order.
             node_ids: Ids of the nodes.
         """
-        numbers = np.concatenate([np.zeros((0, _BYTES), np.uint8), *(one.numbers for one in parts)])
-        forms = np.concatenate([np.zeros(0, np.uint8), *(one.forms for one in parts)])
-        others = join_texts([one.others for one in parts])
+        numbers = np.concatenate(
+            [np.zeros((0, _BYTES), np.uint8), *(part.numbers for part in parts)]
+        )
+        forms = np.concatenate([np.zeros(0, np.uint8), *(part.forms for part in parts)])
+        others = join_texts([part.others for part in parts])
         # Each table's others are in order, so those of all of them are.
-        place = np.cumsum(forms == OTHER) - 1
+        other_index = np.cumsum(forms == OTHER) - 1
         numbers, forms = numbers[order], forms[order]
         rest = np.flatnonzero(forms == OTHER)
         numbers[rest, :8] = _little_endian(len(rest))
-        return cls(numbers, forms, reorder_texts(others, place[order[rest]]), heads, node_ids)
+        return cls(numbers, forms, reorder_texts(others, other_index[order[rest]]), heads, node_ids)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -143,19 +145,19 @@ class StatementIds(Sequence[str]):
         )
 
     def take(self, indices: Sequence[int] | Int32 | Int64, /) -> list[str]:
-        """Returns the ids at some places."""
+        """Returns the ids at some positions."""
         rows = np.asarray(indices, dtype=np.int64)
         digits = self.numbers[rows].tobytes().hex()
         ids = [digits[at : at + _DIGITS] for at in range(0, len(digits), _DIGITS)]
         forms = self.forms[rows]
         guids = np.flatnonzero(forms == GUID)
-        for place, head in zip(
+        for index, head in zip(
             guids.tolist(), self.node_ids.take(self.heads[rows[guids]]), strict=True
         ):
-            uuid = ids[place].upper()
-            ids[place] = f"{head}${uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
-        for place in np.flatnonzero(forms == OTHER).tolist():
-            ids[place] = self.others[int.from_bytes(self.numbers[rows[place]].tobytes(), "little")]
+            uuid = ids[index].upper()
+            ids[index] = f"{head}${uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
+        for index in np.flatnonzero(forms == OTHER).tolist():
+            ids[index] = self.others[int.from_bytes(self.numbers[rows[index]].tobytes(), "little")]
         return ids
 
 
@@ -168,8 +170,8 @@ def _same_texts(
     first: Uint8, first_begin: Int64, second: Uint8, second_begin: Int64, lengths: Int64
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Returns which texts of one buffer equal those of another of the same lengths."""
-    starts = np.cumsum(lengths) - lengths
-    inner = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    begins = np.cumsum(lengths) - lengths
+    inner = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
     differs = (
         first[np.repeat(first_begin, lengths) + inner]
         != second[np.repeat(second_begin, lengths) + inner]

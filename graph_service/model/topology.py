@@ -20,7 +20,7 @@ Numbers = npt.NDArray[Any]
 """Whole numbers of the type that holds them."""
 MOST_32_BIT = 2**31 - 1
 """Most edges whose numbers take 32 bits."""
-Places = Int32 | Int64 | Bool | slice
+Positions = Int32 | Int64 | Bool | slice
 
 
 class _Column(ABC):
@@ -35,7 +35,7 @@ class _Column(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def _take(self, places: Numbers, /) -> Int32: ...
+    def _take(self, positions: Numbers, /) -> Int32: ...
 
     @abstractmethod
     def _all(self) -> Int32: ...
@@ -44,15 +44,15 @@ class _Column(ABC):
         return np.asarray(self._all(), dtype=dtype)
 
     @overload
-    def __getitem__(self, places: Places, /) -> Int32: ...
+    def __getitem__(self, positions: Positions, /) -> Int32: ...
     @overload
-    def __getitem__(self, places: int, /) -> int: ...
-    def __getitem__(self, places: int | Places, /) -> Int32 | int:
-        if isinstance(places, slice):
-            if places == slice(None):
+    def __getitem__(self, positions: int, /) -> int: ...
+    def __getitem__(self, positions: int | Positions, /) -> Int32 | int:
+        if isinstance(positions, slice):
+            if positions == slice(None):
                 return self._all()
-            return self._take(np.arange(*places.indices(len(self))))
-        chosen = np.asarray(places)
+            return self._take(np.arange(*positions.indices(len(self))))
+        chosen = np.asarray(positions)
         if chosen.dtype == np.bool_:
             return self._take(np.flatnonzero(chosen))
         if chosen.ndim == 0:
@@ -85,8 +85,8 @@ class Codes(_Column):
     def __len__(self) -> int:
         return len(self.data)
 
-    def _take(self, places: Numbers, /) -> Int32:
-        return self.data[places].astype(np.int32)
+    def _take(self, positions: Numbers, /) -> Int32:
+        return self.data[positions].astype(np.int32)
 
     def _all(self) -> Int32:
         return self.data.astype(np.int32)
@@ -136,14 +136,14 @@ class RankedBits:
         return up_to - is_member.astype(np.int32), up_to
 
     def _ranks(self, numbers: Numbers) -> tuple[Int32, Numbers]:
-        place = numbers >> 6
-        word = self.words[place]
-        up_to: Int32 = self.before[place] + np.bitwise_count(word & _UP_TO[numbers & 63])
+        word_index = numbers >> 6
+        word = self.words[word_index]
+        up_to: Int32 = self.before[word_index] + np.bitwise_count(word & _UP_TO[numbers & 63])
         return up_to, word
 
 
 _UP_TO = (np.uint64(2) << np.arange(64, dtype=np.uint64)) - np.uint64(1)
-"""The bits up to each place of a word, that place included."""
+"""The bits up to each bit of a word, that bit included."""
 
 
 class EdgeHeads(_Column):
@@ -171,9 +171,9 @@ class EdgeHeads(_Column):
     def __len__(self) -> int:
         return self.first.count
 
-    def _take(self, places: Numbers, /) -> Int32:
-        found: Int32 = self.heads[self.first.members_up_to(places) - 1]
-        return found
+    def _take(self, positions: Numbers, /) -> Int32:
+        heads: Int32 = self.heads[self.first.members_up_to(positions) - 1]
+        return heads
 
     def _all(self) -> Int32:
         return np.repeat(self.heads, np.diff(self.first.members(), append=len(self)))
@@ -206,10 +206,10 @@ class Adjacency:
 
     def degrees(self) -> Int64:
         """Returns the number of edges of each node."""
-        found = np.full(self.node_count, self.a_literal, dtype=np.int64)
-        found[: self._entities] = 0
-        found[self.joined.members()] = np.diff(self.begins)
-        return found
+        degrees = np.full(self.node_count, self.a_literal, dtype=np.int64)
+        degrees[: self._entities] = 0
+        degrees[self.joined.members()] = np.diff(self.begins)
+        return degrees
 
     def bounds(self, nodes: Int32 | Int64, /) -> tuple[Int64, Int64]:
         """Returns where the edges of some nodes begin and end in this order, int64."""
@@ -238,7 +238,7 @@ class Adjacency:
         return self.gather(nodes)[0]
 
     def gather(self, nodes: Int32 | Int64, /, *, most: int | None = None) -> tuple[Numbers, Int64]:
-        """Returns the edges of some nodes, one after the other, and for each its place in ``nodes``.
+        """Returns the edges of some nodes, one after the other, and for each its index in ``nodes``.
 
         Args:
             nodes: Any, in any order.
@@ -250,11 +250,11 @@ class Adjacency:
             count = np.minimum(count, most)
         owner = np.repeat(np.arange(len(nodes)), count)
         offset = np.cumsum(count) - count
-        places = (begin - offset).take(owner)
-        places += np.arange(len(owner))
+        positions = (begin - offset).take(owner)
+        positions += np.arange(len(owner))
         if self.edges is None:
-            return places.astype(self.begins.dtype, copy=False), owner
-        return self.edges[places], owner
+            return positions.astype(self.begins.dtype, copy=False), owner
+        return self.edges[positions], owner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -320,27 +320,27 @@ def edge_type(count: int, /) -> type[np.int32] | type[np.int64]:
 
 
 def edge_order(head: Int32, statement_keys: Int64, /) -> Int64:
-    """Returns the places of some statements in the order of their edges' numbers."""
+    """Returns the positions of some statements in the order of their edges' numbers."""
     by_key = np.argsort(statement_keys)
     return by_key[_order_by(head[by_key])]
 
 
-def _order_by(ends: Int32) -> Numbers:
-    """Returns the places of some nodes in order of the nodes; ties keep theirs."""
-    kind = edge_type(len(ends))
+def _order_by(nodes: Int32) -> Numbers:
+    """Returns the positions of some nodes in order of the nodes; ties keep theirs."""
+    kind = edge_type(len(nodes))
     if kind is np.int64:
-        return np.argsort(ends, kind="stable")
+        return np.argsort(nodes, kind="stable")
     # Both in one number: sorting those takes half the time of a stable argsort.
-    packed = ends.astype(np.int64) << 32
-    packed |= np.arange(len(ends))
+    packed = nodes.astype(np.int64) << 32
+    packed |= np.arange(len(nodes))
     packed.sort()
     return (packed & 0xFFFFFFFF).astype(kind)
 
 
-def _joined(ends: Int32, entity_count: int) -> tuple[RankedBits, Numbers]:
+def _joined(nodes: Int32, entity_count: int) -> tuple[RankedBits, Numbers]:
     """Returns ``Adjacency.joined`` and ``Adjacency.begins`` of edges, given an end of each."""
-    degrees = np.bincount(ends, minlength=entity_count)[:entity_count]
+    degrees = np.bincount(nodes, minlength=entity_count)[:entity_count]
     members = np.flatnonzero(degrees)
-    begins: Numbers = np.zeros(len(members) + 1, dtype=edge_type(len(ends)))
+    begins: Numbers = np.zeros(len(members) + 1, dtype=edge_type(len(nodes)))
     np.cumsum(degrees[members], out=begins[1:])
     return RankedBits.of(members, count=entity_count + 1), begins

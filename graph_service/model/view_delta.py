@@ -46,21 +46,21 @@ class NameDelta:
         """Returns it from entities, ascending, and the names of each."""
         each = [name for some in names for name in some]
         languages = tuple(sorted({name.language for name in each}))
-        place = {language: number for number, language in enumerate(languages)}
+        code_of = {language: code for code, language in enumerate(languages)}
         return cls(
             nodes=nodes,
             owner=np.repeat(
                 np.arange(len(nodes), dtype=np.int32), [len(some) for some in names]
             ).astype(np.int32),
-            language=np.array([place[name.language] for name in each], dtype=np.int32),
+            language=np.array([code_of[name.language] for name in each], dtype=np.int32),
             is_alias=np.array([name.is_alias for name in each], dtype=np.bool_),
             texts=StringTable.build(name.text for name in each),
             languages=languages,
         )
 
-    def names_of(self, place: int, /) -> list[EntityName]:
-        """Returns the names of the entity at a place in ``nodes``."""
-        start, end = np.searchsorted(self.owner, [place, place + 1]).tolist()
+    def names_of(self, index: int, /) -> list[EntityName]:
+        """Returns the names of the entity at an index in ``nodes``."""
+        start, end = np.searchsorted(self.owner, [index, index + 1]).tolist()
         return [
             EntityName(
                 self.languages[int(self.language[row])],
@@ -119,7 +119,7 @@ class ViewDelta:
         return head[self.replaced] if self.replaced_head is None else self.replaced_head
 
     def with_replaced_in(self, order: Int64, /) -> ViewDelta:
-        """Returns the same changes with the changed edges in another order: that of their places."""
+        """Returns the same changes with the changed edges reordered by their positions."""
         head, rank = self.replaced_head, self.replaced_rank
         return replace(
             self,

@@ -70,7 +70,7 @@ class Takes:
 
     parameters: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
-    is_drawn: bool = True
+    is_random: bool = True
     has_scope: bool = True
 
 
@@ -82,8 +82,8 @@ TAKES: Mapping[Method, Takes] = {
     Method.INSERTION: Takes(("entity_ids", "answer_ids", "target_ids")),
     Method.RULE_DELETION: Takes(("rule_atoms", "rule_support", "rule_confidence")),
     Method.NAMES: Takes(("naming",)),
-    Method.WITHHOLDING: Takes(("statement_ids",), ("statement_ids",), is_drawn=False),
-    Method.CUSTOM: Takes(("changes",), ("changes",), is_drawn=False),
+    Method.WITHHOLDING: Takes(("statement_ids",), ("statement_ids",), is_random=False),
+    Method.CUSTOM: Takes(("changes",), ("changes",), is_random=False),
 }
 """What each method takes; drawn within a scope and without parameters where it is not named."""
 
@@ -333,7 +333,7 @@ class ViewSpec:
         elif self.method is Method.WITHHOLDING:
             self._check_withholding()
         else:
-            self._check_drawn()
+            self._check_random()
 
     def _check_parameters(self) -> None:
         """Checks that the method takes each parameter given, and has each that it needs."""
@@ -371,7 +371,7 @@ class ViewSpec:
                 argument="count",
             )
 
-    def _check_drawn(self) -> None:
+    def _check_random(self) -> None:
         if self.scope != Scope() and not self.takes.has_scope:
             raise InputError(
                 f"{self.method.value} finds its statements itself and takes no scope",
@@ -442,7 +442,7 @@ class ViewSpec:
             payload["level"] = float(self.level)
         if self.count is not None:
             payload["count"] = self.count
-        if self.takes.is_drawn:
+        if self.takes.is_random:
             payload["randomSeed"] = self.random_seed
             payload["sampling"] = self.sampling.value
         for name in self.takes.parameters:
@@ -520,25 +520,25 @@ def _plain(name: str, value: Any) -> Any:
 
 def _parameters(payload: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters of a specification's JSON, by their names."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name in PARAMETERS:
         each = options_of(ViewSpec)[name]
-        given = payload.get(camel_case(name))
-        if given is None:
+        value = payload.get(camel_case(name))
+        if value is None:
             continue
         kind: Any = str if issubclass(each.kind, StrEnum) else each.kind
-        if kind is float and isinstance(given, int):
-            given = float(given)
+        if kind is float and isinstance(value, int):
+            value = float(value)
         expected: Any = list if each.is_list else kind
-        if not isinstance(given, expected):
-            raise TypeError(f"{camel_case(name)} is {given!r}")
+        if not isinstance(value, expected):
+            raise TypeError(f"{camel_case(name)} is {value!r}")
         if issubclass(each.kind, StrEnum):
-            found[name] = each.kind(given)
+            parameters[name] = each.kind(value)
         elif name == "changes":
-            found[name] = tuple(_change_of(item) for item in given)
+            parameters[name] = tuple(_change_of(item) for item in value)
         else:
-            found[name] = tuple(str(item) for item in given) if each.is_list else given
-    return found
+            parameters[name] = tuple(str(item) for item in value) if each.is_list else value
+    return parameters
 
 
 def _change_fields(change: Change) -> dict[str, Any]:

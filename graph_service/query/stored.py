@@ -13,6 +13,7 @@ from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import RANK_CODES
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.neighbourhood import EdgeRow
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, encode_value, stored_value
 from graph_service.query.algebra import (
@@ -27,7 +28,7 @@ from graph_service.query.algebra import (
 )
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits, QueryResult
-from graph_service.store.protocol import EdgeRow, GraphReader
+from graph_service.store.protocol import GraphReader
 from graph_service.store.snapshot.region_graph import bare_graph_of
 
 _READ_ALONE = 8

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
-from graph_service.model.graph_arrays import find_places
+from graph_service.model.graph_arrays import find_positions
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
@@ -232,7 +232,7 @@ def _language_places(region: Region, graph: KnowledgeGraph, languages: Sequence[
     for place in reversed(range(len(languages))):
         column = graph.node_labels.get(languages[place])
         if column is not None and len(column.index):
-            rows = np.minimum(find_places(column.index, region.nodes), len(column.index) - 1)
+            rows = np.minimum(find_positions(column.index, region.nodes), len(column.index) - 1)
             found[column.index[rows] == region.nodes] = place
     found[region.literal] = 0
     return found

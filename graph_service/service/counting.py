@@ -17,6 +17,7 @@ from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.overlay import Overlay
 from graph_service.model.overview import ClassSize, Overview, RelationUse
 from graph_service.model.statement import Statement
@@ -30,7 +31,7 @@ from graph_service.service.browsing import (
 from graph_service.service.comparison import ShownStatement
 from graph_service.service.lookup import relations_of
 from graph_service.service.triples import ShownEdge, TripleRenderer
-from graph_service.store.protocol import EdgeRow, GraphReader, Neighbourhood
+from graph_service.store.protocol import GraphReader
 from graph_service.store.snapshot.region_graph import region_graph_of
 
 _KEY_OFFSET = 2**63

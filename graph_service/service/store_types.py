@@ -14,11 +14,12 @@ from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
 from graph_service.retrieve.region.cut import LOOKED_AT
-from graph_service.store.protocol import EdgeRow, Neighbourhood, Store
+from graph_service.store.protocol import Store
 from graph_service.walk import NewRows, RowRegion, closure, walk
 
 _AT_ONCE = 500

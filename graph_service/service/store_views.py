@@ -19,6 +19,7 @@ from graph_service.model.graph import RANKS, Int64, KnowledgeGraph, Numbers, req
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
 from graph_service.model.values import encode_value
@@ -27,7 +28,7 @@ from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
 from graph_service.service.lookup import read_id, require_base
 from graph_service.service.retrieval import DEFAULT_RANKS
 from graph_service.service.store_types import ends_of
-from graph_service.store.protocol import EdgeRow, Neighbourhood, Store
+from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import RegionGraph, bare_graph_of, region_graph_of
 from graph_service.views.alone import BEYOND, cheaper_ends, is_drawn_alone, looks_beside
 from graph_service.views.overlay import lay
@@ -76,7 +77,7 @@ def _may_be_pruned(spec: ViewSpec) -> bool:
     takes = spec.takes
     if spec.entity_ids or spec.method is Method.NAMES:
         return False
-    return takes.is_drawn and takes.has_scope
+    return takes.is_random and takes.has_scope
 
 
 def _reads(spec: ViewSpec, *, is_stored: bool) -> str | None:
@@ -86,7 +87,7 @@ def _reads(spec: ViewSpec, *, is_stored: bool) -> str | None:
     if is_stored and spec.method is Method.STALE:
         return "the statements that it was drawn from, whose qualifiers may have changed"
     scope = spec.scope
-    if spec.takes.is_drawn and not (
+    if spec.takes.is_random and not (
         scope.of_question or scope.statement_ids or scope.around_entity_ids
     ):
         return "all statements of its relations" if scope.relation_ids else "all statements"
@@ -188,7 +189,7 @@ class StoreViews:
     ) -> Numbers:
         """Returns the edges that a view may change, int32 or int64, ascending."""
         scope, kind = spec.scope, graph.edge_type
-        if not spec.takes.is_drawn:
+        if not spec.takes.is_random:
             return np.zeros(0, dtype=kind)
         if scope.pruned:
             starts = ids if scope.of_question else scope.around_entity_ids

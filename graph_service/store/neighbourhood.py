@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from graph_service.errors import InputError
-from graph_service.store.protocol import MAX_COUNTED, EdgeRow, Neighbourhood
+from graph_service.model.neighbourhood import MAX_COUNTED, EdgeRow, Neighbourhood
 from graph_service.walk import NewRows, RowRegion, walk
 
 _LEAST, _MOST = -(2**63), 2**63 - 1

@@ -20,7 +20,8 @@ from typing import Any, Protocol, Self
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import Fingerprints
-from graph_service.model.limits import Cut, Deadline
+from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
@@ -37,8 +38,6 @@ READS_OF_EDITIONS = frozenset(
 """Reads of an edition: they give the same for ever, or nothing when the edition is gone."""
 
 MAX_BATCH_STATEMENTS = 20_000
-MAX_COUNTED = 2_000_000
-"""Statements of the entities walked through up to which what ``neighbourhood`` cuts is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,34 +184,6 @@ class EntityLookup:
 
     found: Mapping[str, Entity] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
-    """A statement as neighbourhoods and snapshots read it; ``value`` is encoded."""
-
-    statement_id: str
-    head: str
-    relation: str
-    value: str
-    rank: Rank
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """The statements within some hops of some entities, in order of their keys.
-
-    Attributes:
-        hops: Steps from the nearest start, by entity id.
-        degrees: Degree in the whole graph, both directions, by entity id.
-        unexpanded: Hubs that were reached and not walked through.
-    """
-
-    edges: tuple[EdgeRow, ...]
-    hops: Mapping[str, int]
-    degrees: Mapping[str, int]
-    unexpanded: tuple[str, ...]
-    truncated: tuple[Cut, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def draw_alone(
     Raises:
         InputError: As ``make_delta``.
     """
-    if not spec.takes.is_drawn:
+    if not spec.takes.is_random:
         return make_delta(graph, spec, deadline=deadline)
     spec = replace(spec, scope=Scope(of_question=True))
     if not looks_beside(spec):

@@ -73,8 +73,8 @@ class _Numbers:
 
 def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
     """Returns a delta of a base graph as bytes."""
-    removed = np.sort(graph.key_places(delta.removed))
-    places = graph.key_places(delta.replaced)
+    removed = np.sort(graph.key_ranks(delta.removed))
+    places = graph.key_ranks(delta.replaced)
     order = np.argsort(places)
     delta = delta.with_replaced_in(order)
     numbers = _Numbers.of(graph)

@@ -15,7 +15,7 @@ from graph_service.model.graph import (
     StringTable,
     Topology,
 )
-from graph_service.model.graph_arrays import find_places_in_order, reorder_texts
+from graph_service.model.graph_arrays import find_positions_in_order, reorder_texts
 from graph_service.model.view_delta import ViewDelta
 
 
@@ -80,7 +80,7 @@ class Part:
         A node without a statement stands for none.
         """
         order = base.topology.key_order
-        places = find_places_in_order(base.statement_keys, order, graph.statement_keys)
+        places = find_positions_in_order(base.statement_keys, order, graph.statement_keys)
         edges = order[places].astype(base.edge_type)
         # A literal is of one statement; the order of edges is that of both graphs.
         literal = graph.tail >= graph.entity_count

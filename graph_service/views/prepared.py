@@ -11,7 +11,7 @@ import numpy as np
 from graph_service.byte_budget import held_bytes
 from graph_service.model.entity_names import EntityName, entity_names
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers
-from graph_service.model.graph_arrays import find_places
+from graph_service.model.graph_arrays import find_positions
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
 from graph_service.views.measure.deviation import BaseMeasure
@@ -171,7 +171,7 @@ class PreparedBase:
     def _labelled(self, nodes: Int32, ids: Sequence[str]) -> dict[str, Entity]:
         labels: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
         for language, column in self.graph.node_labels.items():
-            places = find_places(column.index, nodes)
+            places = find_positions(column.index, nodes)
             places[places == len(column.index)] = 0
             for place, node, id_ in zip(places.tolist(), nodes.tolist(), ids, strict=True):
                 if column.index[place] == node:

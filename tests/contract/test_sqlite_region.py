@@ -13,8 +13,8 @@ from graphs import load_graph
 
 from graph_service.doctor.verification import verify_store
 from graph_service.model.limits import Cut, CutReason
+from graph_service.model.neighbourhood import Neighbourhood
 from graph_service.store import neighbourhood
-from graph_service.store.protocol import Neighbourhood
 from graph_service.store.sqlite import finish, inspect, region
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from graph_service.model.graph_arrays import SIDES, find_places, find_places_in_order
+from graph_service.model.graph_arrays import SIDES, find_positions, find_positions_in_order
 from graph_service.sorting import TABLE, are_among, distinct, ranked, stable_order
 
 TOPS = (0, 1, 6, 2**16 - 1, 2**16, TABLE - 1, TABLE, TABLE + 1, 2**31 - 1, 2**32, 2**40, 2**62)
@@ -52,11 +52,11 @@ def test_numbers_are_looked_up_as_numpy_does(top: int, count: int) -> None:
     assert are_among(-wanted, below).tolist() == np.isin(-wanted, below).tolist()
     for side in SIDES:
         expected = np.searchsorted(ascending, wanted, side).tolist()
-        assert find_places(ascending, wanted, side).tolist() == expected
-        assert find_places_in_order(numbers, order, wanted, side).tolist() == expected
+        assert find_positions(ascending, wanted, side).tolist() == expected
+        assert find_positions_in_order(numbers, order, wanted, side).tolist() == expected
         if top < 2**31:
             narrow = ascending.astype(np.int32)
-            assert find_places(narrow, wanted, side).tolist() == expected
+            assert find_positions(narrow, wanted, side).tolist() == expected
 
 
 def test_a_look_up_copies_nothing_of_what_is_searched() -> None:
@@ -65,8 +65,8 @@ def test_a_look_up_copies_nothing_of_what_is_searched() -> None:
     narrow, wanted = numbers.astype(np.int32), np.array([7, 11])
     plainly = bytes_taken(lambda: np.searchsorted(narrow, wanted))
     assert plainly > numbers.nbytes // 2
-    assert bytes_taken(lambda: find_places(narrow, wanted)) < 10_000
-    assert bytes_taken(lambda: find_places_in_order(numbers, narrow, wanted)) < 10_000
+    assert bytes_taken(lambda: find_positions(narrow, wanted)) < 10_000
+    assert bytes_taken(lambda: find_positions_in_order(numbers, narrow, wanted)) < 10_000
 
 
 def bytes_taken(work: Callable[[], object]) -> int:

@@ -151,10 +151,10 @@ def test_keys_and_ids_find_their_edges() -> None:
     assert built.has_keys(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])).sum() == 0
     assert not build_graph([], extra_entities=["Q1"]).has_keys(keys).any()
     by_key = built.topology.key_order
-    assert built.key_places(by_key).tolist() == edges.tolist()
+    assert built.key_ranks(by_key).tolist() == edges.tolist()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graph_service.model.graph._FEW", 1)
-        assert built.key_places(by_key[5:]).tolist() == edges[5:].tolist()
+        assert built.key_ranks(by_key[5:]).tolist() == edges[5:].tolist()
     assert np.all(np.diff(keys[built.in_key_order(edges)]) > 0)
 
 

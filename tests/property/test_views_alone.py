@@ -44,7 +44,7 @@ DRAWN_IN_A_SCOPE = [
     for method in Method
     # Names are changed before a question is linked, and no question's scope is theirs.
     if TAKES.get(method, Takes()).has_scope
-    and TAKES.get(method, Takes()).is_drawn
+    and TAKES.get(method, Takes()).is_random
     and method is not Method.NAMES
 ]
 BY_THE_PART = [Method.EDGE_DELETION]

@@ -121,7 +121,7 @@ def told(graph: KnowledgeGraph, delta: ViewDelta, report: ViewReport) -> list[ob
     overlay = lay(graph, delta, view_id="v")
     delta = delta_by_key(graph, delta)
     base = overlay.base_edge.copy()
-    base[base >= 0] = graph.key_places(base[base >= 0])
+    base[base >= 0] = graph.key_ranks(base[base >= 0])
     return [
         [overlay.statement_ids[at] for at in range(len(overlay.keys))],
         [column.tolist() for column in (overlay.kinds, overlay.rank, base)],

@@ -236,7 +236,7 @@ def digest_of(value: Any) -> str:
 def by_key(found: dict[str, Any]) -> dict[str, Any]:
     """Names each edge by its place in order of the statements' keys; a view's edges come after."""
     graph = world()
-    places = graph.key_places(np.arange(graph.edge_count)).tolist()
+    places = graph.key_ranks(np.arange(graph.edge_count)).tolist()
 
     def of(edge: int) -> int:
         return int(places[edge]) if edge < len(places) else edge

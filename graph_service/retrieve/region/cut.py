@@ -19,7 +19,7 @@ from graph_service.model.graph import (
     Uint8,
     ranges,
 )
-from graph_service.model.graph_arrays import SIDES, find_places
+from graph_service.model.graph_arrays import SIDES, find_positions
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
@@ -365,7 +365,7 @@ class _ExtraEdges:
 
     def of(self, nodes: Int64) -> Numbers:
         """Returns the edges of some nodes, one node's after the other's."""
-        return self.edges[ranges(*(find_places(self.ends, nodes, side) for side in SIDES))]
+        return self.edges[ranges(*(find_positions(self.ends, nodes, side) for side in SIDES))]
 
 
 _EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[_ExtraEdges, _ExtraEdges]] = WeakKeyDictionary()

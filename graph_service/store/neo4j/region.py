@@ -9,13 +9,13 @@ import neo4j
 
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.statement import Rank
 from graph_service.store.decoding import decodes
 from graph_service.store.neighbourhood import ReachedEdge, read_region
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.rows import EDGE_COLUMNS, edge_of_row
 from graph_service.store.neo4j.schema import hex_key
-from graph_service.store.protocol import EdgeRow, Neighbourhood
 
 NODES_A_QUERY = 5_000
 

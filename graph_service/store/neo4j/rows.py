@@ -11,6 +11,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.graph import RANKS
 from graph_service.model.identity import MAX_ID_BYTES, check_text, key64
+from graph_service.model.neighbourhood import EdgeRow
 from graph_service.model.statement import (
     Entity,
     Rank,
@@ -35,7 +36,6 @@ from graph_service.store.decoding import decodes
 from graph_service.store.encoded import EncodedStatements
 from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, STATEMENT_ROW, Rows
 from graph_service.store.neo4j.schema import hex_key, search_token, short_id
-from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import indexed_names
 from graph_service.store.texts import encode_entity_value, holds_nul
 

@@ -20,6 +20,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
@@ -87,7 +88,7 @@ from graph_service.store.neo4j.schema import (
     hex_key,
     search_token,
 )
-from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood
+from graph_service.store.protocol import EntityLookup, Inspected
 from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 

@@ -33,10 +33,10 @@ from graph_service.model.graph import (
 from graph_service.model.graph_arrays import join_texts, reorder_texts
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
+from graph_service.model.neighbourhood import EdgeRow
 from graph_service.model.statement import Entity, EntityKind, Rank
 from graph_service.model.topology import edge_order
 from graph_service.model.values import EntityValue, stored_value
-from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import name_keys
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import Quantity, stored_value
-from graph_service.store.protocol import EdgeRow, GraphReader, Neighbourhood
+from graph_service.store.protocol import GraphReader
 from graph_service.store.snapshot.build import TailIds, build_arrays, chunks_of_rows
 
 _QUANTITY = '["q",'

@@ -11,10 +11,10 @@ import orjson
 from graph_service.model.graph import RANK_CODES, RANKS
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.statement import Rank
 from graph_service.store.decoding import decoding
 from graph_service.store.neighbourhood import ReachedEdge, read_region
-from graph_service.store.protocol import EdgeRow, Neighbourhood
 from graph_service.store.sqlite.schema import HAS_HUBS, of_edition
 from graph_service.store.texts import encode_entity_value
 

@@ -22,6 +22,7 @@ from graph_service.model.graph import RANKS, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import (
@@ -48,7 +49,7 @@ from graph_service.store.names import (
     now_text,
     require_graph_name,
 )
-from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
+from graph_service.store.protocol import EntityLookup, Inspected, Record
 from graph_service.store.records import decode_record, encode_fields, version_of
 from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.build import (
