@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from loaders.formats import Format, may_be_prose, recognise_source
+from loaders.formats import Format, is_named_as_data, may_be_prose, recognise_source
 from loaders.options import LoadOptions
+from loaders.packing import refuse_archive
 from loaders.remote import check as check_remote
 from loaders.remote import is_remote_source
 from loaders.source import STANDARD_INPUT, ByteSource
+
+
+class UnreadableFileError(InputError):
+    """A file of a folder is named as data and is in no format that is known here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +47,21 @@ class SourceFile:
         """Returns the format of the opened file; None where it is passed over.
 
         Raises:
-            InputError: It is in no format that is known here.
+            UnreadableFileError: It is one of several, its name says that it is data, and it is
+                in no format that is known here.
+            InputError: It is the only file, and in no format that is known here.
         """
-        if self.format is not None:
-            return self.format
         try:
+            if self.format is not None:
+                refuse_archive(source.head, source.name)
+                return self.format
             format_ = recognise_source(source)
-        except InputError:
+        except InputError as error:
             # In a folder, a README is no reason to stop; a single file is.
             if not self.optional:
                 raise
+            if is_named_as_data(self.path):
+                raise UnreadableFileError(error.message) from error
             return None
         return None if self.optional and may_be_prose(source, format_) else format_
 

@@ -10,6 +10,7 @@ import orjson
 import pyoxigraph
 
 from graph_service.errors import InputError
+from loaders.packing import refuse_archive
 from loaders.rdf.recognition import turtle_format, xml_kind
 from loaders.source import HEAD_BYTES, MAX_BLANK_BYTES, ByteSource, open_source
 
@@ -39,7 +40,7 @@ GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 
 # Files that go with others, and are named rather than recognised.
 _EXTRA_FORMATS = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES))
-_COMPRESSED = {".gz", ".bz2", ".xz"}
+_COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".rar", ".tar", ".lzma", ".lz4"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,
     ".jsonl": Format.WIKIBASE_JSON_LINES,
@@ -57,6 +58,9 @@ _BY_SUFFIX = {
     ".txt": Format.TSV,
     ".csv": Format.CSV,
 }
+# Names of files that were meant to be loaded, although not every one is of a format read here.
+_DATA_SUFFIXES = {*_BY_SUFFIX, ".hdt", ".parquet", ".xlsx", ".jsonld", ".tgz"} - {".txt"}
+_PROSE = frozenset(("README", "LICENSE", "NOTICE"))
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.I)
 _TERM = rb'(?:<[^<>\n]*>|_:[^\s<>"]+|"(?:[^"\\\n]|\\.)*"(?:@[^\s.]+|\^\^<[^<>\n]*>)?)'
 _STATEMENT_LINE = re.compile(
@@ -91,6 +95,7 @@ def recognise_source(source: ByteSource, /) -> Format:
     Raises:
         InputError: It is in no format that is known here, or empty.
     """
+    refuse_archive(source.head, source.name)
     head = source.head.removeprefix(b"\xef\xbb\xbf")
     start = head.lstrip()
     hint = _hint(source.name)
@@ -162,10 +167,26 @@ def may_be_prose(source: ByteSource, format_: Format, /) -> bool:
     if format_ not in (Format.TSV, Format.CSV, Format.LABELS):
         return False
     if _hint(source.name) in (Format.TSV, Format.CSV):
-        return PurePath(source.name).stem.upper() in ("README", "LICENSE", "NOTICE")
+        return PurePath(source.name).stem.upper() in _PROSE
     lines = source.head.split(b"\n")[:50]
     counts = {line.count(b"\t") for line in (lines[:-1] if len(lines) > 1 else lines)}
     return len(counts) != 1 or counts == {0}
+
+
+def is_named_as_data(name: str, /) -> bool:
+    """Returns whether a file's name says that it is data, of a format that is read or not.
+
+    >>> is_named_as_data("a/b.nt.zst"), is_named_as_data("README.md"), is_named_as_data("x.zip")
+    (True, False, True)
+    """
+    path = PurePath(name)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = bool(suffixes) and suffixes[-1] in _COMPRESSED
+    if path.name.partition(".")[0].upper() in _PROSE or not suffixes:
+        return False
+    while len(suffixes) > 1 and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] in _DATA_SUFFIXES or (packed and suffixes[-1] in _COMPRESSED)
 
 
 def _unknown(name: str) -> InputError:

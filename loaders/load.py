@@ -22,7 +22,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, LoadSession, Store
 from loaders.batch import PendingBatch
-from loaders.files import SourceFile, source_files
+from loaders.files import SourceFile, UnreadableFileError, source_files
 from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
@@ -32,7 +32,7 @@ from loaders.rejects import conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.repeats import Repeats
-from loaders.report import LoadReport
+from loaders.report import UNRECOGNISED_REASON, LoadReport
 from loaders.run import Run
 from loaders.source import STANDARD_INPUT, ByteSource
 from loaders.sparql.earlier import (
@@ -53,7 +53,6 @@ from loaders.workers import read_selected
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 
 LOST_REJECTS_REASON = "rejects of an interrupted run, whose file is gone or was written to"
-UNRECOGNISED_REASON = "files of no known format in the folder"
 # What came from an endpoint is committed this often, since it was slow to come.
 ENDPOINT_COMMIT_INTERVAL_S = 5.0
 # Longer than an endpoint's longest pause, within which nothing is written.
@@ -301,13 +300,19 @@ class _Load(Run[GraphTally, SourceFile]):
         if file.endpoint:
             return self._read_endpoint(file, start)
         with self.open(file, start, limits=self._options.limits) as source:
-            format_ = file.format_of(source)
+            try:
+                format_ = file.format_of(source)
+            except UnreadableFileError as error:
+                if not again:
+                    self._add(Parsed(rejects=[Reject(source.name, 0, 0, str(error))]))
+                return False
             self._names_only = (
                 format_ in (Format.LABELS, Format.DESCRIPTIONS)
                 and not self._options.entities_from_labels
             )
             if format_ is None:
-                self.tally.skipped[UNRECOGNISED_REASON] += not again
+                if not again:
+                    self.tally.pass_over(source.name, UNRECOGNISED_REASON)
                 return False
             check_single_pass(file, format_, self._options)
             if not (start or again):
@@ -473,6 +478,7 @@ class _Load(Run[GraphTally, SourceFile]):
             filters=filters.to_json(),
             filter_lines=filters.lines(),
             wikidata_forms=sorted(self._forms | tally.forms),
+            unrecognised=tuple(tally.unrecognised),
             adds_to=None if self._base is None else self._base.edition,
             refreshes=None if self._earlier is None else self._earlier.info.edition,
         )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from loaders.items import Reject
 
 SHOWN_REJECTS = 20
+SHOWN_FILES = 20
+UNRECOGNISED_REASON = "files of no known format in the folder"
 EXIT_REJECTS = 3
 EXIT_STOPPED = 130
 _GRAPH_KEYS = ("name", "edition", "counts", "fingerprints", "published_at")
@@ -95,6 +97,8 @@ class LoadReport(RunReport):
         wikidata_forms: ``full`` and ``truthy``, if Wikidata's statements are in the graph so.
         adds_to: The edition that the load added to; None where the graph holds this load alone.
         refreshes: The edition that the load refreshed.
+        unrecognised: The first of the files that were passed over, since they are in no known
+            format.
     """
 
     graph_name: str
@@ -110,6 +114,7 @@ class LoadReport(RunReport):
     kept: Mapping[str, int] = field(default_factory=dict)
     adds_to: str | None = None
     refreshes: str | None = None
+    unrecognised: Sequence[str] = ()
 
     @property
     def exit_code(self) -> int:
@@ -158,6 +163,12 @@ class LoadReport(RunReport):
             ("NOT COMPLETE", self.incomplete),
         ):
             lines.extend(f"{title}: {count:,} {reason}" for reason, count in sorted(counts.items()))
+        if self.unrecognised:
+            more = self.skipped.get(UNRECOGNISED_REASON, 0) - len(self.unrecognised)
+            lines.append(
+                f"not read: {', '.join(self.unrecognised)}"
+                + (f" and {more:,} more" if more > 0 else "")
+            )
         lines.extend(self.reject_lines())
         if self.graph is None:
             lines.append("stopped: nothing is published; the same command goes on from here")

@@ -6,19 +6,17 @@ so a load that is resumed reads (and decompresses) up to it again, from a pipe a
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self, cast
+from typing import BinaryIO, Self, cast
 
 from graph_service.errors import InputError
+from loaders.packing import MAGIC_BYTES, PackedDataError, Unpacked, compression_of, unpacked
 
 STANDARD_INPUT = "-"
 # A row has at least six bytes, so a block's statements fit into one batch of a store.
@@ -26,9 +24,8 @@ BLOCK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
 HEAD_BYTES = 1 << 18
 MAX_BLANK_BYTES = 1 << 24
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 # What a decompressor raises on damaged or truncated data.
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_DAMAGE = (EOFError, OSError, zlib.error, PackedDataError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +45,6 @@ class SourceLimits:
 
 class DamagedSourceError(InputError):
     """The bytes end early, are damaged, or grow out of proportion; what came before is good."""
-
-
-class _Readable(Protocol):
-    def read1(self, size: int, /) -> bytes: ...
 
 
 class _Replayed(io.RawIOBase):
@@ -84,7 +77,7 @@ class ByteSource:
 
     Attributes:
         name: As the load was given it.
-        compression: ``gzip``, ``bzip2``, ``xz`` or None.
+        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None.
         head: The first bytes, which ``read`` gives again: up to ``HEAD_BYTES``, not counted white
             space that the source begins with.
         total_bytes: Size of the file as it lies on disk, 0 for a pipe.
@@ -97,20 +90,15 @@ class ByteSource:
         self.total_bytes = total_bytes
         self.limits = limits
         self._raw = raw if close else None
-        first = raw.read(6)
+        first = raw.read(MAGIC_BYTES)
         self._counted = _Replayed(first, raw)
-        self.compression = next(
-            (kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None
-        )
+        self.compression = compression_of(first)
         buffered = io.BufferedReader(self._counted, _BUFFER_BYTES)
-        stream: object = buffered
-        if self.compression == "gzip":
-            stream = gzip.GzipFile(fileobj=buffered)
-        elif self.compression == "bzip2":
-            stream = bz2.BZ2File(buffered)
-        elif self.compression == "xz":
-            stream = lzma.LZMAFile(buffered)  # noqa: SIM115 - closed with the source
-        self._stream = cast(_Readable, stream)
+        self._stream: Unpacked = (
+            buffered
+            if self.compression is None
+            else unpacked(cast(BinaryIO, buffered), self.compression)
+        )
         self._produced = 0
         self._damage: DamagedSourceError | None = None
         self.head = self._read_head()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loaders.items import Parsed, Reject
-from loaders.report import SHOWN_REJECTS
+from loaders.report import SHOWN_FILES, SHOWN_REJECTS
 
 
 @dataclass(slots=True)
@@ -58,6 +58,7 @@ class GraphTally(Tally):
         incomplete: What an endpoint gave in part only, by the reason.
         forms: The forms in which Wikidata's statements came.
         repeated: Statements that a packed source gave again.
+        unrecognised: Paths of files of a folder that are in no known format, the first of all.
     """
 
     statements: int = 0
@@ -66,10 +67,17 @@ class GraphTally(Tally):
     incomplete: Counter[str] = field(default_factory=Counter)
     forms: set[str] = field(default_factory=set)
     repeated: int = 0
+    unrecognised: list[str] = field(default_factory=list)
 
     def read(self) -> Mapping[str, int]:
         """Returns the counts of statements and entities."""
         return {"statements": self.statements, "entities": self.entities}
+
+    def pass_over(self, path: str, reason: str, /) -> None:
+        """Counts a file that is passed over, and notes its path."""
+        self.skipped[reason] += 1
+        if len(self.unrecognised) < SHOWN_FILES:
+            self.unrecognised.append(path)
 
     def count(self, parsed: Parsed, statements: int, /) -> None:
         """Counts what was read, of so many statements; its rejects apart."""

@@ -11,7 +11,7 @@ from graph_service.errors import InputError
 from graph_service.model.classes import SUBCLASS_RELATIONS
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EntityValue
-from loaders.files import SourceFile
+from loaders.files import SourceFile, UnreadableFileError
 from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
 from loaders.readers import DOCUMENT_FORMATS, read
@@ -107,7 +107,11 @@ def _survey(
         # Its format is known once it is read; the load itself refuses what takes two passes.
         return False
     with open_source(file.path, limits=options.limits) as source:
-        format_ = file.format_of(source)
+        try:
+            format_ = file.format_of(source)
+        except UnreadableFileError:
+            # The load itself rejects it.
+            return False
         if format_ is None or format_ is Format.LABELS:
             return False
         of_documents = format_ in DOCUMENT_FORMATS

@@ -25,9 +25,10 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, LoadSession, Store
 from graph_service.store.sqlite.load import SqliteLoadSession
-from loaders.load import UNRECOGNISED_REASON, load
+from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.progress import Progress
+from loaders.report import UNRECOGNISED_REASON
 from loaders.subset.filters import Filters
 
 
