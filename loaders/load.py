@@ -44,7 +44,8 @@ from loaders.sparql.earlier import (
 )
 from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
-from loaders.tables import reader as tables
+from loaders.tables.dialect import check_encoding
+from loaders.tables.header import check_columns
 from loaders.tables.rows import ColumnsError
 from loaders.tally import GraphTally
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
@@ -113,7 +114,8 @@ def load(
         options = earlier.options(options)
         check_remote(str(source), options, earlier=earlier)
     files = source_files(source, options)
-    tables.check_columns(options.columns)
+    check_columns(options.columns)
+    check_encoding(options.encoding)
     check_filters(files, options)
     base = None if replace or refresh else _published(store, graph)
     decisive = {**options.to_json(), "files": [file.identity for file in files]}

@@ -60,6 +60,15 @@ class LoadOptions:
         group=_TABLES,
     )
     header: bool | None = None
+    edge_relation: str | None = option(
+        None,
+        help="the relation of every row of a list of edges, such as source,target,weight",
+        metavar="RELATION",
+        group=_TABLES,
+    )
+    encoding: str | None = option(
+        None, help="encoding of a table that is not UTF-8, such as cp1252", group=_TABLES
+    )
     label_files: tuple[Path, ...] = option(
         (), help="table of id, label and perhaps language", group=_TABLES
     )

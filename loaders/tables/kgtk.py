@@ -14,6 +14,7 @@ from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import ByteSource
+from loaders.tables.dialect import TABS
 from loaders.tables.kgtk_values import read_kgtk_value, unescape
 from loaders.tables.rows import (
     ColumnsError,
@@ -97,7 +98,7 @@ def read_kgtk(
     ``label;label`` and ``node2;label`` are terms; ``rank`` is the rank; further columns without
     ``;`` are qualifiers named by their column, and those with one are counted as skipped.
     """
-    header = first_row(source, "\t") or []
+    header = first_row(source, TABS) or []
     names = [name.strip() for name in header]
     lower = [name.lower() for name in names]
     columns = {role: index for index, name in enumerate(lower) if (role := _KGTK_ROLES.get(name))}
@@ -168,7 +169,7 @@ def read_kgtk(
         )
         parsed.statements.append(statement)
 
-    yield from read_rows(source, start, "\t", take, terms.finish)
+    yield from read_rows(source, start, TABS, take, terms.finish)
 
 
 def _add_label(

@@ -17,6 +17,7 @@ from graph_service.model.values import EntityValue, MonolingualText
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.source import ByteSource
+from loaders.tables.dialect import COMMAS, TABS, Dialect
 from loaders.tables.kgtk import TermRows, read_kgtk
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows, row_statement
@@ -50,7 +51,7 @@ def read_types(
     if _is_json(source):
         yield from _read_json(source, options, start, _take_classes)
         return
-    delimiter, first = _first_cells(source)
+    dialect, first = _first_cells(source)
     has_header = bool(first) and first[0] in _HEADS
 
     def take(row: Row, parsed: Parsed) -> None:
@@ -61,14 +62,14 @@ def read_types(
         id_, class_ = (cell_id(cell, options.base_iri) for cell in row.cells)
         parsed.statements.append(_class_statement(id_, class_))
 
-    yield from read_rows(source, start, delimiter, take)
+    yield from read_rows(source, start, dialect, take)
 
 
-def _first_cells(source: ByteSource) -> tuple[str, list[str]]:
-    """Returns what separates a file's cells, and those of its first line in lower case."""
+def _first_cells(source: ByteSource) -> tuple[Dialect, list[str]]:
+    """Returns how a file is written, and those of its first line in lower case."""
     first_line = source.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
-    delimiter = "\t" if b"\t" in first_line else ","
-    return delimiter, [cell.strip().lower() for cell in first_row(source, delimiter) or []]
+    dialect = TABS if b"\t" in first_line else COMMAS
+    return dialect, [cell.strip().lower() for cell in first_row(source, dialect) or []]
 
 
 def _read_names(
@@ -77,7 +78,7 @@ def _read_names(
     if _is_json(source):
         yield from _read_json(source, options, start, partial(_take_names, kind))
         return
-    delimiter, first = _first_cells(source)
+    dialect, first = _first_cells(source)
     if "node1" in first and "node2" in first:
         yield from read_kgtk(source, options, start)
         return
@@ -100,7 +101,7 @@ def _read_names(
                 text, language = value.text, value.language
         terms.add(id_, kind, text.strip(), language, parsed)
 
-    yield from read_rows(source, start, delimiter, take, terms.finish)
+    yield from read_rows(source, start, dialect, take, terms.finish)
 
 
 def _class_statement(id_: str, class_: str) -> Statement:

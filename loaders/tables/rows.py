@@ -15,6 +15,7 @@ from graph_service.model.values import EntityValue, Value, encode_value
 from loaders.items import Parsed, Reject, excerpt
 from loaders.rdf.mapping import statement_id
 from loaders.source import ByteSource, line_blocks
+from loaders.tables.dialect import Dialect
 
 _RANKS = {rank.value: rank for rank in Rank}
 
@@ -76,19 +77,15 @@ def cell_entity(raw: str, base_iri: str | None) -> EntityValue:
     return EntityValue(cell_id(raw, base_iri))
 
 
-def first_row(source: ByteSource, delimiter: str) -> list[str] | None:
-    """Returns the cells of a table's first line, without reading on; None where there are none."""
-    text = source.head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    if not text.strip():
-        return None
-    line = text.partition("\n")[0].rstrip("\r")
-    return line.split("\t") if delimiter == "\t" else next(csv.reader([line]), None)
+def first_row(source: ByteSource, dialect: Dialect) -> list[str] | None:
+    """Returns the cells of a table's first row, without reading on; None where there are none."""
+    return next(iter(dialect.sample(source.head, rows=1)), None)
 
 
 def read_rows(
     source: ByteSource,
     start: Mapping[str, Any],
-    delimiter: str,
+    dialect: Dialect,
     take: Callable[[Row, Parsed], None],
     finish: Callable[[Parsed], None] | None = None,
 ) -> Iterator[Parsed]:
@@ -97,11 +94,12 @@ def read_rows(
     Args:
         source: The table.
         start: Position to go on from; empty for the beginning.
-        delimiter: A tab (no quoting) or a comma (quoted as in CSV).
+        dialect: How it is written.
         take: Adds a row to a block; raises ``RowError``, ``ValueError`` or ``InputError``.
         finish: Called at the end of each block.
     """
-    quoted = _QuotedRows() if delimiter == "," else None
+    delimiter, encoding = dialect.delimiter, dialect.encoding
+    quoted = _QuotedRows(delimiter) if dialect.is_quoted else None
     for block in line_blocks(
         source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
     ):
@@ -114,20 +112,23 @@ def read_rows(
             size = len(data) + 1
             row: Row | None = None
             try:
-                text = data.rstrip(b"\r").decode()
+                text = data.rstrip(b"\r").decode(encoding)
                 if line == 1:
                     text = text.removeprefix("\ufeff")
-                if quoted is None:
-                    row = Row(text.split("\t"), line, offset) if text else None
+                if line < dialect.first_line:
+                    row = None
+                elif quoted is None:
+                    row = Row(text.split(delimiter), line, offset) if text else None
                 else:
                     row = quoted.add(text, line, offset)
                 if row is not None:
                     take(row, parsed)
                     parsed.mark(row.line)
             except UnicodeDecodeError as error:
-                rejects.append(
-                    Reject(source.name, line, offset, f"not UTF-8: {error.reason}", excerpt(data))
-                )
+                reason = f"not {encoding.upper()}: {error.reason}"
+                if encoding == "utf-8":
+                    reason += "; if the file is Windows-1252, say --encoding cp1252"
+                rejects.append(Reject(source.name, line, offset, reason, excerpt(data)))
             except (RowError, ValueError, csv.Error) as error:
                 at = row or Row([], line, offset)
                 rejects.append(Reject(source.name, at.line, at.offset, str(error), excerpt(data)))
@@ -162,13 +163,17 @@ def read_rows(
 class _QuotedRows:
     """Puts lines together to rows of CSV, whose quoted cells may span lines.
 
+    Args:
+        delimiter: What stands between cells.
+
     Attributes:
         open_at: Line and byte offset of the row that is not finished, if there is one.
     """
 
     _MAX_LINES = 1_000
 
-    def __init__(self) -> None:
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
         self.open_at: tuple[int, int] | None = None
         self._lines: list[str] = []
 
@@ -177,7 +182,7 @@ class _QuotedRows:
             if not text:
                 return None
             if '"' not in text:
-                return Row(text.split(","), line, offset)
+                return Row(text.split(self._delimiter), line, offset)
             self.open_at = (line, offset)
         self._lines.append(text)
         joined = "\n".join(self._lines)
@@ -192,5 +197,7 @@ class _QuotedRows:
             return None
         first = self.open_at
         self.open_at, self._lines = None, []
-        cells = next(csv.reader(joined.splitlines(keepends=True), strict=True))
+        cells = next(
+            csv.reader(joined.splitlines(keepends=True), strict=True, delimiter=self._delimiter)
+        )
         return Row(cells, first[0], first[1])

@@ -11,6 +11,7 @@ from graph_service.model.statement import Snak
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import open_source
+from loaders.tables.dialect import COMMAS, TABS
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows
 
@@ -89,10 +90,10 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
 
     with open_source(path) as source:
         head = source.head.partition(b"\n")[0]
-        delimiter = "\t" if b"\t" in head or b"," not in head else ","
-        if first_row(source, delimiter) is None:
+        dialect = TABS if b"\t" in head or b"," not in head else COMMAS
+        if first_row(source, dialect) is None:
             raise InputError(f"{path} is empty", argument="source")
-        for parsed in read_rows(source, {}, delimiter, take):
+        for parsed in read_rows(source, {}, dialect, take):
             if parsed.rejects:
                 first = parsed.rejects[0]
                 raise InputError(f"{first.location}: {first.reason}", argument="source")

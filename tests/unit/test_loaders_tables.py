@@ -28,6 +28,8 @@ from loaders.options import LoadOptions
 from loaders.source import ByteSource, open_source
 from loaders.tables import kgtk, names
 from loaders.tables import reader as tables
+from loaders.tables.dialect import check_encoding, recognise_dialect
+from loaders.tables.header import check_columns
 from loaders.tables.kgtk_values import read_kgtk_value
 
 Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
@@ -104,7 +106,7 @@ def test_columns_that_cannot_be_guessed_are_asked_for(tmp_path: Path) -> None:
 )
 def test_wrong_columns_are_refused(columns: tuple[str, ...]) -> None:
     with pytest.raises(InputError):
-        tables.check_columns(columns)
+        check_columns(columns)
 
 
 def test_base_iri_ranks_guids_and_languages(tmp_path: Path) -> None:
@@ -389,3 +391,119 @@ def test_codex_s_has_as_many_entities_with_names_as_without(data_dir: Path, tmp_
         assert report.graph.counts.entities == len(ids) == 2034
         assert report.graph.counts.names > 100_000
         assert all(one.labels for one in store.relations("codex@1"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "head;relation;tail\r\nRom;liegt in;Italien\r\nK\u00f6ln;liegt in;Deutschland\r\n",
+        "\ufeffhead;relation;tail\r\nRom;liegt in;Italien\r\nK\u00f6ln;liegt in;Deutschland\r\n",
+        "sep=;\nhead;relation;tail\nRom;liegt in;Italien\nK\u00f6ln;liegt in;Deutschland\n",
+        "head|relation|tail\nRom|liegt in|Italien\nK\u00f6ln|liegt in|Deutschland\n",
+        'head;relation;tail\n"Rom";"liegt in";Italien\nK\u00f6ln;liegt in;"Deutschland"\n',
+    ],
+)
+def test_other_separators_than_commas(tmp_path: Path, text: str) -> None:
+    parsed = read(tmp_path, text, tables.read_csv)
+    assert triples(parsed) == [
+        ("Rom", "liegt in", EntityValue("Italien")),
+        ("K\u00f6ln", "liegt in", EntityValue("Deutschland")),
+    ]
+    assert parsed.rejects == []
+
+
+def test_a_line_that_names_the_separator_is_followed_against_what_the_rows_look_like() -> None:
+    assert recognise_dialect(b"sep=;\na,b,c;d\n1,2,3;4\n").delimiter == ";"
+    assert recognise_dialect(b"a;b\n1,5;2,5\n1,5;3,5\n").delimiter == ";"
+    assert recognise_dialect(b"a,b\nx;y,z\n").delimiter == ","
+
+
+def test_windows_1252_is_read_where_it_is_named(tmp_path: Path) -> None:
+    text = "head;relation;tail\nK\u00f6ln;liegt in;Deutschland\nRom;liegt in;Italien\n".encode(
+        "cp1252"
+    )
+    [reject] = read(tmp_path, text, tables.read_csv).rejects
+    assert "--encoding cp1252" in reject.reason
+    parsed = read(tmp_path, text, tables.read_csv, encoding="cp1252")
+    assert triples(parsed)[0] == ("K\u00f6ln", "liegt in", EntityValue("Deutschland"))
+    for name in ("utf-16", "no-such", "cp037"):
+        with pytest.raises(InputError, match="no encoding that tables"):
+            check_encoding(name)
+
+
+def test_quoted_tabs_as_r_and_pandas_write_them(tmp_path: Path) -> None:
+    text = '"head"\t"relation"\t"tail"\n"Ada"\t"knows"\t"Bob ""B"""\n'
+    assert triples(read(tmp_path, text, tables.read_tsv)) == [
+        ("Ada", "knows", EntityValue('Bob "B"'))
+    ]
+
+
+def test_an_edge_list_without_a_relation_is_refused_or_has_the_one_that_is_said(
+    tmp_path: Path,
+) -> None:
+    text = "source,target,weight\nann,ben,3\nben,cat,much\n"
+    with pytest.raises(InputError, match="no relation") as caught:
+        read(tmp_path, text, tables.read_csv)
+    assert "--edge-relation knows" in str(caught.value)
+    assert "head=source,relation=weight,tail=target" in str(caught.value)
+    parsed = read(tmp_path, text, tables.read_csv, edge_relation="knows")
+    assert triples(parsed) == [
+        ("ann", "knows", EntityValue("ben")),
+        ("ben", "knows", EntityValue("cat")),
+    ]
+    assert [one.qualifiers for one in parsed.statements] == [
+        (Snak("weight", Quantity("3")),),
+        (Snak("weight", StringValue("much")),),
+    ]
+    with pytest.raises(InputError, match="no list of edges"):
+        read(tmp_path, "a\tb\tc\n", tables.read_tsv, edge_relation="knows")
+
+
+def test_relationships_of_neo4j_admin(tmp_path: Path) -> None:
+    text = ":START_ID,roles:string[],:END_ID,:TYPE\np1,Neo,m1,ACTED_IN\np2,,m1,DIRECTED\n"
+    parsed = read(tmp_path, text, tables.read_csv)
+    assert triples(parsed) == [
+        ("p1", "ACTED_IN", EntityValue("m1")),
+        ("p2", "DIRECTED", EntityValue("m1")),
+    ]
+    assert [one.qualifiers for one in parsed.statements] == [
+        (Snak("roles", StringValue("Neo")),),
+        (),
+    ]
+    spaces = ":START_ID(Person),:END_ID(Movie),:TYPE\n1,1,LIKES\n"
+    assert triples(read(tmp_path, spaces, tables.read_csv)) == [
+        ("Person/1", "LIKES", EntityValue("Movie/1"))
+    ]
+
+
+def test_a_header_that_is_not_known_is_no_statement(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="looks like a header") as caught:
+        read(tmp_path, "from_node,type,to_node\nann,knows,ben\n", tables.read_csv)
+    assert "--columns head=from_node,relation=type,tail=to_node" in str(caught.value)
+    for data in (
+        "ann\tknows\tben\n",
+        "IsA\tobject\ttool\n",
+        "type\tsubclass of\tkind\nx\tp\ttype\n",
+    ):
+        assert read(tmp_path, data, tables.read_tsv).statements
+
+
+def test_columns_beside_a_statement_are_counted(tmp_path: Path) -> None:
+    parsed = read(tmp_path, "head,relation,tail,note\na,p,b,x\na,p,c,\n", tables.read_csv)
+    assert len(parsed.statements) == 2
+    assert parsed.skipped == {"cells of the column note": 1}
+
+
+def test_sparql_results_are_read_as_terms(tmp_path: Path) -> None:
+    entity, direct = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
+    text = (
+        f"?s\t?p\t?o\n<{entity}Q1>\t<{direct}P31>\t<{entity}Q2>\n"
+        f'<{entity}Q1>\t<http://www.w3.org/2000/01/rdf-schema#label>\t"Uni\\tverse"@en\n'
+        f"<{entity}Q1>\t<{direct}P2>\t5\n<{entity}Q1>\t\t5\n<{entity}Q1>\t<{direct}P2>\tfive\n"
+    )
+    parsed = read(tmp_path, text, tables.read_tsv)
+    assert triples(parsed) == [("Q1", "P31", EntityValue("Q2")), ("Q1", "P2", Quantity("5"))]
+    assert [entity.labels for entity in parsed.entities] == [{"en": "Uni\tverse"}]
+    assert [reject.line for reject in parsed.rejects] == [5, 6]
+    turned = text.replace("?s\t?p\t?o", "?o\t?p\t?s").replace("\t5\n", "\t<http://e.org/5>\n")
+    assert triples(read(tmp_path, turned, tables.read_tsv))[0][0] == "Q2"

@@ -1,0 +1,118 @@
+"""How a table is written: what separates its cells, whether they are quoted, its encoding."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from graph_service.errors import InputError
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR_LINE = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+# Rows by which the separator is told.
+_SAMPLE_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a table is written.
+
+    Attributes:
+        delimiter: The character between cells.
+        is_quoted: Whether cells may stand in double quotes; a quote is text elsewhere.
+        first_line: Number of the first line of the table, from 1; 2 after a line ``sep=;``.
+        encoding: Of the text, a name that Python knows.
+    """
+
+    delimiter: str
+    is_quoted: bool = True
+    first_line: int = 1
+    encoding: str = "utf-8"
+
+    def lines(self, head: bytes, /) -> list[str]:
+        """Returns the lines of the table's beginning, with their ends."""
+        text = head.decode(self.encoding, "replace").removeprefix("\ufeff")
+        return text.splitlines(keepends=True)[self.first_line - 1 :]
+
+    def sample(self, head: bytes, /, *, rows: int = _SAMPLE_ROWS) -> list[list[str]]:
+        """Returns the cells of the first rows; the last line of a long table may be cut."""
+        return _cells(self.lines(head), self.delimiter, is_quoted=self.is_quoted, rows=rows)
+
+
+TABS = Dialect("\t", is_quoted=False)
+COMMAS = Dialect(",")
+
+
+def check_encoding(name: str | None, /) -> str:
+    """Returns the encoding of tables; UTF-8 where none is named.
+
+    Raises:
+        InputError: Python does not know it, or its line ends are not those of ASCII.
+    """
+    if name is None:
+        return "utf-8"
+    try:
+        known = codecs.lookup(name).name
+        is_ascii = "a\n,".encode(known) == b"a\n,"
+    except (LookupError, UnicodeError):
+        known, is_ascii = name, False
+    if not is_ascii:
+        raise InputError(
+            f"{name!r} is no encoding that tables are read in; expected one that holds ASCII, "
+            "such as utf-8, cp1252 or iso8859-2",
+            argument="encoding",
+            hint="Convert other files to UTF-8.",
+        )
+    return known
+
+
+def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:
+    """Returns how a table is written, told by its first bytes.
+
+    A first line ``sep=;`` says what separates. Else it is the character by which most rows have
+    as many cells as the first, and more than one. Cells between tabs are quoted only if all of the
+    first line are.
+    """
+    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    lines = text.splitlines(keepends=True)
+    said = _SEPARATOR_LINE.fullmatch(lines[0].strip("\r\n")) if lines else None
+    if said is not None:
+        return Dialect(said["delimiter"], first_line=2, encoding=encoding)
+    first = lines[0].rstrip("\r\n") if lines else ""
+    if "\t" in first:
+        is_quoted = all(_QUOTED.fullmatch(cell) for cell in first.split("\t"))
+        return Dialect("\t", is_quoted=is_quoted, encoding=encoding)
+    lines = lines[: 2 * _SAMPLE_ROWS]
+    best = max(_DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
+    return Dialect(best if _regularity(lines, best) > 0 else ",", encoding=encoding)
+
+
+def _regularity(lines: list[str], delimiter: str) -> float:
+    """Returns the share of rows that have as many cells as most, which are more than one."""
+    widths = Counter(map(len, _cells(lines, delimiter, is_quoted=True, rows=_SAMPLE_ROWS)))
+    if not widths:
+        return 0.0
+    width, count = widths.most_common(1)[0]
+    return count / widths.total() if width > 1 else 0.0
+
+
+def _cells(lines: list[str], delimiter: str, *, is_quoted: bool, rows: int) -> list[list[str]]:
+    if is_quoted:
+        reader = csv.reader(lines, delimiter=delimiter)
+    else:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    sample: list[list[str]] = []
+    try:
+        for cells in reader:
+            if cells:
+                sample.append(cells)
+            if len(sample) >= rows:
+                break
+    except csv.Error:
+        # A cell that is too long, or NUL: what came before tells.
+        pass
+    return sample

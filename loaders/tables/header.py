@@ -1,0 +1,321 @@
+"""What a table's first row says of its columns, where each row is a statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_service.errors import InputError
+from loaders.options import LoadOptions
+from loaders.tables.rows import ColumnsError
+
+ROLES = ("head", "relation", "tail", "id", "rank", "language", "qualifiers", "-")
+_REQUIRED = ("head", "relation", "tail")
+# Header names that tell a column's role by themselves, in lower case.
+_KNOWN_NAMES = {
+    "head": [
+        "head",
+        "relation_head",
+        "subject",
+        "subj",
+        "s",
+        "source",
+        "from",
+        "node1",
+        "h",
+        "start",
+    ],
+    "relation": [
+        "relation",
+        "predicate",
+        "pred",
+        "property",
+        "p",
+        "edge",
+        "label",
+        "rel",
+        "r",
+        "relationship",
+    ],
+    "tail": ["tail", "object", "obj", "o", "target", "to", "node2", "value", "t", "end"],
+    "id": ["id", "edge_id", "statement_id"],
+    "rank": ["rank"],
+}
+_ROLE_OF_NAME = {name: role for role, names in _KNOWN_NAMES.items() for name in names}
+# neo4j-admin import: ":START_ID(Person)", ":TYPE", "roles:string[]".
+_NEO4J = re.compile(r":(?P<role>start_id|end_id|type)(?:\((?P<space>[^()]*)\))?", re.I)
+_NEO4J_ROLES = {"start_id": "head", "end_id": "tail", "type": "relation"}
+_NEO4J_TYPE = re.compile(r"(?P<name>[^:]+):[a-z]+(?:\[\])?", re.I)
+# Words that stand in headers and seldom alone in data.
+_HEADER_WORDS = frozenset(
+    {
+        *(word for name in _ROLE_OF_NAME if len(name) > 1 for word in name.split("_")),
+        *("node", "nodes", "type", "name", "weight", "key", "entity", "verb", "src", "dst", "dest"),
+        *("column", "col", "uri", "iri", "title", "kind", "since", "date"),
+    }
+)
+_WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+")
+_NAME = re.compile(r"[?$]?[A-Za-z][A-Za-z0-9 _.-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A column beside those of the statement: a qualifier.
+
+    Attributes:
+        index: Of the column.
+        relation: Of the qualifier.
+    """
+
+    index: int
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which column is what, by index.
+
+    Attributes:
+        relation: None in a list of edges that all have ``edge_relation``.
+        width: Cells of a row.
+        rest: Whether pairs of qualifiers follow ``width``.
+        extras: Columns that are qualifiers.
+        passed_over: Columns that are not read, with their names.
+        head_prefix, tail_prefix: What is put before ids, of the name of an id space of Neo4j's.
+    """
+
+    head: int
+    relation: int | None
+    tail: int
+    width: int
+    has_header: bool
+    id: int | None = None
+    rank: int | None = None
+    language: int | None = None
+    rest: bool = False
+    edge_relation: str = ""
+    extras: tuple[Extra, ...] = ()
+    passed_over: tuple[Extra, ...] = ()
+    head_prefix: str = ""
+    tail_prefix: str = ""
+
+
+def check_columns(columns: Sequence[str], /) -> None:
+    """Raises ``InputError`` unless the columns name a head, a relation and a tail once each."""
+    if not columns:
+        return
+    roles = [column.partition("=")[0] for column in columns]
+    for role in roles:
+        if role not in ROLES:
+            raise InputError(
+                f"{role!r} is no role of a column; known are {', '.join(ROLES)}",
+                argument="columns",
+                hint="For instance --columns head,relation,tail or --columns head=subject,...",
+            )
+    if any("=" in column for column in columns) and not all("=" in column for column in columns):
+        raise InputError(
+            "columns are named either all by position (head,relation,tail) or all by header name "
+            "(head=subject,relation=predicate,tail=object)",
+            argument="columns",
+        )
+    for role in _REQUIRED:
+        if roles.count(role) != 1:
+            raise InputError(
+                f"the columns name {roles.count(role)} times a {role}; expected once",
+                argument="columns",
+            )
+    if "qualifiers" in roles[:-1]:
+        raise InputError("qualifiers take the rest of a row, so they come last", argument="columns")
+
+
+def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, /) -> Layout:
+    """Returns which column of a table is what.
+
+    Args:
+        rows: The first rows, the header among them if there is one.
+        options: What is said of the columns.
+        name: Of the file, for errors.
+
+    Raises:
+        InputError: The options name a column that is not there.
+        ColumnsError: The first row does not say it, or looks like a header that is not known.
+    """
+    first = rows[0]
+    names = [cell.strip().lower().lstrip("?") for cell in first]
+    if any("=" in column for column in options.columns):
+        return _layout_by_name(first, names, options, name)
+    known = [_role_of(cell) for cell in names]
+    if options.columns:
+        return _layout_by_position(known, options)
+    if options.header is False:
+        known = [None] * len(names)
+    counts = {role: known.count(role) for role in _REQUIRED}
+    if all(count == 1 for count in counts.values()):
+        return _layout_by_header(first, known, "")
+    if counts == {"head": 1, "relation": 0, "tail": 1}:
+        if options.edge_relation is not None:
+            return _layout_by_header(first, known, options.edge_relation)
+        raise _no_relation(first, known, name)
+    if options.edge_relation is not None:
+        raise ColumnsError(
+            f"{name} is no list of edges with a header such as source,target; its first row is "
+            f"{', '.join(first)}",
+            argument="edge_relation",
+            hint="Name the columns: --columns head=...,relation=...,tail=...",
+        )
+    if len(first) == 3:
+        if options.header is None and _looks_like_header(rows):
+            raise ColumnsError(
+                f"the first row of {name} looks like a header ({', '.join(first)}), and does not "
+                "say which column is head, relation and tail",
+                argument="columns",
+                hint=f"Say it by name: --columns head={first[0]},relation={first[1]},"
+                f"tail={first[2]}. If the first row is a statement: --columns head,relation,tail.",
+            )
+        return Layout(0, 1, 2, width=3, has_header=bool(options.header))
+    raise _unknown_columns(first, name)
+
+
+def _unknown_columns(first: Sequence[str], name: str) -> ColumnsError:
+    shown = ", ".join(cell[:40] for cell in first[:8]) + (", ..." if len(first) > 8 else "")
+    return ColumnsError(
+        f"{name} has {len(first)} columns without names that are known ({shown}); say which are "
+        "head, relation and tail",
+        argument="columns",
+        hint=f"For instance --columns head,relation,tail{',-' * max(0, len(first) - 3)}.",
+    )
+
+
+def _no_relation(first: Sequence[str], known: Sequence[str | None], name: str) -> ColumnsError:
+    head, tail = first[known.index("head")], first[known.index("tail")]
+    others = [cell for cell, role in zip(first, known, strict=True) if role is None]
+    hint = "Say what every edge means, for instance --edge-relation knows"
+    if others:
+        hint += (
+            f"; or that a column says it: --columns head={head},relation={others[0]},tail={tail}"
+        )
+    return ColumnsError(
+        f"{name} is a list of edges: its header names a head ({head}) and a tail ({tail}), and no "
+        "relation",
+        argument="edge_relation",
+        hint=f"{hint}.",
+    )
+
+
+def _role_of(name: str) -> str | None:
+    if neo4j := _NEO4J.fullmatch(name):
+        return _NEO4J_ROLES[neo4j["role"].lower()]
+    return _ROLE_OF_NAME.get(name)
+
+
+def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Returns whether two of the first cells are names of columns, which come nowhere else."""
+    first, others = rows[0], rows[1:]
+    if not all(_NAME.fullmatch(cell.strip()) for cell in first):
+        return False
+    speaking = sum(
+        not _HEADER_WORDS.isdisjoint(word.lower() for word in _WORD.findall(cell)) for cell in first
+    )
+    recurs = any(cell in other for cell in first for other in others)
+    return speaking >= 2 and not recurs
+
+
+def _layout_by_name(
+    first: Sequence[str], names: Sequence[str], options: LoadOptions, name: str
+) -> Layout:
+    indexes: dict[str, int] = {}
+    for column in options.columns:
+        role, _, title = column.partition("=")
+        if role in ("-", "qualifiers"):
+            raise InputError(f"{role} is given by position only", argument="columns")
+        title = title.strip().lower().lstrip("?")
+        if title not in names:
+            raise InputError(
+                f"{name} has no column {title!r}; it has {', '.join(first)}", argument="columns"
+            )
+        indexes[role] = names.index(title)
+    return _layout_of(
+        indexes,
+        width=len(first),
+        has_header=True,
+        passed_over=_extras(first, tuple(indexes.values())),
+    )
+
+
+def _layout_by_position(known: Sequence[str | None], options: LoadOptions) -> Layout:
+    indexes = {
+        role: index for index, role in enumerate(options.columns) if role not in ("-", "qualifiers")
+    }
+    rest = options.columns[-1] == "qualifiers"
+    has_header = options.header
+    if has_header is None:
+        has_header = len(known) > max(indexes[role] for role in _REQUIRED) and all(
+            known[indexes[role]] == role for role in _REQUIRED
+        )
+    width = len(options.columns) - 1 if rest else len(options.columns)
+    return _layout_of(indexes, width=width, has_header=has_header, rest=rest)
+
+
+def _layout_by_header(
+    first: Sequence[str], known: Sequence[str | None], edge_relation: str
+) -> Layout:
+    indexes = {role: known.index(role) for role in (*_REQUIRED, "id", "rank") if role in known}
+    extras = _extras(first, tuple(indexes.values()))
+    spaces = {
+        role: f"{match['space']}/"
+        for role in ("head", "tail")
+        if (match := _NEO4J.fullmatch(first[indexes[role]].strip())) and match["space"]
+    }
+    is_neo4j = bool(_NEO4J.fullmatch(first[indexes["head"]].strip()))
+    # Of other tables with a relation, what further columns mean is not known.
+    are_qualifiers = is_neo4j or bool(edge_relation)
+    return _layout_of(
+        indexes,
+        width=len(first),
+        has_header=True,
+        edge_relation=edge_relation,
+        extras=extras if are_qualifiers else (),
+        passed_over=() if are_qualifiers else extras,
+        spaces=spaces,
+    )
+
+
+def _extras(first: Sequence[str], used: Sequence[int]) -> tuple[Extra, ...]:
+    extras = []
+    for index, cell in enumerate(first):
+        name = cell.strip()
+        if index not in used and name:
+            typed = _NEO4J_TYPE.fullmatch(name)
+            extras.append(Extra(index, typed["name"] if typed else name))
+    return tuple(extras)
+
+
+def _layout_of(
+    indexes: Mapping[str, int],
+    *,
+    width: int,
+    has_header: bool,
+    rest: bool = False,
+    edge_relation: str = "",
+    extras: tuple[Extra, ...] = (),
+    passed_over: tuple[Extra, ...] = (),
+    spaces: Mapping[str, str] | None = None,
+) -> Layout:
+    spaces = spaces or {}
+    return Layout(
+        indexes["head"],
+        indexes.get("relation"),
+        indexes["tail"],
+        width,
+        has_header,
+        id=indexes.get("id"),
+        rank=indexes.get("rank"),
+        language=indexes.get("language"),
+        rest=rest,
+        edge_relation=edge_relation,
+        extras=extras,
+        passed_over=passed_over,
+        head_prefix=spaces.get("head", ""),
+        tail_prefix=spaces.get("tail", ""),
+    )
