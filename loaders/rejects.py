@@ -136,7 +136,7 @@ class RejectsFile:
 
 def conflict_reject(conflict: Conflict, /) -> Reject:
     """Returns the reject of what a load gave twice with different content."""
-    first = location_text(conflict.kept_source, conflict.kept_line)
+    first = location_text(conflict.stored_source, conflict.stored_line)
     reason = (
         f"another document of {conflict.id} than at {first}, of no newer revision; that one is kept"
         if conflict.is_document

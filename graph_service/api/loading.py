@@ -90,7 +90,7 @@ class OperationContext:
         pending = self.pending(edition)
         if id_ not in pending.entities:
             wanted = sorted((pending.entity_ids | {id_}) - pending.entities.keys())
-            found = self.service.store.entities(edition, wanted).found
+            found = self.service.store.entities(edition, wanted).entities
             pending.entities.update({one: found.get(one) for one in wanted})
         return pending.entities[id_]
 

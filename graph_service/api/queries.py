@@ -506,7 +506,7 @@ def _items(
     argument: str,
 ) -> list[ItemType | None]:
     frame = Frame(context.service.graph(graph).edition, _languages(languages))
-    found = context.service.entities(ids, graph=graph, argument=argument).found
+    found = context.service.entities(ids, graph=graph, argument=argument).entities
     return [entity_item(context, frame, found[id_]) if id_ in found else None for id_ in ids]
 
 
@@ -539,7 +539,7 @@ def _read(context: OperationContext, given: GlobalId, text: str) -> Node | None:
     if given.kind is IdKind.GRAPH:
         return GraphType(model=info)
     if given.kind is IdKind.ITEM:
-        found = service.entities([given.local], graph=info.name, argument="id").found
+        found = service.entities([given.local], graph=info.name, argument="id").entities
         return entity_item(context, frame, found[given.local]) if found else None
     if given.kind is IdKind.PROPERTY:
         return property_type(frame, given.local, None)

@@ -383,7 +383,7 @@ class ViewStore(ViewRecords):
 
     def _entity_reader(self, graph: KnowledgeGraph) -> EntityReader:
         def read(ids: Sequence[str]) -> Mapping[str, Entity]:
-            return self._store.entities(graph.edition, ids).found
+            return self._store.entities(graph.edition, ids).entities
 
         return read
 

@@ -175,7 +175,7 @@ def _score(parts: _Demo, question: GoldQuestion, first: Answer) -> dict[str, Any
     ids |= {getattr(edge.value, "id", "") for edge in statements.values()} - {""}
     labels = {
         id_: entity.labels.get("en", id_)
-        for id_, entity in parts.service.entities(sorted(ids), graph=GRAPH).found.items()
+        for id_, entity in parts.service.entities(sorted(ids), graph=GRAPH).entities.items()
     }
     for id_ in question.statement_ids:
         edge = statements[id_]

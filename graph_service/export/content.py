@@ -60,7 +60,7 @@ class ExportedGraph:
             return
         values = [stored_value(text) for text in self.overlay.new_nodes]
         named = {value.id for value in values if isinstance(value, EntityValue)}
-        known = self.reader.entities(self.info.edition, sorted(named)).found
+        known = self.reader.entities(self.info.edition, sorted(named)).entities
         # A redirect is found under its own id too, and was among the graph's.
         new = sorted(named - {id_ for id_, entity in known.items() if entity.id == id_})
         if new:

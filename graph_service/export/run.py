@@ -220,7 +220,7 @@ def _write_neo4j(exported: ExportedGraph, out: str) -> tuple[int, int, Fingerpri
             statements += len(rows)
             writer.statements(rows)
         fingerprints = _checked(exported, writer.fingerprints)
-        known = exported.reader.entities(exported.info.edition, writer.relation_ids).found
+        known = exported.reader.entities(exported.info.edition, writer.relation_ids).entities
         writer.finish(known)
     return entities, statements, fingerprints
 

@@ -29,7 +29,7 @@ from graph_service.query.algebra import (
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits, QueryResult
 from graph_service.store.protocol import GraphReader
-from graph_service.store.snapshot.region_graph import bare_graph_of
+from graph_service.store.snapshot.region_graph import unlabelled_graph_of
 
 _READ_ALONE = 8
 """Entities of which each is read alone: then only statements of the wanted direction are."""
@@ -57,7 +57,7 @@ def execute_stored(
     deadline = deadline or Deadline.none()
     part = _Part(reader, info, ranks, limits, deadline)
     starts = part.read(query)
-    graph = bare_graph_of(info, part.rows, starts)
+    graph = unlabelled_graph_of(info, part.rows, starts)
     found = execute(
         query,
         graph,
@@ -117,7 +117,7 @@ class _Part:
         return sorted(starts)
 
     def _known(self, ids: Sequence[str]) -> set[str]:
-        found = self._reader.entities(self._edition, ids).found
+        found = self._reader.entities(self._edition, ids).entities
         return {id_ for id_ in ids if id_ in found and found[id_].id == id_}
 
     def _instances(self, start: Instances) -> set[str]:

@@ -231,7 +231,7 @@ class QuestionLinker:
         if not refs:
             return []
         try:
-            found = self._store.entities(base.info.edition, [ref.id for ref in refs]).found
+            found = self._store.entities(base.info.edition, [ref.id for ref in refs]).entities
         except StoreUnavailableError as error:
             do_without(error)
             return refs
@@ -255,7 +255,7 @@ class QuestionLinker:
         lookup = self._store.entities(base.info.edition, [id_])
         if lookup.missing:
             raise unknown_entity(base.info, raw, argument=argument)
-        return require_node(base.arrays, lookup.found[id_].id)
+        return require_node(base.arrays, lookup.entities[id_].id)
 
 
 def _as_given(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:

@@ -140,7 +140,7 @@ class LongTail:
         others = [raw for raw, found in views.items() if found is None]
         if others:
             # A prefix, a redirect, the id of the same entity elsewhere.
-            looked_up = self._entities(others, graph=info.name).found
+            looked_up = self._entities(others, graph=info.name).entities
             views |= {raw: table.find(entity.id) for raw, entity in looked_up.items()}
         return {raw: found for raw, found in views.items() if found is not None}
 

@@ -30,7 +30,7 @@ from graph_service.service.graphs import Graphs
 from graph_service.service.triples import entity_name
 from graph_service.store.passages import (
     MATCH_LIMIT,
-    PassagePlace,
+    PassageAddress,
     PassageSet,
     embedded_text,
     passage_terms,
@@ -94,8 +94,8 @@ class PassageSearch:
         sets = [one for one in self._store.passages.sets(graph=info.name) if one.published]
         stage("open")
         cuts: list[Cut] = []
-        words: dict[PassagePlace, float] | None = None
-        cosines: dict[PassagePlace, float] | None = None
+        words: dict[PassageAddress, float] | None = None
+        cosines: dict[PassageAddress, float] | None = None
         if by is not PassageRanking.VECTORS:
             words = self._by_words(sets, query, deadline, cuts)
             stage("words")
@@ -106,7 +106,7 @@ class PassageSearch:
         ranked = _ranked(words, cosines)
         if min_score is not None:
             ranked = [entry for entry in ranked if entry[1] >= min_score]
-        chosen: dict[int, tuple[PassagePlace, float]] = {}
+        chosen: dict[int, tuple[PassageAddress, float]] = {}
         for place, score in ranked:
             # One source may repeat another: the same passage is given once.
             if len(chosen) == k:
@@ -172,7 +172,7 @@ class PassageSearch:
 
     def _by_words(
         self, sets: Sequence[PassageSet], query: str, deadline: Deadline, cuts: list[Cut]
-    ) -> dict[PassagePlace, float]:
+    ) -> dict[PassageAddress, float]:
         terms = passage_terms(query)
         if not terms or not sets:
             return {}
@@ -188,14 +188,14 @@ class PassageSearch:
         sets: Sequence[PassageSet],
         query: str,
         k: int,
-        wanted: Sequence[PassagePlace],
+        wanted: Sequence[PassageAddress],
         deadline: Deadline,
         cuts: list[Cut],
-    ) -> dict[PassagePlace, float]:
+    ) -> dict[PassageAddress, float]:
         """Returns the cosines of the best passages and of those that are wanted anyway."""
         vectors = self._vectors().queries
         vector = vectors.encode([query], deadline=deadline, transient=(query,))[0]
-        found: dict[PassagePlace, float] = {}
+        found: dict[PassageAddress, float] = {}
         known = total = 0
         for one in sets:
             held = self._set_vectors(one, deadline)
@@ -209,7 +209,7 @@ class PassageSearch:
             places = np.searchsorted(held.keys, asked) if len(asked) else np.array([], dtype=int)
             for place in {*best.tolist(), *places.tolist()}:
                 if place < len(held.keys) and held.known[place]:
-                    found[PassagePlace(one.number, int(held.keys[place]))] = float(scores[place])
+                    found[PassageAddress(one.number, int(held.keys[place]))] = float(scores[place])
         if known < total:
             cuts.append(Cut("embedded", CutReason.DEADLINE, float(known), known, total))
         return found
@@ -246,7 +246,7 @@ class PassageSearch:
     def _labels(
         self, info: GraphInfo, ids: Sequence[str], languages: Sequence[str]
     ) -> dict[str, str]:
-        found = self._store.entities(info.edition, ids).found if ids else {}
+        found = self._store.entities(info.edition, ids).entities if ids else {}
         labels: dict[str, str] = {}
         for id_, entity in found.items():
             order = [*languages, "mul", "en", *sorted(entity.labels)]
@@ -256,8 +256,8 @@ class PassageSearch:
 
 
 def _ranked(
-    words: dict[PassagePlace, float] | None, cosines: dict[PassagePlace, float] | None
-) -> list[tuple[PassagePlace, float]]:
+    words: dict[PassageAddress, float] | None, cosines: dict[PassageAddress, float] | None
+) -> list[tuple[PassageAddress, float]]:
     """Returns places with their scores, best first; ties by key, then by the older set.
 
     By both, the score is the mean of the share of words and the cosine, the latter at least 0.
@@ -298,7 +298,7 @@ class TitleLinker:
 
     def by_id(self, id_: str, /) -> str | None:
         """Returns the entity of an id, redirects followed; None if the graph lacks it."""
-        found = self._store.entities(self._info.edition, [id_]).found
+        found = self._store.entities(self._info.edition, [id_]).entities
         return found[id_].id if id_ in found else None
 
     def titled(self, title: str, context: str, /) -> str | None:
@@ -309,7 +309,7 @@ class TitleLinker:
             f"https://en.wikipedia.org/wiki/{article}",
             f"https://en.wikipedia.org/wiki/{quote(article, safe='/:(),')}",
         ]
-        found = self._store.entities(self._info.edition, list(dict.fromkeys(ids))).found
+        found = self._store.entities(self._info.edition, list(dict.fromkeys(ids))).entities
         for id_ in ids:
             if id_ in found:
                 return found[id_].id

@@ -104,6 +104,6 @@ def search_renamed(
     renamed_hits = rank_hits(
         names.renamed(deadline), query, languages=languages, limit=limit, prefix=prefix
     )
-    known = entities([hit.entity.id for hit in renamed_hits]).found if renamed_hits else {}
+    known = entities([hit.entity.id for hit in renamed_hits]).entities if renamed_hits else {}
     renamed = [names.of(known[hit.entity.id]) for hit in renamed_hits]
     return rank_hits([*stay, *renamed], query, languages=languages, limit=limit, prefix=prefix)

@@ -18,9 +18,9 @@ from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
 from graph_service.service.lookup import VIEW_OF
-from graph_service.store.names import edition_not_found, graph_not_found, graph_of
+from graph_service.store.names import graph_of, unknown_edition, unknown_graph
 from graph_service.store.passages import (
-    PassagePlace,
+    PassageAddress,
     Passages,
     PassageSession,
     PassageSet,
@@ -73,7 +73,7 @@ class _ScopedStore:
     ) -> Any:
         edition = of if isinstance(of, str) else of.edition
         if graph_of(edition) not in self._names:
-            raise edition_not_found(edition)
+            raise unknown_edition(edition)
         return read(of, *arguments, **options)
 
     @property
@@ -189,7 +189,7 @@ class _ScopedStore:
         """Leaves the store open."""
 
     def _no_graph(self, name: str) -> GraphNotFoundError:
-        return graph_not_found(name, [info.name for info in self.graphs()])
+        return unknown_graph(name, [info.name for info in self.graphs()])
 
     def _is_seen(self, record: Record) -> bool:
         return not record.graph or record.graph in self._names
@@ -228,7 +228,7 @@ class ScopedPassages:
     ) -> PassageSession:
         """Begins a set of a graph that is seen; see ``Passages.begin``."""
         if graph not in self._names:
-            raise graph_not_found(graph, ())
+            raise unknown_graph(graph, ())
         return self._passages.begin(
             graph, source=source, options=options, owner=owner, lease_s=lease_s
         )
@@ -252,7 +252,7 @@ class ScopedPassages:
             return WordMatches(0, 0, dict.fromkeys(terms, 0), (), complete=True)
         return self._passages.match(seen, terms, deadline=deadline)
 
-    def read(self, positions: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
+    def read(self, positions: Sequence[PassageAddress], /) -> dict[PassageAddress, Passage]:
         """Returns passages of sets that are seen by their place; others are absent."""
         seen = self._seen({position.number for position in positions})
         return self._passages.read([position for position in positions if position.number in seen])

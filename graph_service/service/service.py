@@ -249,9 +249,9 @@ class Service:
         """
         info = self.graph(graph)
         wanted = {raw: read_id(raw, argument=argument) for raw in ids}
-        found = self.store.entities(info.edition, list(dict.fromkeys(wanted.values()))).found
+        found = self.store.entities(info.edition, list(dict.fromkeys(wanted.values()))).entities
         return EntityLookup(
-            found={raw: found[id_] for raw, id_ in wanted.items() if id_ in found},
+            entities={raw: found[id_] for raw, id_ in wanted.items() if id_ in found},
             missing=tuple(raw for raw, id_ in wanted.items() if id_ not in found),
         )
 
@@ -496,7 +496,7 @@ class Service:
 
     def _moved(self, entity_id: str, info: GraphInfo) -> str:
         """Returns the id of an entity as the graph has it, redirects followed."""
-        found = self.entities([entity_id], graph=info.name, argument="entity_id").found
+        found = self.entities([entity_id], graph=info.name, argument="entity_id").entities
         return found[entity_id].id if found else read_id(entity_id, argument="entity_id")
 
     def _laid(

@@ -110,7 +110,7 @@ def read_from_store(
     """
     types = _types(store, info, request)
     given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
-    moved = store.entities(info.edition, given).found if given else {}
+    moved = store.entities(info.edition, given).entities if given else {}
     near = [*(moved[id_].id for id_ in given if id_ in moved)]
     names = StoredNameReader(store, info, request.question, lexicon, deadline).read(
         parts=isinstance(preset, LearnedPreset)
@@ -220,7 +220,7 @@ def _head_relations(
 def _types(store: Store, info: GraphInfo, request: RetrieveRequest) -> list[str]:
     """Returns the ids of the types asked for, redirects followed."""
     wanted = [read_id(raw, argument="type_ids") for raw in request.type_ids]
-    found = store.entities(info.edition, wanted).found if wanted else {}
+    found = store.entities(info.edition, wanted).entities if wanted else {}
     for id_, raw in zip(wanted, request.type_ids, strict=True):
         if id_ not in found:
             raise unknown_entity(info, raw, argument="type_ids")

@@ -29,7 +29,11 @@ from graph_service.service.lookup import read_id, require_base
 from graph_service.service.retrieval import DEFAULT_RANKS
 from graph_service.service.store_types import ends_of
 from graph_service.store.protocol import Store
-from graph_service.store.snapshot.region_graph import RegionGraph, bare_graph_of, region_graph_of
+from graph_service.store.snapshot.region_graph import (
+    RegionGraph,
+    region_graph_of,
+    unlabelled_graph_of,
+)
 from graph_service.views.alone import BEYOND, cheaper_ends, is_drawn_alone, looks_beside
 from graph_service.views.overlay import lay
 from graph_service.views.part import Part
@@ -176,10 +180,10 @@ class StoreViews:
             rows |= _by_id(found.edges)
             entities |= found.hops.keys()
         rows |= self._named((*scope.statement_ids, *spec.statement_ids))
-        graph = bare_graph_of(self._info, [*rows.values()], entities)
+        graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
         if looks_beside(spec):
             rows |= self._beside(graph)
-            graph = bare_graph_of(self._info, [*rows.values()], entities)
+            graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
         edges = self._scope(graph, spec, ids, question)
         view = self._views.lay_alone(graph, spec, edges=edges, deadline=self._deadline)
         return DrawnView(graph, rows, view)

@@ -37,7 +37,7 @@ class EncodedStatements(Sequence[Statement]):
     Attributes:
         ids, keys: Of the statements.
         heads: Keys of the heads.
-        relations: Places in ``relation_ids``.
+        relations: Indices into ``relation_ids``.
         tails: Keys of the values that are entities, else None.
         values: Encoded values that are no entities, else None.
         ranks: Codes of the ranks.
@@ -63,7 +63,7 @@ class EncodedStatements(Sequence[Statement]):
     edges: bytes
     contents: bytes
     _id_of: dict[int, str] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _places: dict[int, list[int]] = field(
+    _indices: dict[int, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
@@ -74,29 +74,29 @@ class EncodedStatements(Sequence[Statement]):
         if not isinstance(other, EncodedStatements):
             return NotImplemented
         return all(
-            getattr(self, one.name) == getattr(other, one.name)
-            for one in fields(self)
-            if one.compare
+            getattr(self, column.name) == getattr(other, column.name)
+            for column in fields(self)
+            if column.compare
         )
 
     def __iter__(self) -> Iterator[Statement]:
         entity_ids = self._entity_ids()
-        for place in range(len(self.ids)):
-            yield self._statement(place, entity_ids)
+        for index in range(len(self.ids)):
+            yield self._statement(index, entity_ids)
 
     @overload
-    def __getitem__(self, place: int, /) -> Statement: ...
+    def __getitem__(self, index: int, /) -> Statement: ...
 
     @overload
-    def __getitem__(self, place: slice, /) -> list[Statement]: ...
+    def __getitem__(self, index: slice, /) -> list[Statement]: ...
 
-    def __getitem__(self, place: int | slice, /) -> Statement | list[Statement]:
+    def __getitem__(self, index: int | slice, /) -> Statement | list[Statement]:
         entity_ids = self._entity_ids()
-        if isinstance(place, slice):
+        if isinstance(index, slice):
             return [
-                self._statement(one, entity_ids) for one in range(*place.indices(len(self.ids)))
+                self._statement(row, entity_ids) for row in range(*index.indices(len(self.ids)))
             ]
-        return self._statement(range(len(self.ids))[place], entity_ids)
+        return self._statement(range(len(self.ids))[index], entity_ids)
 
     @property
     def sums(self) -> Uint64:
@@ -110,41 +110,41 @@ class EncodedStatements(Sequence[Statement]):
             head: Key of the entity.
             lines: The line of each statement; empty where none is known.
         """
-        places = self.places_of(head) if len(lines) else ()
-        return lines[places[0]] if places else 0
+        indices = self.indices_of(head) if len(lines) else ()
+        return lines[indices[0]] if indices else 0
 
-    def places_of(self, head: int, /) -> Sequence[int]:
-        """Returns where the statements of an entity stand, by its key, in their order."""
+    def indices_of(self, head: int, /) -> Sequence[int]:
+        """Returns the indices of an entity's statements, by its key, ascending."""
         # Gathered once: a batch asks for each of its documents.
-        if not self._places:
-            for place, one in enumerate(self.heads):
-                self._places.setdefault(one, []).append(place)
-        return self._places.get(head, ())
+        if not self._indices:
+            for index, key in enumerate(self.heads):
+                self._indices.setdefault(key, []).append(index)
+        return self._indices.get(head, ())
 
-    def at(self, places: Sequence[int], /) -> EncodedStatements:
-        """Returns the statements at some places alone."""
-        tails = [self.tails[place] for place in places]
-        heads = array("q", (self.heads[place] for place in places))
+    def at(self, indices: Sequence[int], /) -> EncodedStatements:
+        """Returns the statements at some indices alone."""
+        tails = [self.tails[index] for index in indices]
+        heads = array("q", (self.heads[index] for index in indices))
         id_of = self._entity_ids()
         numbers: dict[int, int] = {}
         relations = array(
-            "I", (numbers.setdefault(self.relations[one], len(numbers)) for one in places)
+            "I", (numbers.setdefault(self.relations[index], len(numbers)) for index in indices)
         )
         return EncodedStatements(
-            [self.ids[place] for place in places],
-            array("q", (self.keys[place] for place in places)),
+            [self.ids[index] for index in indices],
+            array("q", (self.keys[index] for index in indices)),
             heads,
             relations,
             tails,
-            [self.values[place] for place in places],
-            array("B", (self.ranks[place] for place in places)),
-            [self.qualifiers[place] for place in places],
-            [self.sources[place] for place in places],
-            [self.contexts[place] for place in places],
-            [self.relation_ids[number] for number in numbers],
+            [self.values[index] for index in indices],
+            array("B", (self.ranks[index] for index in indices)),
+            [self.qualifiers[index] for index in indices],
+            [self.sources[index] for index in indices],
+            [self.contexts[index] for index in indices],
+            [self.relation_ids[relation] for relation in numbers],
             {id_of[key]: key for key in dict.fromkeys((*heads, *tails)) if key is not None},
-            b"".join([self.edges[16 * place : 16 * place + 16] for place in places]),
-            b"".join([self.contents[16 * place : 16 * place + 16] for place in places]),
+            b"".join([self.edges[16 * index : 16 * index + 16] for index in indices]),
+            b"".join([self.contents[16 * index : 16 * index + 16] for index in indices]),
         )
 
     def _entity_ids(self) -> dict[int, str]:
@@ -153,18 +153,18 @@ class EncodedStatements(Sequence[Statement]):
             self._id_of.update((key, id_) for id_, key in self.entity_keys.items())
         return self._id_of
 
-    def _statement(self, place: int, entity_ids: dict[int, str]) -> Statement:
-        tail, value = self.tails[place], self.values[place]
-        qualifiers, sources = self.qualifiers[place], self.sources[place]
+    def _statement(self, index: int, entity_ids: dict[int, str]) -> Statement:
+        tail, value = self.tails[index], self.values[index]
+        qualifiers, sources = self.qualifiers[index], self.sources[index]
         return Statement(
-            self.ids[place],
-            entity_ids[self.heads[place]],
-            self.relation_ids[self.relations[place]],
+            self.ids[index],
+            entity_ids[self.heads[index]],
+            self.relation_ids[self.relations[index]],
             decode_value(value) if value is not None else EntityValue(entity_ids[tail or 0]),
-            RANKS[self.ranks[place]],
+            RANKS[self.ranks[index]],
             () if qualifiers is None else decode_snaks(qualifiers),
             () if sources is None else decode_references(sources),
-            self.contexts[place],
+            self.contexts[index],
         )
 
 
@@ -236,7 +236,7 @@ def encode_statements(statements: Iterable[Statement | StatementRow], /) -> Enco
     qualifier_column: list[str | None] = []
     source_column: list[str | None] = []
     contexts: list[str | None] = []
-    relation_places: dict[str, int] = {}
+    relation_indices: dict[str, int] = {}
     entity_keys: dict[str, int] = {}
     edge_hashes: list[bytes] = []
     content_hashes: list[bytes] = []
@@ -267,10 +267,10 @@ def encode_statements(statements: Iterable[Statement | StatementRow], /) -> Enco
         if head_key is None:
             head_key = entity_keys[head] = id_key(head)
         heads.append(head_key)
-        place = relation_places.get(relation)
-        if place is None:
-            place = relation_places[relation] = len(relation_places)
-        relations.append(place)
+        index = relation_indices.get(relation)
+        if index is None:
+            index = relation_indices[relation] = len(relation_indices)
+        relations.append(index)
         if tail_id is not None:
             tail = entity_keys.get(tail_id)
             if tail is None:
@@ -295,7 +295,7 @@ def encode_statements(statements: Iterable[Statement | StatementRow], /) -> Enco
         qualifier_column,
         source_column,
         contexts,
-        list(relation_places),
+        list(relation_indices),
         entity_keys,
         b"".join(edge_hashes),
         b"".join(content_hashes),
@@ -310,27 +310,27 @@ def join_statements(parts: Sequence[Sequence[Statement]], /) -> Sequence[Stateme
     if not encoded or len(encoded) < len(parts):
         return [statement for part in parts for statement in part]
     keys, heads, relations, ranks = array("q"), array("q"), array("I"), array("B")
-    places: dict[str, int] = {}
+    indices: dict[str, int] = {}
     entity_keys: dict[str, int] = {}
     for part in encoded:
         keys.extend(part.keys)
         heads.extend(part.heads)
         ranks.extend(part.ranks)
-        numbers = [places.setdefault(id_, len(places)) for id_ in part.relation_ids]
+        numbers = [indices.setdefault(id_, len(indices)) for id_ in part.relation_ids]
         relations.extend(map(numbers.__getitem__, part.relations))
         entity_keys.update(part.entity_keys)
     return EncodedStatements(
-        [one for part in encoded for one in part.ids],
+        [item for part in encoded for item in part.ids],
         keys,
         heads,
         relations,
-        [one for part in encoded for one in part.tails],
-        [one for part in encoded for one in part.values],
+        [item for part in encoded for item in part.tails],
+        [item for part in encoded for item in part.values],
         ranks,
-        [one for part in encoded for one in part.qualifiers],
-        [one for part in encoded for one in part.sources],
-        [one for part in encoded for one in part.contexts],
-        list(places),
+        [item for part in encoded for item in part.qualifiers],
+        [item for part in encoded for item in part.sources],
+        [item for part in encoded for item in part.contexts],
+        list(indices),
         entity_keys,
         b"".join([part.edges for part in encoded]),
         b"".join([part.contents for part in encoded]),

@@ -61,14 +61,14 @@ class Fingerprinter:
         )
 
 
-def require_claimed(claimed: Fingerprints, found: Fingerprints, edition: str, /) -> None:
+def require_claimed(claimed: Fingerprints, computed: Fingerprints, edition: str, /) -> None:
     """Raises ``StoreCorruptError`` unless the fingerprints found are those an edition claims."""
-    if found == claimed:
+    if computed == claimed:
         return
-    which = "edges" if found.edges != claimed.edges else "content"
-    wanted, seen = getattr(claimed, which), getattr(found, which)
+    which = "edges" if computed.edges != claimed.edges else "content"
+    expected, seen = getattr(claimed, which), getattr(computed, which)
     raise StoreCorruptError(
-        f"{edition} is damaged: its {which} fingerprint should be {wanted}, and what is stored "
+        f"{edition} is damaged: its {which} fingerprint should be {expected}, and what is stored "
         f"gives {seen}",
         hint="graph-service verify says what is wrong; restore a backup, or load the graph "
         "again with --replace.",

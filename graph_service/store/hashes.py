@@ -19,7 +19,7 @@ RANK_BYTES = {rank: rank.value.encode() for rank in RANKS}
 _LENGTHS = tuple(length.to_bytes(8, "little") for length in range(4096))
 _NOTHING = _LENGTHS[0]
 _NO_SNAKS = _LENGTHS[2] + b"[]"
-_BARE = _NO_SNAKS + _NO_SNAKS + _NOTHING
+_NO_DETAILS = _NO_SNAKS + _NO_SNAKS + _NOTHING
 _EDGE_STATE = blake2b(digest_size=16, person=b"edge")
 _ENTITY_STATE = blake2b(digest_size=16, person=b"entity")
 _CONTENT_STATE = blake2b(digest_size=16, person=b"content")
@@ -72,7 +72,7 @@ def statement_hashes(
     content = _CONTENT_STATE.copy()
     content.update(message)
     if qualifiers is None and sources is None and not context:
-        content.update(_BARE)
+        content.update(_NO_DETAILS)
     else:
         content.update(_NO_SNAKS if qualifiers is None else prefixed(qualifiers.encode()))
         content.update(_NO_SNAKS if sources is None else prefixed(sources.encode()))

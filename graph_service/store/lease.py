@@ -53,8 +53,8 @@ def is_gone(owner: str, /) -> bool:
 def _has_ended(pid: int) -> bool:
     """Returns whether a process has ended, and is listed only until its parent asks how."""
     try:
-        found = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
     # The name before it is in brackets, and may hold any.
-    return found.rpartition(")")[2].split()[:1] in (["Z"], ["X"])
+    return status.rpartition(")")[2].split()[:1] in (["Z"], ["X"])

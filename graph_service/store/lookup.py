@@ -10,44 +10,44 @@ MAX_REDIRECTS = 100
 
 
 def follow_redirects(
-    found: Mapping[str, Entity], read: Callable[[Sequence[str]], Mapping[str, Entity]], /
+    entities: Mapping[str, Entity], read: Callable[[Sequence[str]], Mapping[str, Entity]], /
 ) -> dict[str, Entity]:
     """Returns where each entity leads to; a circle or a missing target ends at its last entity.
 
     Args:
-        found: Entities by the id asked for.
+        entities: Entities by the requested id.
         read: Gives entities by id; called once a step.
     """
-    reached = dict(found)
-    seen = {asked: {entity.id} for asked, entity in found.items()}
+    reached = dict(entities)
+    seen = {id_: {entity.id} for id_, entity in entities.items()}
     for _ in range(MAX_REDIRECTS):
         ahead = {
-            asked: entity.redirect
-            for asked, entity in reached.items()
-            if entity.redirect is not None and entity.redirect not in seen[asked]
+            id_: entity.redirect
+            for id_, entity in reached.items()
+            if entity.redirect is not None and entity.redirect not in seen[id_]
         }
         if not ahead:
             break
         targets = read(list(dict.fromkeys(ahead.values())))
         moved = False
-        for asked, target in ahead.items():
-            seen[asked].add(target)
+        for id_, target in ahead.items():
+            seen[id_].add(target)
             if target in targets:
-                reached[asked] = targets[target]
+                reached[id_] = targets[target]
                 moved = True
         if not moved:
             break
     return reached
 
 
-def by_same_as(candidates: Iterable[Entity], wanted: Collection[str], /) -> dict[str, Entity]:
-    """Returns by IRI the entity that says it is the same; of several that of the smallest id."""
-    found: dict[str, Entity] = {}
+def by_same_as(candidates: Iterable[Entity], ids: Collection[str], /) -> dict[str, Entity]:
+    """Returns for each id the entity that names it as the same; of several the one of the smallest id."""
+    by_id: dict[str, Entity] = {}
     for entity in candidates:
         for other in entity.same_as:
-            if other in wanted and (other not in found or entity.id < found[other].id):
-                found[other] = entity
-    return found
+            if other in ids and (other not in by_id or entity.id < by_id[other].id):
+                by_id[other] = entity
+    return by_id
 
 
 def names_of_same(entities: Iterable[Entity], /) -> list[str]:
@@ -61,5 +61,5 @@ def names_of_same(entities: Iterable[Entity], /) -> list[str]:
 
 def same_as_these(known: Mapping[str, Entity], candidates: Iterable[Entity], /) -> list[str]:
     """Returns the ids of candidates that are none of the known and no redirects, by key."""
-    found = {entity.key: entity.id for entity in candidates if entity.redirect is None}
-    return [found[key] for key in sorted(found) if found[key] not in known]
+    ids = {entity.key: entity.id for entity in candidates if entity.redirect is None}
+    return [ids[key] for key in sorted(ids) if ids[key] not in known]

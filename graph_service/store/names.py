@@ -23,7 +23,7 @@ def require_graph_name(name: str, /) -> None:
         )
 
 
-def graph_not_found(name: str, known: Iterable[str], /) -> GraphNotFoundError:
+def unknown_graph(name: str, known: Iterable[str], /) -> GraphNotFoundError:
     """Returns the error that names the graphs there are."""
     listed = ", ".join(sorted(known))
     return GraphNotFoundError(
@@ -33,7 +33,7 @@ def graph_not_found(name: str, known: Iterable[str], /) -> GraphNotFoundError:
     )
 
 
-def edition_not_found(edition: str, /) -> GraphNotFoundError:
+def unknown_edition(edition: str, /) -> GraphNotFoundError:
     """Returns the error for an edition that is not published, or no longer."""
     return GraphNotFoundError(
         f"there is no published edition {edition[:120]!r}",

@@ -33,7 +33,7 @@ class ReachedEdge(NamedTuple, Generic[NodeKey, Row]):
 class Neighbours(Protocol[NodeKey, Row]):
     """What the walk reads of an edition; statements of other ranks and relations are not there."""
 
-    def starts(self, ids: Sequence[str], /) -> Iterable[NodeKey]:
+    def start_nodes(self, ids: Sequence[str], /) -> Iterable[NodeKey]:
         """Returns the keys of those entities that the edition has."""
 
     def degrees(self, nodes: Sequence[NodeKey], /) -> Mapping[NodeKey, int]:
@@ -69,7 +69,7 @@ def read_region(
     if max_edges < 0:
         raise InputError(f"max_edges must be at least 0, got {max_edges}", argument="max_edges")
     region = _EngineRegion(neighbours)
-    start = region.start_from(sorted(neighbours.starts(ids)))
+    start = region.start_from(sorted(neighbours.start_nodes(ids)))
     cuts = walk(region, start, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
     region.know_degrees(region.hops)
     names = neighbours.ids(region.hops)
@@ -113,11 +113,11 @@ class _EngineRegion(RowRegion[NodeKey, ReachedEdge[NodeKey, Row]]):
 def _first_edges(
     neighbours: Neighbours[NodeKey, Row],
     nodes: Sequence[NodeKey],
-    kept: Mapping[int, ReachedEdge[NodeKey, Row]],
+    reached: Mapping[int, ReachedEdge[NodeKey, Row]],
     room: int,
     degrees: int,
 ) -> dict[int, ReachedEdge[NodeKey, Row]]:
-    """Returns statements at some entities by key: of those not kept, the smallest keys.
+    """Returns statements at some entities by key: of those not yet reached, the smallest keys.
 
     They are more than ``room`` where there are more, so that the walk can tell. Keys are evenly
     spread, so the share that can stay says how far to read: a hop costs what it keeps, and not what
@@ -126,19 +126,19 @@ def _first_edges(
     Args:
         neighbours: What is read.
         nodes: The entities.
-        kept: Statements that earlier hops kept.
+        reached: Statements that earlier hops reached.
         room: How many more can stay.
         degrees: The sum of the entities' degrees.
     """
-    found: dict[int, ReachedEdge[NodeKey, Row]] = {}
-    wanted = len(kept) + room + 1
-    share = (wanted + _DEVIATIONS * wanted**0.5) / max(degrees, 1)
+    edges: dict[int, ReachedEdge[NodeKey, Row]] = {}
+    target = len(reached) + room + 1
+    share = (target + _DEVIATIONS * target**0.5) / max(degrees, 1)
     first = _LEAST
-    while nodes and first <= _MOST and len(found) <= room:
+    while nodes and first <= _MOST and len(edges) <= room:
         last = min(_LEAST + int(share * 2**64), _MOST) if share < 1 else _MOST
         there = neighbours.edges_at(nodes, first, last)
-        found.update({key: there[key] for key in there.keys() - kept.keys()})
+        edges.update({key: there[key] for key in there.keys() - reached.keys()})
         # Filters leave some out, and what joins two of the entities was counted twice.
-        missing = (room + 1) / max(len(found), 1)
+        missing = (room + 1) / max(len(edges), 1)
         first, share = last + 1, share * min(max(1.05 * missing, 1.1), 4.0)
-    return found
+    return edges

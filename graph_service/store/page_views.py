@@ -55,10 +55,10 @@ class PageViewTable:
     def find(self, entity: str, /) -> PageViews | None:
         """Returns the views of an entity, or None."""
         key = key64(entity)
-        place = int(np.searchsorted(self.keys, key))
-        if place == len(self.keys) or int(self.keys[place]) != key:
+        index = int(np.searchsorted(self.keys, key))
+        if index == len(self.keys) or int(self.keys[index]) != key:
             return None
-        row = self.views[place]
+        row = self.views[index]
         known = np.flatnonzero(row != UNKNOWN)
         total = int(row[known].sum())
         return PageViews(
@@ -68,16 +68,16 @@ class PageViewTable:
             months=len(known),
             first=self.months[int(known[0])],
             last=self.months[int(known[-1])],
-            source=self.sources[int(self.source_of[place])],
+            source=self.sources[int(self.source_of[index])],
         )
 
     def known(self, entities: Sequence[str], months: Sequence[str], /) -> set[str]:
         """Returns those entities of which all of some months are known."""
-        places = {month: place for place, month in enumerate(self.months)}
-        if not set(months) <= set(places):
+        column_of = {month: column for column, month in enumerate(self.months)}
+        if not set(months) <= set(column_of):
             return set()
-        whole = (self.views[:, [places[month] for month in months]] != UNKNOWN).all(axis=1)
-        held = set(self.keys[whole].tolist())
+        complete = (self.views[:, [column_of[month] for month in months]] != UNKNOWN).all(axis=1)
+        held = set(self.keys[complete].tolist())
         return {entity for entity in entities if key64(entity) in held}
 
 

@@ -112,7 +112,7 @@ class PassageSession(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PassagePlace:
+class PassageAddress:
     """Where a passage lies: its set and its key, ``key64`` of its id."""
 
     number: int
@@ -123,7 +123,7 @@ class PassagePlace:
 class PassageMatch:
     """A passage that holds a word of a query; ``words`` are its tokens, joined by spaces."""
 
-    place: PassagePlace
+    address: PassageAddress
     words: str
 
 
@@ -175,8 +175,8 @@ class Passages(Protocol):
     ) -> WordMatches:
         """Returns the passages of some published sets that hold words of a query."""
 
-    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
-        """Returns passages by their place; those that are gone are absent."""
+    def read(self, addresses: Sequence[PassageAddress], /) -> dict[PassageAddress, Passage]:
+        """Returns passages by their address; those that are gone are absent."""
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
         """Deletes the sets of a graph, or of one source; returns how many passages went.
@@ -227,14 +227,14 @@ def check_passages(passages: Sequence[Passage], /) -> dict[int, Passage]:
     """
     if len(passages) > MAX_BATCH_PASSAGES:
         raise InputError(f"a batch has at most {MAX_BATCH_PASSAGES} passages, got {len(passages)}")
-    found: dict[int, Passage] = {}
+    by_key: dict[int, Passage] = {}
     for passage in passages:
         for text in (passage.title, passage.source, passage.text, passage.entity or ""):
             check_text(text, what="a passage")
-        known = found.setdefault(key64(passage.id), passage)
+        known = by_key.setdefault(key64(passage.id), passage)
         if known.id != passage.id:
             raise passage_collision(known.id, passage.id)
-    return found
+    return by_key
 
 
 def passage_collision(known: str, new: str, /) -> KeyCollisionError:
@@ -279,15 +279,15 @@ def find_matches(
     frequencies = {term: count(term) for term in terms}
     chosen, complete = choose_terms(frequencies)
     return WordMatches(
-        passages=sum(one.passages for one in sets),
-        words=sum(one.words for one in sets),
+        passages=sum(passage_set.passages for passage_set in sets),
+        words=sum(passage_set.words for passage_set in sets),
         frequencies=frequencies,
         matches=tuple(find(chosen, MATCH_LIMIT)) if chosen else (),
         complete=complete,
     )
 
 
-def word_scores(matches: WordMatches, /) -> dict[PassagePlace, float]:
+def word_scores(matches: WordMatches, /) -> dict[PassageAddress, float]:
     """Returns for each match its BM25 as a share of the most that any passage could have.
 
     0 to 1, rounded to 1e-5. The share makes scores of different queries comparable: 1 would be a
@@ -308,7 +308,7 @@ def word_scores(matches: WordMatches, /) -> dict[PassagePlace, float]:
     if most <= 0.0:
         return {}
     mean = matches.words / max(1, total) or 1.0
-    scores: dict[PassagePlace, float] = {}
+    scores: dict[PassageAddress, float] = {}
     for match in matches.matches:
         counts = Counter(match.words.split())
         damping = _K1 * (1.0 - _B + _B * counts.total() / mean)
@@ -317,5 +317,5 @@ def word_scores(matches: WordMatches, /) -> dict[PassagePlace, float]:
             for term, weight in weights.items()
             if term in counts
         )
-        scores[match.place] = round(score / most, _DIGITS)
+        scores[match.address] = round(score / most, _DIGITS)
     return scores

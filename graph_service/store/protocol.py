@@ -77,15 +77,15 @@ class Conflict:
     Attributes:
         id: Of a statement, or of an entity where ``is_document``.
         source, line: Where the one left out stands; line 0 for none.
-        kept_source, kept_line: Where the one stands that is in.
+        stored_source, stored_line: Where the one stands that is in.
     """
 
     id: str
     is_document: bool
     source: str
     line: int
-    kept_source: str
-    kept_line: int
+    stored_source: str
+    stored_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ class LoadSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EntityLookup:
-    """Entities by the id that was asked for.
+    """Entities by the requested id.
 
     Attributes:
-        found: By the id asked for; a redirect (or a ``same_as`` id) gives the entity it leads to.
+        entities: By the requested id; a redirect (or a ``same_as`` id) gives the entity it leads to.
         missing: Ids that the graph does not have.
     """
 
-    found: Mapping[str, Entity] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
 

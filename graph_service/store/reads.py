@@ -48,19 +48,19 @@ class Reads:
     """
 
     are_known: bool = True
-    _found: dict[tuple[str, tuple[Hashable, ...], tuple[tuple[str, Hashable], ...]], object] = (
+    _results: dict[tuple[str, tuple[Hashable, ...], tuple[tuple[str, Hashable], ...]], object] = (
         field(default_factory=dict)
     )
 
     def note(
-        self, name: str, given: tuple[Hashable, ...], named: Mapping[str, Hashable], found: Any, /
+        self, name: str, args: tuple[Hashable, ...], named: Mapping[str, Hashable], result: Any, /
     ) -> None:
         """Notes what a read has found."""
         if name == "get_record":
             named = {"with_data": False}
-        key = (name, given, tuple(sorted(named.items())))
-        kept = _CHANGING[name](found)
-        if self._found.setdefault(key, kept) != kept:
+        key = (name, args, tuple(sorted(named.items())))
+        state = _CHANGING[name](result)
+        if self._results.setdefault(key, state) != state:
             # It changed between two reads of one operation, which may rest on both.
             self.are_known = False
 
@@ -71,8 +71,8 @@ class Reads:
         try:
             with store.at_once():
                 return all(
-                    _CHANGING[name](getattr(store, name)(*given, **dict(named))) == found
-                    for (name, given, named), found in self._found.items()
+                    _CHANGING[name](getattr(store, name)(*args, **dict(named))) == state
+                    for (name, args, named), state in self._results.items()
                 )
         except GraphServiceError:
             # Gone, or out of reach: who runs the operation hears which.
@@ -121,24 +121,24 @@ class _NotedStore:
         self._of_thread = of_thread
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._store, name)
+        attribute = getattr(self._store, name)
         reads = self._of_thread.reads
         if reads is None or name in READS_OF_EDITIONS:
-            return found
+            return attribute
         if name in _CHANGING:
-            return partial(_noted, reads, name, found)
+            return partial(_noted, reads, name, attribute)
         reads.are_known = False
-        return found
+        return attribute
 
 
 def _noted(
-    reads: Reads, name: str, read: Callable[..., Any], *given: Hashable, **named: Hashable
+    reads: Reads, name: str, read: Callable[..., Any], *args: Hashable, **named: Hashable
 ) -> Any:
     try:
-        found = read(*given, **named)
+        result = read(*args, **named)
     except BaseException:
         # What an error rests on is not known, and it may be caught.
         reads.are_known = False
         raise
-    reads.note(name, given, named, found)
-    return found
+    reads.note(name, args, named, result)
+    return result

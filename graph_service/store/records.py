@@ -37,8 +37,8 @@ def decode_record(
     checksums = fields.pop(_CHECKSUMS, None)
     record = Record(kind, key, graph, fields, data or b"", updated_at, version_of(encoded))
     if checksums is not None:
-        wanted, of_data = checksums
-        if _sum_of(record, fields) != wanted or (data is not None and zlib.crc32(data) != of_data):
+        own, of_data = checksums
+        if _sum_of(record, fields) != own or (data is not None and zlib.crc32(data) != of_data):
             raise StoreCorruptError(
                 f"the store is damaged: the {kind} {key[:80]!r} does not match its checksum",
                 hint="Delete it and make it again, or restore a backup.",

@@ -84,12 +84,12 @@ def indexed_names(entity: Entity, /) -> IndexedNames:
     keys: list[tuple[int, bool]] = []
     longest = 0
     for _, name, is_alias in names:
-        found = index_tokens(name)
-        if not found:
+        name_tokens = index_tokens(name)
+        if not name_tokens:
             continue
         normal = normalise_name(name)
         key = key64(normal)
-        for token in found:
+        for token in name_tokens:
             tokens[token[:MAX_TOKEN_CHARACTERS]] = None
         tokens[_term_of_key(key)] = None
         keys.append((key, is_alias))
@@ -129,7 +129,7 @@ def query_terms(query: str, /) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TokenQuery:
     """What the indexed text of a candidate must have.
 
     Attributes:
@@ -141,7 +141,7 @@ class Wanted:
     begins: str = ""
 
 
-def wanted_of(query: str, /, *, prefix: bool) -> list[Wanted]:
+def token_queries(query: str, /, *, prefix: bool) -> list[TokenQuery]:
     """Returns what candidates of a query may have: any of these makes one.
 
     Each is asked for by itself, so that words that many names have, and the many words that begin
@@ -157,13 +157,13 @@ def wanted_of(query: str, /, *, prefix: bool) -> list[Wanted]:
     terms = query_terms(query)
     if not terms:
         return []
-    found = [Wanted((exact_term(query),)), Wanted(tuple(terms))]
+    queries = [TokenQuery((exact_term(query),)), TokenQuery(tuple(terms))]
     begun = begun_word(query) if prefix else ""
     if begun:
         others = tuple(term for term in terms if term != begun)
         # A single letter narrows what the other words find, and is no work for an engine.
-        found.append(Wanted(others, begun if len(begun) >= MIN_PREFIX_CHARACTERS else ""))
-    return found
+        queries.append(TokenQuery(others, begun if len(begun) >= MIN_PREFIX_CHARACTERS else ""))
+    return queries
 
 
 def are_enough(named: Sequence[Entity], query: str, /, *, limit: int) -> bool:
@@ -173,7 +173,7 @@ def are_enough(named: Sequence[Entity], query: str, /, *, limit: int) -> bool:
     thousand entities of a common word, whose names take most of a search's time.
 
     Args:
-        named: Candidates of the first of ``wanted_of``, fewer than ``CANDIDATE_LIMIT``.
+        named: Candidates of the first of ``token_queries``, fewer than ``CANDIDATE_LIMIT``.
         query: What the person typed.
         limit: Most hits.
     """
@@ -233,14 +233,14 @@ def rank_hits(
     """
     if limit < 1:
         raise InputError(f"limit must be at least 1, got {limit}", argument="limit")
-    wanted = set(query_tokens(query))
-    if not wanted:
+    required = set(query_tokens(query))
+    if not required:
         return []
     begun = begun_word(query) if prefix else ""
-    wanted.discard(begun)
-    given = set(index_tokens(query))
+    required.discard(begun)
+    indexed = set(index_tokens(query))
     exact_name = normalise_name(query)
-    places = {tag: place for place, tag in enumerate(dict.fromkeys([*languages, "mul", "en"]))}
+    ranks = {tag: rank for rank, tag in enumerate(dict.fromkeys([*languages, "mul", "en"]))}
     ranked: dict[str, tuple[tuple[object, ...], SearchHit]] = {}
     for entity in entities:
         if entity.id in ranked:
@@ -248,16 +248,16 @@ def rank_hits(
         best: tuple[tuple[bool, bool, int, int, str, str], float] | None = None
         for language, name, is_alias in entity_names(entity):
             tokens = set(index_tokens(name))
-            if not wanted <= tokens:
+            if not required <= tokens:
                 continue
-            if begun and not any(token.startswith(begun) for token in tokens - wanted):
+            if begun and not any(token.startswith(begun) for token in tokens - required):
                 continue
-            extra = len(tokens - given) - (begun != "" and begun not in tokens)
+            extra = len(tokens - indexed) - (begun != "" and begun not in tokens)
             inexact = normalise_name(name) != exact_name
-            place = places.get(language, len(places))
-            order = (inexact, is_alias, extra, place, language, name)
+            rank = ranks.get(language, len(ranks))
+            order = (inexact, is_alias, extra, rank, language, name)
             if best is None or order < best[0]:
-                share = len(given) / (len(given) + extra)
+                share = len(indexed) / (len(indexed) + extra)
                 score = (
                     (0.1 if is_alias else 0.5) + 0.3 * share
                     if inexact
@@ -265,8 +265,8 @@ def rank_hits(
                 )
                 best = (order, score)
         if best is not None:
-            (inexact, is_alias, extra, place, language, name), score = best
+            (inexact, is_alias, extra, rank, language, name), score = best
             hit = SearchHit(entity, name, language, is_alias, score)
-            order_of_hit = (inexact, is_alias, extra, place, language, entity.id)
+            order_of_hit = (inexact, is_alias, extra, rank, language, entity.id)
             ranked[entity.id] = (order_of_hit, hit)
     return [hit for _, hit in sorted(ranked.values(), key=lambda pair: pair[0])][:limit]

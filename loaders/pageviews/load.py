@@ -186,7 +186,7 @@ def _entities_of(
     ids: dict[str, str] = {}
     for start in range(0, len(names), _IDS_A_LOOK_UP):
         lookup = store.entities(info.edition, names[start : start + _IDS_A_LOOK_UP])
-        ids.update({name: entity.id for name, entity in lookup.found.items()})
+        ids.update({name: entity.id for name, entity in lookup.entities.items()})
     for name in names:
         if name not in ids:
             entity = linker(name.replace("_", " "))
@@ -378,7 +378,7 @@ def _chosen(
             raise InputError(
                 f"the graph has no entity {', '.join(lookup.missing[:5])}", argument="entity"
             )
-        entities = {entity.id: entity for entity in lookup.found.values()}
+        entities = {entity.id: entity for entity in lookup.entities.values()}
         return _sample(entities, count, random_seed)
     for chunk in store.scan_entities(info.edition):
         entities.update({entity.id: entity for entity in chunk if _is_item(entity)})

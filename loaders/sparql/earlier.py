@@ -88,7 +88,7 @@ class Earlier:
     def piece(self, id_: str, /) -> Parsed:
         """Returns what a reader of its document gave, or of the part that is in."""
         piece = Parsed(documents={id_}, statements=self.statements(id_))
-        entity = self._reader.entities(self.info.edition, [id_]).found.get(id_)
+        entity = self._reader.entities(self.info.edition, [id_]).entities.get(id_)
         if entity is not None:
             piece.entities.append(entity)
         if piece.statements:

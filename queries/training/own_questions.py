@@ -122,7 +122,9 @@ def answered(service: Service, graph: str, questions: Iterable[OwnQuestion], /) 
 
 def _resolved(service: Service, graph: str, question: OwnQuestion) -> AnsweredQuestion | str:
     """Returns a question with what is right, or why it can't be told."""
-    known = service.entities(question.entity_ids, graph=graph).found if question.entity_ids else {}
+    known = (
+        service.entities(question.entity_ids, graph=graph).entities if question.entity_ids else {}
+    )
     if len(known) < len(set(question.entity_ids)):
         return "an entity of it is not in the graph"
     entities = tuple(dict.fromkeys(entity.id for entity in known.values()))
@@ -186,7 +188,7 @@ def _ends(statement: Statement) -> tuple[str, str | None]:
 def _answer(service: Service, graph: str, answer: str) -> str | None:
     """Returns the id of an answer: as it stands, or of the one entity of that name."""
     try:
-        entities = service.entities([answer], graph=graph).found
+        entities = service.entities([answer], graph=graph).entities
     except InputError:
         entities = {}
     if entities:

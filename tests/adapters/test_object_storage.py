@@ -65,7 +65,7 @@ def test_a_snapshot_travels(server: str, tmp_path: Path, monkeypatch: pytest.Mon
     with open_sqlite(tmp_path / "graph.db") as store:
         info = load_graph(store, "g", sample_statements(), sample_entities())
         store.snapshot(info)
-        place = store.snapshots.place(info)
+        place = store.snapshots.path_of(info)
     depot: Depot = open_depot("s3://snapshots/of/ours")
     cache = SnapshotCache(tmp_path / "elsewhere")
     writes = depot.write
@@ -87,7 +87,7 @@ def test_a_snapshot_travels(server: str, tmp_path: Path, monkeypatch: pytest.Mon
 
     pulled = pull_snapshot(cache, info, open_depot("s3://snapshots/of/ours"))
     assert pulled.moved_bytes == pushed.bytes == place.stat().st_size
-    assert cache.place(info).read_bytes() == place.read_bytes()
+    assert cache.path_of(info).read_bytes() == place.read_bytes()
     assert pull_snapshot(cache, info, depot).moved_parts == 0
 
     (manifest,) = depot.names("snapshots")

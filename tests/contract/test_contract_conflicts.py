@@ -157,7 +157,7 @@ def test_a_document_that_differs_in_its_names_alone_conflicts(
         document(claim("s", "Q2"), line=2, label="two"),
     )
     assert [one.line for one in conflicts] == [2]
-    found = store.entities(store.graph(graph_name).edition, ["Q1"]).found
+    found = store.entities(store.graph(graph_name).edition, ["Q1"]).entities
     assert found["Q1"].labels == {"en": "one"}
 
 
@@ -248,7 +248,7 @@ def test_statements_beside_a_document_that_is_left_out_keep_their_entities(
     )
     assert tails == {"s Q2", "u Q8", "v Q7", "w Q2"}
     edition = store.graph(graph_name).edition
-    found = store.entities(edition, [f"Q{n}" for n in range(10)]).found
+    found = store.entities(edition, [f"Q{n}" for n in range(10)]).entities
     assert sorted(found) == ["Q1", "Q2", "Q7", "Q8", "Q9"]
 
 
@@ -279,4 +279,4 @@ def test_conflicts_are_told_and_left_out_in_steps(
     assert store.graph(graph).fingerprints == store.graph(plain).fingerprints
     assert store.graph(graph).counts == store.graph(plain).counts
     entities = store.entities(store.graph(graph).edition, ["Q2", *(f"Q3{n}" for n in range(5))])
-    assert (sorted(entities.found), len(entities.missing)) == (["Q2"], 5)
+    assert (sorted(entities.entities), len(entities.missing)) == (["Q2"], 5)

@@ -78,5 +78,5 @@ def test_one_result_on_both_stores(
     # Of the deprecated statement into Q105 the endpoint tells nothing.
     assert report.graph.counts.statements == len(EDGES) - 1
     assert store.graph(graph_name).report["wikidata_forms"] == ["full" if full else "truthy"]
-    found = store.entities(report.graph.edition, ["Q2001"]).found["Q2001"]
+    found = store.entities(report.graph.edition, ["Q2001"]).entities["Q2001"]
     assert found.labels["en"] == "name of Q2001" if full else not found.labels

@@ -84,7 +84,7 @@ def test_they_are_found_once_a_later_load_brings_a_statement(
     info = load_graph(store, name, [("Q9", "P1", "Q1")])
     assert (info.counts.entities, info.counts.names) == (3, 1)
     assert found(store, info, "nine") == ["Q9"]
-    assert store.entities(info.edition, ["Q9"]).found["Q9"] == NAMES[2]
+    assert store.entities(info.edition, ["Q9"]).entities["Q9"] == NAMES[2]
 
     # However it came about, it is the graph that one load of both would have made.
     other = graph_names()
@@ -119,7 +119,7 @@ def test_they_are_set_aside_again_when_the_last_statement_goes(
         info = session.publish()
     assert ids(store, info) == {"Q1"}
     assert (info.counts.entities, info.counts.names) == (1, 4)
-    assert store.entities(info.edition, ["Q1"]).found["Q1"].labels == {"en": "uno"}
+    assert store.entities(info.edition, ["Q1"]).entities["Q1"].labels == {"en": "uno"}
 
 
 def test_described_entities_stay_without_a_statement(
@@ -129,7 +129,7 @@ def test_described_entities_stay_without_a_statement(
     load_graph(store, described, [], [Entity("Q9", descriptions={"en": "a number"})])
     info = load_names(store, described, *NAMES)
     assert (ids(store, info), info.counts.entities) == ({"Q9"}, 1)
-    assert store.entities(info.edition, ["Q9"]).found["Q9"].labels == {"en": "nine"}
+    assert store.entities(info.edition, ["Q9"]).entities["Q9"].labels == {"en": "nine"}
     info = load_names(store, named, *NAMES, names_only=False)
     assert (info.counts.entities, info.counts.names) == (5, 0)
     assert found(store, info, "nine") == ["Q9"]

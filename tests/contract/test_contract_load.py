@@ -216,7 +216,7 @@ def test_terms_only_adds_languages(store: Store, graph_name: str) -> None:
         )
         load.finish()
         info = load.publish()
-    found = store.entities(info.edition, ["Q1", "Q2"]).found
+    found = store.entities(info.edition, ["Q1", "Q2"]).entities
     assert found["Q1"].labels == {"en": "one", "fr": "un"}
     assert found["Q1"].aliases == {"en": ("1", "first")}
     assert found["Q1"].revision == 3
@@ -243,7 +243,7 @@ def test_a_later_record_replaces_terms_unless_its_revision_is_lower(
             Batch(entities=(Entity("Q1", labels={"en": "older"}, revision=7),)),
         ],
     )
-    assert store.entities(store.graph(graph_name).edition, ["Q1"]).found == {"Q1": new}
+    assert store.entities(store.graph(graph_name).edition, ["Q1"]).entities == {"Q1": new}
 
 
 def test_replace_swaps_at_once(store: Store, graph_name: str) -> None:
@@ -440,7 +440,7 @@ def test_delete_graph(store: Store, graph_names: Callable[[], str]) -> None:
 def test_properties_are_entities_of_their_kind(store: Store, graph_name: str) -> None:
     prop = Entity("P1", kind=EntityKind.PROPERTY, labels={"en": "knows"})
     info = load_graph(store, graph_name, [("Q1", "P1", "Q2"), ("P1", "P2", "Q2")], [prop])
-    assert store.entities(info.edition, ["P1"]).found == {"P1": prop}
+    assert store.entities(info.edition, ["P1"]).entities == {"P1": prop}
     # P2 is a relation that nothing describes: no entity.
     assert store.entities(info.edition, ["P2"]).missing == ("P2",)
     assert key64("P1") in store.snapshot(info).node_keys

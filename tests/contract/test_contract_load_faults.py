@@ -179,7 +179,7 @@ def test_a_copy_of_the_base_goes_on_wherever_it_was_broken_off(
     assert (counts.written, counts.updated, counts.duplicates, counts.removed) == (0, 0, 0, 0)
     assert (info.counts, info.fingerprints) == (base.counts, base.fingerprints)
     assert contents(store, info.edition) == contents(store, base.edition)
-    assert store.entities(info.edition, ["x:2"]).found["x:2"].id == "Q2"
+    assert store.entities(info.edition, ["x:2"]).entities["x:2"].id == "Q2"
 
 
 def contents(store: Store, edition: str) -> tuple[list[Entity], list[Statement], list[str]]:

@@ -52,7 +52,7 @@ def test_hostile_names_come_back_unharmed(store: Store, graph_name: str) -> None
     ]
     info = load_graph(store, graph_name, statements, entities)
     edition = info.edition
-    assert store.entities(edition, HOSTILE).found == {item.id: item for item in entities}
+    assert store.entities(edition, HOSTILE).entities == {item.id: item for item in entities}
     assert store.statements(edition, [item.id for item in statements]) == {
         item.id: item for item in statements
     }
@@ -66,7 +66,7 @@ def test_hostile_names_come_back_unharmed(store: Store, graph_name: str) -> None
             assert name in [hit.entity.id for hit in store.search(edition, name, limit=50)] or not [
                 character for character in name if character.isalnum()
             ]
-    assert store.entities(edition, [entities[4].same_as[0]]).found
+    assert store.entities(edition, [entities[4].same_as[0]]).entities
 
 
 @pytest.mark.parametrize("name", HOSTILE[:8], ids=range(8))
@@ -91,7 +91,7 @@ def test_hostile_text_in_every_argument_does_nothing(
 def test_a_very_long_id(store: Store, graph_name: str) -> None:
     long = "http://example.org/" + "é" * 450_000
     info = load_graph(store, graph_name, [(long, "P1", "Q2"), ("Q2", long[:5000], long)])
-    assert store.entities(info.edition, [long]).found[long].id == long
+    assert store.entities(info.edition, [long]).entities[long].id == long
     assert set(store.neighbourhood(info.edition, [long]).hops) == {long, "Q2"}
     graph = store.snapshot(info)
     assert graph.find_node(long) is not None
@@ -115,4 +115,4 @@ def test_names_alike_but_for_case_or_form_are_different_ids(store: Store, graph_
         load.write(Batch(entities=[Entity(id_, labels={"en": id_}) for id_ in ids]))
         load.finish()
         info = load.publish()
-    assert list(store.entities(info.edition, ids).found) == ids
+    assert list(store.entities(info.edition, ids).entities) == ids

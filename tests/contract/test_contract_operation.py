@@ -160,7 +160,7 @@ def test_one_reading_in_python(
         assert service.graph(name) == first
         with service.one_reading():
             assert [info for info in service.graphs() if info.name == name] == [first]
-        assert service.entities(["Q1"], graph=name).found["Q1"].labels == {"en": "1"}
+        assert service.entities(["Q1"], graph=name).entities["Q1"].labels == {"en": "1"}
         seen_elsewhere: list[str] = []
         other = threading.Thread(target=lambda: seen_elsewhere.append(service.graph(name).edition))
         other.start()

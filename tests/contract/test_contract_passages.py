@@ -19,7 +19,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage, make_passage
 from graph_service.store import open_store, passages
 from graph_service.store.passages import (
-    PassagePlace,
+    PassageAddress,
     choose_terms,
     passage_terms,
     passage_words,
@@ -209,7 +209,7 @@ def test_common_words_do_not_hide_rare_ones(
     assert [match.words for match in matches.matches] == ["the needle"]
     common = store.passages.match(sets, ["the"], deadline=Deadline.none())
     keys = sorted(key64(item.id) for item in [*items, make_passage("the needle", source="s")])
-    assert [match.place.key for match in common.matches] == keys[:3]
+    assert [match.address.key for match in common.matches] == keys[:3]
     assert not common.complete
 
 
@@ -251,8 +251,8 @@ def test_places_that_are_gone_are_absent(store: Store, graph: str) -> None:
     """L6: reading a place that no longer is gives nothing."""
     put(store, graph, CORPUS)
     (only,) = store.passages.sets(graph=graph)
-    place = PassagePlace(only.number, key64(CORPUS[0].id))
-    assert store.passages.read([place, PassagePlace(only.number, 5)]) == {place: CORPUS[0]}
+    place = PassageAddress(only.number, key64(CORPUS[0].id))
+    assert store.passages.read([place, PassageAddress(only.number, 5)]) == {place: CORPUS[0]}
 
 
 def test_a_file_of_the_first_schema_gains_passages(tmp_path: Path) -> None:

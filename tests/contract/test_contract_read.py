@@ -31,17 +31,17 @@ def test_entities_by_id_redirect_and_same_as(store: Store, graph_name: str) -> N
     asked = ["Q4242", "nope", "Q42", "http://dbpedia.org/resource/Douglas_Adams", "Q36180"]
     lookup = store.entities(info.edition, asked)
     adams = sample_entities()[0]
-    assert list(lookup.found) == [
+    assert list(lookup.entities) == [
         "Q4242",
         "Q42",
         "http://dbpedia.org/resource/Douglas_Adams",
         "Q36180",
     ]
-    assert lookup.found["Q4242"] == lookup.found["Q42"] == adams
-    assert lookup.found["http://dbpedia.org/resource/Douglas_Adams"] == adams
-    assert lookup.found["Q36180"] == Entity("Q36180")
+    assert lookup.entities["Q4242"] == lookup.entities["Q42"] == adams
+    assert lookup.entities["http://dbpedia.org/resource/Douglas_Adams"] == adams
+    assert lookup.entities["Q36180"] == Entity("Q36180")
     assert lookup.missing == ("nope",)
-    assert store.entities(info.edition, []).found == {}
+    assert store.entities(info.edition, []).entities == {}
 
 
 def test_redirects_in_chains_and_circles(store: Store, graph_name: str) -> None:
@@ -55,7 +55,7 @@ def test_redirects_in_chains_and_circles(store: Store, graph_name: str) -> None:
         Entity("L", redirect="lost"),
     ]
     edition = load_graph(store, graph_name, [], entities).edition
-    found = store.entities(edition, ["A", "B", "X", "S", "L"]).found
+    found = store.entities(edition, ["A", "B", "X", "S", "L"]).entities
     assert (found["A"].id, found["B"].id) == ("C", "C")
     assert found["X"].id in {"X", "Y"}
     assert (found["S"].id, found["L"].id) == ("S", "L")

@@ -43,7 +43,7 @@ from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service.scoped_store import scoped_store
 from graph_service.settings import Settings
-from graph_service.store.passages import PassagePlace
+from graph_service.store.passages import PassageAddress
 from graph_service.store.protocol import Batch, Record, Store
 
 VIEW_NAME = "their-view"
@@ -419,7 +419,7 @@ def store_calls(name: str, info: GraphInfo, number: int) -> dict[str, Callable[[
         ),
         "passages.sets": lambda store: [store.passages.sets(graph=name), store.passages.sets()],
         "passages.scan": lambda store: list(store.passages.scan(number)),
-        "passages.read": lambda store: list(store.passages.read([PassagePlace(number, 1)])),
+        "passages.read": lambda store: list(store.passages.read([PassageAddress(number, 1)])),
         "passages.delete": lambda store: store.passages.delete(name),
     }
 

@@ -27,7 +27,7 @@ def test_a_call_of_a_store_is_a_span(store: Store, graph_names: Callable[[], str
         info = store.graph(name)
         assert not kept.get_finished_spans()
         with provider.get_tracer("test").start_as_current_span("request") as request:
-            assert store.entities(info.edition, ["Q1"]).found
+            assert store.entities(info.edition, ["Q1"]).entities
             with pytest.raises(GraphNotFoundError):
                 store.graph("nothing")
             assert store.passages.sets(graph=name) == []

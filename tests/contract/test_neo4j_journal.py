@@ -15,11 +15,11 @@ from graph_service.store.neo4j.journal import (
     LITERAL,
     STATEMENT_ROW,
     JournalBatch,
-    doomed_by_head,
     key_page,
     merge,
     page_bits,
     pages,
+    to_delete_by_head,
 )
 
 Given = list[tuple[int, int, int]]  # key, head, content
@@ -100,8 +100,8 @@ def test_settling_equals_one_at_a_time(
     came_in = sum(len(r) for r, _ in loads)
     assert counts.written == came_in - updated - duplicates - len(rivals)
     assert (counts.outdated, counts.conflicting) == (7, 5 + len(rivals))
-    found = settled.rivals
-    columns = (found.key, found.batch, found.line, found.kept_batch, found.kept_line)
+    found = settled.conflicts
+    columns = (found.key, found.batch, found.line, found.stored_batch, found.stored_line)
     assert set(zip(*(column.tolist() for column in columns), strict=True)) == rivals
 
     there = {
@@ -110,7 +110,7 @@ def test_settling_equals_one_at_a_time(
         for row in batch.statements
         if row["flags"] & CREATED
     }
-    for head, pairs in doomed_by_head(settled).items():
+    for head, pairs in to_delete_by_head(settled).items():
         for key, number in pairs:
             del there[key, head, number]
     assert {key: (head, content) for (key, head, _), content in there.items()} == {
@@ -164,7 +164,7 @@ def test_pages_stay_small() -> None:
     rows=st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6), st.booleans()), max_size=7),
     at_once=st.integers(1, 4),
 )
-def test_entities_that_stay_are_ends_of_what_stays(
+def test_entities_that_stay_are_mentioned_of_what_stays(
     entities: set[int], rows: list[tuple[int, int, bool]], at_once: int
 ) -> None:
     statements = np.zeros(len(rows), dtype=STATEMENT_ROW)
@@ -174,5 +174,5 @@ def test_entities_that_stay_are_ends_of_what_stays(
     keys = np.array(sorted(entities), dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(journal, "_ROWS_AT_ONCE", at_once)
-        found = journal._are_ends(keys, statements)
+        found = journal._are_mentioned(keys, statements)
     assert found.tolist() == [key in ends for key in sorted(entities)]

@@ -208,7 +208,7 @@ def test_editions_are_copied_and_deleted_in_portions(
         e for c in own_store.scan_statements(first.edition) for e in c
     ]
     assert own_store.search(second.edition, "n7")[0].entity.id == "Q7"
-    assert own_store.entities(second.edition, ["x:9"]).found["x:9"].id == "Q9"
+    assert own_store.entities(second.edition, ["x:9"]).entities["x:9"].id == "Q9"
     third = _load(own_store, name, Batch(), replace=True)
     assert third.counts.statements == 0
     literals = "MATCH (l:Literal {text: $name}) RETURN count(l)"

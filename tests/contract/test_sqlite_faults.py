@@ -377,7 +377,7 @@ def test_snapshots_are_mapped_from_the_cache(path: Path) -> None:
     with open_sqlite(path) as store:
         info = load_graph(store, "g", sample_statements(), sample_entities())
         store.snapshot(info)
-        place = store._cache.place(info)
+        place = store._cache.path_of(info)
         assert place.parent == path.with_name("graph.db.snapshots")
         again, _ = open_snapshot(place, info)
         assert not again.tail.flags.writeable
@@ -405,23 +405,23 @@ def test_the_least_recently_used_snapshots_go(
         day = 86_400
         for age, info in zip((2 * day, 100, 200), infos, strict=True):
             roomy.get(info, partial(store.build, info))
-            found = roomy.place(info).stat()
-            os.utime(roomy.place(info), (found.st_atime - age, found.st_mtime))
-        size = roomy.place(infos[0]).stat().st_size
+            found = roomy.path_of(info).stat()
+            os.utime(roomy.path_of(info), (found.st_atime - age, found.st_mtime))
+        size = roomy.path_of(infos[0]).stat().st_size
         tight = SnapshotCache(roomy.folder, limit_bytes=int(size * 2.5))
         newest = load_graph(store, "g3", [("Q3", "P1", "Q0")])
         graph = tight.get(newest, lambda: store.build(newest))
         assert graph.edge_count == 1
         left = set(roomy.folder.iterdir())
-        assert left == {roomy.place(infos[1]), roomy.place(newest)}
+        assert left == {roomy.path_of(infos[1]), roomy.path_of(newest)}
         # Only of those in use is it told.
         told = [one for one in caplog.messages if "GRAPH_SERVICE_CACHE_GB" in one]
         assert len(told) == 1
-        assert roomy.place(infos[2]).name in told[0]
+        assert roomy.path_of(infos[2]).name in told[0]
         # The newest stays whatever the limit.
         none = SnapshotCache(roomy.folder, limit_bytes=0)
         none.get(infos[2], lambda: store.build(infos[2]))
-        assert set(roomy.folder.iterdir()) == {roomy.place(infos[2])}
+        assert set(roomy.folder.iterdir()) == {roomy.path_of(infos[2])}
 
 
 def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:

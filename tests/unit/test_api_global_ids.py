@@ -94,7 +94,7 @@ def test_a_cache_merges_nothing_that_differs(own_service: Service) -> None:
     )
     cache = Cache()
     first = [ask(own_service, view, language) for view in VIEWS for language in ("en", "de")]
-    entity = own_service.entities([MARIA]).found[MARIA]
+    entity = own_service.entities([MARIA]).entities[MARIA]
     renamed = Entity(MARIA, labels={**entity.labels, "en": "M. Shriver"}, revision=10**9)
     statements = own_service.store.scan_statements("demo@1")
     entities = [
@@ -135,7 +135,7 @@ def test_an_item_is_called_by_the_names_of_its_view_wherever_it_is_read(
         view = {"name": "swapped"}
     names = own_service.names_on(ViewRef(spec=spec), graph="demo")
     assert names is not None
-    called = names.of(own_service.entities([ARNOLD]).found[ARNOLD])
+    called = names.of(own_service.entities([ARNOLD]).entities[ARNOLD])
     fields = 'itemId label aliases labelLanguages german: label(languageCode: "de")'
     wanted = {
         "itemId": ARNOLD,

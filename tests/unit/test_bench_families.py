@@ -64,7 +64,7 @@ def test_the_graph_is_loaded_by_our_own_loader(data: Path, tmp_path: Path) -> No
         )
         assert (report.read_statements, report.rejected, dict(report.skipped)) == (11, 0, {})
         edition = store.graph("wikidata").edition
-        found = store.entities(edition, ["Q1", "P19"]).found
+        found = store.entities(edition, ["Q1", "P19"]).entities
         graph = store.snapshot(store.graph("wikidata"))
         statements = store.statements(edition, list(graph.statement_ids)).values()
     assert found["Q1"].labels == {"en": "Anna Berg"}

@@ -35,7 +35,7 @@ from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
 from graph_service.store.neo4j import bulk_csv, journal_file
-from graph_service.store.neo4j.journal import BARE, ENTITY_ROW, NAMED, NAMED_RELATION, unpack
+from graph_service.store.neo4j.journal import ENTITY_ROW, MENTIONED, NAMED, NAMED_RELATION, unpack
 from graph_service.store.protocol import Batch
 from graph_service.store.sqlite.store import SqliteStore
 from loaders.load import load
@@ -205,7 +205,7 @@ def test_languages_are_chosen_when_the_lines_are_loaded(sample: Service, tmp_pat
     path = tmp_path / "kinds.jsonl"
     export(exported_graph(sample, graph="kinds"), str(path))
     load(path, store=sample.store, graph="one", options=LoadOptions(languages=("ru",)))
-    entity = sample.entities(["Q42"], graph="one").found["Q42"]
+    entity = sample.entities(["Q42"], graph="one").entities["Q42"]
     assert dict(entity.labels) == {"ru": "Дуглас Адамс"}
     assert not entity.descriptions
     assert not entity.aliases
@@ -275,10 +275,10 @@ def test_neo4j_counts_a_relation_with_names_alone_among_no_entities(
     assert dict(zip(page["key"].tolist(), page["bare"].tolist(), strict=True)) == {
         key64("P1"): NAMED_RELATION,
         key64("P2"): NAMED,
-        key64("P3"): BARE,
-        key64("Q1"): BARE,
+        key64("P3"): MENTIONED,
+        key64("Q1"): MENTIONED,
         key64("Q2"): NAMED,
-        key64("Q3"): BARE,
+        key64("Q3"): MENTIONED,
     }
 
 
@@ -508,7 +508,7 @@ def test_a_backup_is_taken_while_the_store_is_in_use(
         load_open.abort()
         with open_store(f"sqlite:///{tmp_path / 'copy.db'}") as copy:
             assert copy.graph("demo").fingerprints == store.graph("demo").fingerprints
-            assert copy.entities(copy.graph("demo").edition, ["Q2685"]).found
+            assert copy.entities(copy.graph("demo").edition, ["Q2685"]).entities
             copy.delete_graph("demo")
     assert main(["backup", "copy.db"]) == 2
     assert "is there already" in capsys.readouterr().err

@@ -177,7 +177,7 @@ def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path:
     report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_files=(labels,)))
     assert report.formats == {"wikibase-json": 1, "ntriples": 1, "tsv": 1, "labels": 1}
     assert report.skipped == {UNRECOGNISED_REASON: 3}
-    found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found
+    found = tmp_store.entities("demo@1", ["Q1", "Q2"]).entities
     assert found["Q1"].labels == {"en": "item 1", "de": "eins"}
     assert found["Q2"].labels == {"de": "zwei"}
 
@@ -238,7 +238,7 @@ def test_text_that_no_store_can_hold_never_stops_a_load(
     report = load(path, store=tmp_store, graph="demo", options=options)
     # A GUID that is none is not kept, so nothing in it can hurt.
     assert report.rejected == (0 if where == "guid" else 1)
-    assert {"Q5", "Q6"} <= tmp_store.entities("demo@1", ["Q5", "Q6"]).found.keys()
+    assert {"Q5", "Q6"} <= tmp_store.entities("demo@1", ["Q5", "Q6"]).entities.keys()
     json.dumps(report.to_json()).encode()
 
 

@@ -107,7 +107,7 @@ def test_a_folder_of_dumps(tmp_store: Store, dumps: Path) -> None:
     # Links and names are no statements.
     assert not any(relation.endswith(("sameAs", "label", "Redirects")) for _, relation in found)
     asked = ["Q42", "http://fr.dbpedia.org/resource/Douglas_Adams", DBR + "Douglas_Noel_Adams"]
-    entities = tmp_store.entities("g@1", [*asked, DBO + "birthPlace", DBO + "Writer"]).found
+    entities = tmp_store.entities("g@1", [*asked, DBO + "birthPlace", DBO + "Writer"]).entities
     assert {entities[id_].id for id_ in asked} == {adams}
     assert entities[adams if adams in entities else "Q42"].labels == {
         "en": "Douglas Adams",
@@ -122,14 +122,14 @@ def test_a_folder_of_dumps(tmp_store: Store, dumps: Path) -> None:
 def test_redirects_resolved_or_kept_as_names(tmp_store: Store, dumps: Path) -> None:
     adams, work = DBR + "Douglas_Adams", (DBR + "Douglas_Adams", DBO + "notableWork")
     assert loaded(tmp_store, dumps, redirects="alias")[work] == {EntityValue(DBR + "H2G2")}
-    named = tmp_store.entities("g@1", [adams]).found[adams]
+    named = tmp_store.entities("g@1", [adams]).entities[adams]
     assert named.aliases == {"en": ("Douglas Noel Adams",)}
     assert loaded(tmp_store, dumps, redirects="resolve")[work] == {EntityValue(DBR + "The_Guide")}
 
 
 def test_languages_of_a_load(tmp_store: Store, dumps: Path) -> None:
     loaded(tmp_store, dumps, languages=("fr",))
-    writer = tmp_store.entities("g@1", [DBO + "Writer"]).found[DBO + "Writer"]
+    writer = tmp_store.entities("g@1", [DBO + "Writer"]).entities[DBO + "Writer"]
     assert writer.labels == {"fr": "écrivain"}
 
 
@@ -169,7 +169,7 @@ def test_the_real_ontology_and_real_quads(tmp_store: Store, data_dir: Path) -> N
     }
     for relation, least in (("domain", 2000), ("range", 2000), ("subClassOf", 700)):
         assert sum(name == relation for name, _ in found) > least
-    place = tmp_store.entities("owl@1", [DBO + "birthPlace"]).found[DBO + "birthPlace"]
+    place = tmp_store.entities("owl@1", [DBO + "birthPlace"]).entities[DBO + "birthPlace"]
     assert (place.kind, place.labels["en"]) == (EntityKind.PROPERTY, "birth place")
     quads = load(folder / "extract_Bruges-gold.tql", store=tmp_store, graph="quads")
     assert quads.formats == {"nquads": 1}

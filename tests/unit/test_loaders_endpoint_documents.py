@@ -270,7 +270,7 @@ def test_redirects_are_no_hop(tmp_store: Store) -> None:
         assert report.exit_code == 0
         edition = published(report).edition
         assert len(statements_in(tmp_store, report)) == 2
-        found = tmp_store.entities(edition, ["Q100", "P1"]).found
+        found = tmp_store.entities(edition, ["Q100", "P1"]).entities
         assert found["Q100"].id == "Q1"
         assert found["Q100"].labels == {"en": "name of Q1"}
         assert found["P1"].kind is EntityKind.PROPERTY
@@ -483,7 +483,7 @@ def test_relations_that_are_left_out(
 def test_languages_and_fallback(server: SparqlServer, tmp_store: Store) -> None:
     report = run(tmp_store, server, hops=1, languages=("FR",))
     edition = published(report).edition
-    found = tmp_store.entities(edition, ["Q1", "Q101", "P1"]).found
+    found = tmp_store.entities(edition, ["Q1", "Q101", "P1"]).entities
     assert {id_: dict(one.labels) for id_, one in found.items()} == {
         id_: {"fr": f"nom de {id_}"} for id_ in ("Q1", "Q101", "P1")
     }

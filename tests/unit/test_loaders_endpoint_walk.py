@@ -231,7 +231,7 @@ def test_statements_of_q42_are_those_of_its_truthy_rdf(
     assert from_file.graph is not None
     assert len(triples) == from_file.read_statements
     assert report.graph.fingerprints.edges == from_file.graph.fingerprints.edges
-    entity = tmp_store.entities(report.graph.edition, ["Q42"]).found["Q42"]
+    entity = tmp_store.entities(report.graph.edition, ["Q42"]).entities["Q42"]
     assert entity.labels == {"en": "Douglas Adams", "fr": "Douglas Adams"}
     assert set(entity.descriptions) <= {"en", "fr"}
     assert entity.aliases["en"]

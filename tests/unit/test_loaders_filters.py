@@ -250,7 +250,7 @@ def test_fallback_languages_o13(
         graph="g",
         options=LoadOptions(languages=("en",), fallback_languages=("mul", "de")),
     )
-    assert tmp_store.entities("g@1", ["Q1"]).found["Q1"].labels == kept
+    assert tmp_store.entities("g@1", ["Q1"]).entities["Q1"].labels == kept
 
 
 # Hops
@@ -450,7 +450,7 @@ def test_redirects_by_choice(tmp_store: Store, tmp_path: Path, redirects: str) -
     path.write_text(REDIRECTED)
     report = load(path, store=tmp_store, graph="g", options=LoadOptions(redirects=redirects))
     new, old = "http://dbpedia.org/resource/New", "http://dbpedia.org/resource/Old_name"
-    found = tmp_store.entities("g@1", [old]).found[old]
+    found = tmp_store.entities("g@1", [old]).entities[old]
     assert found.id == new
     assert found.aliases == ({"en": ("Older",)} if redirects == "alias" else {})
     pairs = of(one for chunk in tmp_store.scan_statements("g@1") for one in chunk)

@@ -120,7 +120,7 @@ def test_items_and_properties_of_a_dump_are_loaded(
     assert report.skipped == {OTHER_PAGE_REASON: 1, "lexemes": 1}
     [[statement]] = tmp_store.scan_statements("g@1")
     assert (statement.id[:4], statement.head, statement.relation) == ("Q42$", "Q42", "P31")
-    found = tmp_store.entities("g@1", ["Q42", "P31", "Q7"]).found
+    found = tmp_store.entities("g@1", ["Q42", "P31", "Q7"]).entities
     assert found["Q42"].labels == {"en": 'A <"&> name'}
     assert found["Q42"].revision == 900
     assert found["Q7"].id == "Q42"
@@ -140,7 +140,7 @@ def test_the_newest_revision_of_a_page_is_read(run: Run, tmp_store: Store, tmp_p
         )
     )
     assert run(path).exit_code == 0
-    assert tmp_store.entities("g@1", ["Q1"]).found["Q1"].labels == {"en": "new"}
+    assert tmp_store.entities("g@1", ["Q1"]).entities["Q1"].labels == {"en": "new"}
     assert [one.id[-1] for chunk in tmp_store.scan_statements("g@1") for one in chunk] == ["3"]
 
 
@@ -153,7 +153,7 @@ def test_an_older_dump_does_not_undo_a_newer_one(
         report = run(path)
     assert report.counts is not None
     assert report.counts.outdated == 1
-    assert tmp_store.entities("g@2", ["Q1"]).found["Q1"].labels == {"en": "new"}
+    assert tmp_store.entities("g@2", ["Q1"]).entities["Q1"].labels == {"en": "new"}
 
 
 def test_a_page_that_cannot_be_read_costs_itself(

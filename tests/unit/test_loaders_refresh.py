@@ -175,8 +175,8 @@ def test_what_changed_comes_alone_and_the_report_says_so(
     assert report.graph.edition != first.graph.edition
     assert f"refreshed: {first.graph.edition}" in report.lines()
     found = tmp_store.entities(report.graph.edition, ["Q3", "Q6", "Q8"])
-    assert found.found["Q3"].id == "Q4"
-    assert found.found["Q8"].labels["en"] == "name of Q8"
+    assert found.entities["Q3"].id == "Q4"
+    assert found.entities["Q8"].labels["en"] == "name of Q8"
     assert found.missing == ("Q6",)
 
 
@@ -369,6 +369,6 @@ def test_command_line(
     assert "refreshed: g@" in printed
     assert UNCHANGED_REASON in printed
     assert tmp_store.graph("g").options["endpoint"]["hops"] == 2
-    assert "Q8" in tmp_store.entities(tmp_store.graph("g").edition, ["Q8"]).found
+    assert "Q8" in tmp_store.entities(tmp_store.graph("g").edition, ["Q8"]).entities
     assert main([*common, "--refresh", "--hops", "3"]) == 2
     assert "--replace" in capsys.readouterr().err

@@ -334,7 +334,7 @@ def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Pa
             EntityValue("http://a/Class"),
         ),
     }
-    ann = tmp_store.entities("g@1", ["Q1"]).found["Q1"]
+    ann = tmp_store.entities("g@1", ["Q1"]).entities["Q1"]
     assert (ann.labels, ann.descriptions) == (
         {"en": "Ann"},
         {"en": "writer", "fr": "\u00e9crivain"},
@@ -366,7 +366,7 @@ def test_several_files_of_labels_and_ids_without_a_statement(
     assert any(line.startswith("names: 2 ids have names and no statement") for line in lines)
     assert any("5 entities, 1 statements" in line for line in run("h", "--entities-from-labels"))
     with open_store(store) as opened:
-        found = opened.entities("g@1", ["Q1", "Q2", "P1"]).found
+        found = opened.entities("g@1", ["Q1", "Q2", "P1"]).entities
     assert [found[id_].labels for id_ in ("Q1", "Q2", "P1")] == [
         {"en": "one"},
         {"en": "deux"},

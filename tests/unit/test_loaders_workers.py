@@ -219,8 +219,8 @@ def test_the_line_of_an_entity_is_that_of_its_first_statement() -> None:
     encoded = encode_statements(
         [make_statement(head, "P1", EntityValue("Q9")) for head in ("Q1", "Q2", "Q2")]
     )
-    assert list(encoded.places_of(key64("Q2"))) == [1, 2]
-    assert list(encoded.places_of(key64("Q9"))) == []
+    assert list(encoded.indices_of(key64("Q2"))) == [1, 2]
+    assert list(encoded.indices_of(key64("Q9"))) == []
     assert encoded.line_of(key64("Q2"), [3, 5, 6]) == 5
     assert encoded.line_of(key64("Q9"), [3, 5, 6]) == encoded.line_of(key64("Q2"), []) == 0
 

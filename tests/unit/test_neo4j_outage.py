@@ -26,7 +26,7 @@ def server() -> Iterator[BoltCluster]:
 @pytest.fixture
 def connection(server: BoltCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
     """A connection to the one server, for which the next look at it never comes by itself."""
-    monkeypatch.setattr(driver, "ASK_AGAIN_S", float(ALWAYS))
+    monkeypatch.setattr(driver, "RETRY_AFTER_S", float(ALWAYS))
     connection = Connection(
         f"bolt://{server.address('a')}",
         username=None,
@@ -46,7 +46,7 @@ def rows(connection: Connection) -> list[int]:
 def make_due(connection: Connection) -> None:
     """Makes it time to ask the server again."""
     assert connection._of_process.outage is not None
-    connection._of_process.outage._ask_at = 0.0
+    connection._of_process.outage._retry_at = 0.0
 
 
 @pytest.fixture

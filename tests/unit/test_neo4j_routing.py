@@ -224,9 +224,9 @@ def test_a_block_gives_its_reads_a_deadline(
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that is silent is soon found to be."""
     monkeypatch.setattr(watchdog, "GRACE_S", 0.1)
-    monkeypatch.setattr(watchdog, "ASK_S", 0.05)
+    monkeypatch.setattr(watchdog, "PROBE_S", 0.05)
     monkeypatch.setattr(driver, "PROBE_S", 0.1)
-    monkeypatch.setattr(driver, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(driver, "RETRY_AFTER_S", 0.0)
 
 
 @pytest.mark.usefixtures("hasty")

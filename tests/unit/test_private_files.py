@@ -91,7 +91,7 @@ def test_snapshots_are_their_owners_alone(tmp_path: Path) -> None:
     with open_sqlite(tmp_path / "graph.db") as store:
         info = load_graph(store, "g", sample_statements(), sample_entities())
         store.snapshot(info)
-        place = store._cache.place(info)
+        place = store._cache.path_of(info)
         assert stat.S_IMODE(place.stat().st_mode) == 0o400
         assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
 

@@ -342,7 +342,7 @@ def test_entities_by_id_prefix_redirect_and_same_as_s2(kinds_service: Service) -
         "Q1",
     ]
     lookup = kinds_service.entities(asked)
-    assert {raw: entity.id for raw, entity in lookup.found.items()} == {
+    assert {raw: entity.id for raw, entity in lookup.entities.items()} == {
         "Q42": "Q42",
         "Q4242": "Q42",
         "wd:Q42": "Q42",
@@ -472,7 +472,7 @@ def test_a_service_over_an_open_store_needs_no_model_to_look_up(
 
     with open_service(copy_store(demo_file, tmp_path), settings=Settings()) as opened:
         service = Service(opened.store, vectors=unwanted, settings=opened.settings)
-        assert service.entities([ARNOLD]).found
+        assert service.entities([ARNOLD]).entities
         assert service.search("Kennedy")
         assert service.neighbourhood(ARNOLD).items
         assert service.views.create(DELETED, name="x").name == "x"

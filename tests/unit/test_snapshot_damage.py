@@ -32,7 +32,7 @@ def snapshot_of(store: SqliteStore) -> tuple[GraphInfo, Path]:
     """Loads a small graph, makes its snapshot and returns the file, which can be written."""
     info = load_graph(store, "g", sample_statements(), sample_entities())
     store.snapshot(info)
-    place = store._cache.place(info)
+    place = store._cache.path_of(info)
     assert place.stat().st_mode & 0o222 == 0
     place.chmod(0o644)
     return info, place
@@ -116,7 +116,7 @@ def test_a_file_changed_while_it_is_mapped_is_made_right_in_place(path: Path) ->
         with open_service(settings=Settings(store="sqlite:///" + sys.argv[1])) as service:
             info = service.graph()
             graph = service.arrays(info)
-            place = service.store._cache.place(info)
+            place = service.store._cache.path_of(info)
             wanted = {name: array.copy() for name, array in arrays_of(graph).items()}
             good = place.read_bytes()
             place.chmod(0o644)

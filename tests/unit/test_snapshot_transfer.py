@@ -94,7 +94,7 @@ def built(tmp_path: Path) -> tuple[GraphInfo, Path]:
     with open_sqlite(tmp_path / "graph.db") as store:
         info = load_graph(store, "g", sample_statements(), sample_entities())
         store.snapshot(info)
-        return info, store.snapshots.place(info)
+        return info, store.snapshots.path_of(info)
 
 
 @pytest.fixture(params=["folder", "objects"])
@@ -124,11 +124,11 @@ def test_what_is_pulled_is_what_was_pushed(
     seen: list[tuple[int, int]] = []
     pulled = pull_snapshot(cache, info, depot, progress=lambda *one: seen.append(one))
     assert pulled == pushed
-    assert cache.place(info).read_bytes() == place.read_bytes()
-    assert cache.place(info).stat().st_mode & 0o222 == 0
+    assert cache.path_of(info).read_bytes() == place.read_bytes()
+    assert cache.path_of(info).stat().st_mode & 0o222 == 0
     assert seen[-1] == (size, size)
     assert cache.get(info, never).edge_count == info.counts.statements
-    assert [path.name for path in cache.folder.iterdir()] == [cache.place(info).name]
+    assert [path.name for path in cache.folder.iterdir()] == [cache.path_of(info).name]
 
 
 def test_a_second_push_and_pull_move_nothing(
@@ -139,7 +139,7 @@ def test_a_second_push_and_pull_move_nothing(
     assert push_snapshot(place, info, depot).moved_parts == 0
     pull_snapshot(cache, info, depot)
     assert pull_snapshot(cache, info, depot).moved_parts == 0
-    assert [path.name for path in cache.folder.iterdir()] == [cache.place(info).name]
+    assert [path.name for path in cache.folder.iterdir()] == [cache.path_of(info).name]
 
 
 @pytest.mark.parametrize("writes", [0, 1, 4])
@@ -154,7 +154,7 @@ def test_a_push_that_is_broken_off_is_no_snapshot_and_goes_on(
     pushed = push_snapshot(place, info, depot)
     assert pushed.parts - pushed.moved_parts == writes
     pull_snapshot(cache, info, depot)
-    assert cache.place(info).read_bytes() == place.read_bytes()
+    assert cache.path_of(info).read_bytes() == place.read_bytes()
 
 
 @pytest.mark.parametrize("torn", [0, 1, 400])
@@ -175,7 +175,7 @@ def test_a_pull_that_is_broken_off_is_no_snapshot_and_goes_on(
     kept = len(data) // PART - bool(torn)
     pulled = pull_snapshot(cache, info, depot)
     assert pulled.parts - pulled.moved_parts == kept
-    assert cache.place(info).read_bytes() == place.read_bytes()
+    assert cache.path_of(info).read_bytes() == place.read_bytes()
 
 
 def part_of(depot: Depot, number: int) -> str:
@@ -204,7 +204,7 @@ def test_a_damaged_part_is_named(
         pull_snapshot(cache, info, depot)
     assert said in str(caught.value)
     assert f"Delete {name} there" in str(caught.value)
-    assert not cache.place(info).exists()
+    assert not cache.path_of(info).exists()
 
 
 def test_a_missing_part_is_named(built: tuple[GraphInfo, Path], tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_snapshot_of_another_format_is_built_again_and_named(
         info = load_graph(store, "g", sample_statements(), sample_entities())
         graph = store.snapshot(info)
         assert sorted(graph.statement_ids) == sorted(one.id for one in sample_statements())
-        place = store.snapshots.place(info)
+        place = store.snapshots.path_of(info)
         earlier = place.with_name(place.name.replace(f"{FORMAT}-", f"{FORMAT - 1}-", 1))
         place.rename(earlier)
         with caplog.at_level(logging.WARNING, "graph_service"):

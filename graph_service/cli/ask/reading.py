@@ -44,7 +44,7 @@ def search(options: SearchOptions, output: Output, /) -> int:
             output.line(f"{_named(hit.entity.id, label)}{note}{'  -  ' + text if text else ''}")
         if not hits:
             output.line("nothing found")
-            if options.query in service.entities([options.query], graph=options.graph).found:
+            if options.query in service.entities([options.query], graph=options.graph).entities:
                 output.line(f"it is an id, though: graph-service item {options.query}")
     return 0
 
@@ -61,7 +61,7 @@ def item(options: ItemOptions, output: Output, /) -> int:
                 argument="id",
                 hint=f"Look for it by name: graph-service search NAME --graph {name}",
             )
-        entity = lookup.found[options.id]
+        entity = lookup.entities[options.id]
         statements = service.statements_of(
             options.id,
             graph=options.graph,
@@ -114,7 +114,7 @@ def names_in(
                 ids.add(id_)
     if not ids:
         return {}
-    entities = service.entities(sorted(ids), graph=graph).found
+    entities = service.entities(sorted(ids), graph=graph).entities
     labels = {id_: _label(entity, languages) for id_, entity in entities.items()}
     return {id_: label for id_, label in labels.items() if label}
 

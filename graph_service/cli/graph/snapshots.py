@@ -21,7 +21,7 @@ def push(options: SnapshotOptions, output: Output, /) -> int:
         cache = _cache_of(service)
         info = service.graph(options.graph)
         service.store.snapshot(info)
-        folder = cache.place(info)
+        folder = cache.path_of(info)
         if not folder.exists():
             raise StoreError(
                 f"the snapshot of {info.name!r} is in memory alone: {folder.parent} can't be written",

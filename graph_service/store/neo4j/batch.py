@@ -17,11 +17,11 @@ from graph_service.store.encoded import EncodedStatements, encode_statements
 from graph_service.store.hashes import collision
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.journal import (
-    BARE,
     CREATED,
     DESCRIBED,
     DOCUMENT_ROW,
     ENTITY_ROW,
+    MENTIONED,
     NAMED,
     STATEMENT_ROW,
     BaseContents,
@@ -31,12 +31,12 @@ from graph_service.store.neo4j.journal import (
 )
 from graph_service.store.neo4j.rows import (
     ENTITY_COLUMNS,
-    bare_properties,
     checked_key,
     entity_of_row,
     entity_properties,
     journal_rows,
     literal_properties,
+    mentioned_properties,
     relationship_rows,
     words_of,
 )
@@ -92,11 +92,11 @@ class BatchWork:
         self.outdated = self.conflicting = 0
         if left_out:
             keys = {key64(id_): id_ in outdated for id_ in left_out}
-            places = [place for place, head in enumerate(encoded.heads) if head not in keys]
+            indices = [index for index, head in enumerate(encoded.heads) if head not in keys]
             self.outdated = sum(keys.get(head, False) for head in encoded.heads)
-            self.conflicting = len(encoded) - len(places) - self.outdated
-            encoded = encoded.at(places)
-            lines = [lines[place] for place in places] if lines else ()
+            self.conflicting = len(encoded) - len(indices) - self.outdated
+            encoded = encoded.at(indices)
+            lines = [lines[index] for index in indices] if lines else ()
             mentioned = {id_: key for id_, key in mentioned.items() if id_ in encoded.entity_keys}
         self.statement_count = len(encoded)
         contents = {key: content for key, content, _ in entities}
@@ -125,7 +125,9 @@ class BatchWork:
         """Marks whose records this batch has; returns the journal of them."""
         if self._batch.terms_only:
             return np.zeros(0, dtype=DOCUMENT_ROW)
-        lines = dict(zip((one.id for one in self._batch.entities), self._entity_lines, strict=True))
+        lines = dict(
+            zip((each.id for each in self._batch.entities), self._entity_lines, strict=True)
+        )
         alone = [id_ for id_ in self._document_keys if id_ not in lines and id_ not in left_out]
         self._in_portions(
             tx,
@@ -241,44 +243,44 @@ class BatchWork:
             records[entity.id] = entity, line
         of_batch: dict[int, list[str]] = {}
         for id_, (record, _) in sorted(records.items()):
-            number, before = present.get(id_), stored.get(id_)
-            if number is None:
+            batch, before = present.get(id_), stored.get(id_)
+            if batch is None:
                 continue
             if record is not None and before is not None and is_of_other_age(before, record):
                 continue
-            of_batch.setdefault(number, []).append(id_)
+            of_batch.setdefault(batch, []).append(id_)
         conflicts: list[JournalConflict] = []
-        for number, ids in sorted(of_batch.items()):
+        for batch, ids in sorted(of_batch.items()):
             ((documents, statements),) = rows_of(
                 tx,
                 "MATCH (j:LoadJournal {key: $key}) RETURN j.documents, j.statements",
-                {"key": journal_key(self._edition, number)},
+                {"key": journal_key(self._edition, batch)},
             )
             earlier = unpack(documents, DOCUMENT_ROW), unpack(statements, STATEMENT_ROW)
             for id_ in ids:
                 record, line = records[id_]
-                [given] = earlier[0][earlier[0]["head"] == key64(id_)][-1:]
-                if self._differs(id_, record, given, earlier[1]):
+                [document] = earlier[0][earlier[0]["head"] == key64(id_)][-1:]
+                if self._differs(id_, record, document, earlier[1]):
                     line = line or self._line_of(id_)
-                    conflicts.append((id_, True, self._number, line, number, int(given["line"])))
+                    conflicts.append((id_, True, self._number, line, batch, int(document["line"])))
         return conflicts
 
-    def _differs(self, id_: str, record: Entity | None, given: Any, statements: Rows) -> bool:
+    def _differs(self, id_: str, record: Entity | None, document: Any, statements: Rows) -> bool:
         """Returns whether an entity's record in this batch is another than an earlier one."""
         if (
             record is not None
-            and given["content"].any()
-            and entity_content_hash(record) != given["content"].tobytes()
+            and document["content"].any()
+            and entity_content_hash(record) != document["content"].tobytes()
         ):
             return True
-        if id_ not in self._document_keys or not given["whole"]:
+        if id_ not in self._document_keys or not document["whole"]:
             return False
         key = self._document_keys[id_]
         before = {
             (int(row["key"]), row["content"].tobytes())
             for row in statements[statements["head"] == key]
         }
-        own = journal_rows(self._encoded.at(self._encoded.places_of(key)))
+        own = journal_rows(self._encoded.at(self._encoded.indices_of(key)))
         return before != {(int(row["key"]), row["content"].tobytes()) for row in own}
 
     def _find(self, tx: neo4j.Transaction, keys: Mapping[str, int]) -> list[list[Any]]:
@@ -311,9 +313,9 @@ class BatchWork:
         self._in_portions(
             tx,
             "UNWIND $rows AS row CREATE (n:Entity) SET n = row",
-            [bare_properties(id_, key, self._edition) for id_, key in missing.items()],
+            [mentioned_properties(id_, key, self._edition) for id_, key in missing.items()],
         )
-        return [(key, entity_content_hash(Entity(id_)), BARE) for id_, key in missing.items()]
+        return [(key, entity_content_hash(Entity(id_)), MENTIONED) for id_, key in missing.items()]
 
     def _write_statements(
         self,
@@ -325,8 +327,8 @@ class BatchWork:
         journal = journal_rows(encoded)
         # Of repeats the first one stays, but for those of another head.
         first = np.zeros(len(encoded), dtype=np.bool_)
-        ends = zip(reversed(encoded.keys), reversed(encoded.heads), strict=True)
-        first[list(dict(zip(ends, range(len(encoded) - 1, -1, -1), strict=True)).values())] = True
+        pairs = zip(reversed(encoded.keys), reversed(encoded.heads), strict=True)
+        first[list(dict(zip(pairs, range(len(encoded) - 1, -1, -1), strict=True)).values())] = True
         create = first & ~base.has(journal["key"], journal["content"])
         journal["flags"] |= np.where(create, CREATED, 0).astype(np.uint8)
         links: list[dict[str, Any]] = []
@@ -366,5 +368,5 @@ def _entity_journal(entries: list[tuple[int, bytes, int]]) -> Rows:
     if entries:
         journal["key"] = [key for key, _, _ in entries]
         journal["content"] = words_of(b"".join([content for _, content, _ in entries]))
-        journal["bare"] = [bare for _, _, bare in entries]
+        journal["bare"] = [standing for _, _, standing in entries]
     return journal

@@ -26,7 +26,7 @@ _LOCK_WAIT_S = 2.0
 _log = logging.getLogger(__name__)
 
 
-class KeptBookmarks(neo4j.api.BookmarkManager):
+class SharedBookmarks(neo4j.api.BookmarkManager):
     """The bookmarks of a process, and of the file that it shares with others; thread-safe.
 
     Args:
@@ -104,8 +104,8 @@ class KeptBookmarks(neo4j.api.BookmarkManager):
         if self.file is None:
             return
         try:
-            found = self.file.stat()
-            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+            status = self.file.stat()
+            state = (status.st_ino, status.st_size, status.st_mtime_ns)
             if state == self._file_state:
                 return
             self._of_file = frozenset(map(str, orjson.loads(self.file.read_bytes())))

@@ -29,24 +29,24 @@ from graph_service.sorting import are_among
 from graph_service.store.encoded import encode_statements
 from graph_service.store.names import now_text
 from graph_service.store.neo4j.journal import (
-    BARE,
     CREATED,
     DESCRIBED,
     ENTITY_ROW,
     LITERAL,
+    MENTIONED,
     NAMED,
     NAMED_RELATION,
     STATEMENT_ROW,
     Rows,
+    heads_of,
     page_bits,
-    places_of,
 )
 from graph_service.store.neo4j.journal_file import JournalFile
 from graph_service.store.neo4j.rows import (
-    bare_properties,
     entity_properties,
     journal_rows,
     literal_properties,
+    mentioned_properties,
     relationship_rows,
     words_of,
 )
@@ -87,7 +87,7 @@ NODE_FILES = {
 STATEMENTS_FILE = "statements.csv"
 JOURNAL_STANDINGS = {
     Standing.DESCRIBED: DESCRIBED,
-    Standing.MENTIONED: BARE,
+    Standing.MENTIONED: MENTIONED,
     Standing.NAMED: NAMED,
 }
 _TRUE = "true"
@@ -145,15 +145,15 @@ class Neo4jCsvWriter:
         self._entity_rows.add(rows)
         self._content_sum += rows["content"].sum(axis=0, dtype=np.uint64)
         for entity, key, standing in zip(entities, keys, standings, strict=True):
-            is_bare = standing is Standing.MENTIONED
+            is_mentioned = standing is Standing.MENTIONED
             properties = (
-                bare_properties(entity.id, key, self._edition)
-                if is_bare
+                mentioned_properties(entity.id, key, self._edition)
+                if is_mentioned
                 else entity_properties(entity, key, self._edition)
             )
             row = {
                 "key:ID": properties["key"],
-                "bare:boolean": _TRUE if is_bare else None,
+                "bare:boolean": _TRUE if is_mentioned else None,
                 "named:boolean": _TRUE if standing is Standing.NAMED else None,
             }
             out.write(_line(_ENTITY, {**properties, **row}))
@@ -193,17 +193,17 @@ class Neo4jCsvWriter:
         out.write("".join(written))
 
     def _type(self, relation: str) -> str:
-        found = self._types.get(relation)
-        if found is None:
-            found = type_name(relation)
-            if found in self._own_types:
-                found = type_name(relation, unique=True)
+        type_ = self._types.get(relation)
+        if type_ is None:
+            type_ = type_name(relation)
+            if type_ in self._own_types:
+                type_ = type_name(relation, unique=True)
             if len(self._own_types) >= MAX_NEW_TYPES:
-                found = STATEMENT_TYPE
+                type_ = STATEMENT_TYPE
             else:
-                self._own_types.add(found)
-            self._types[relation] = found
-        return found
+                self._own_types.add(type_)
+            self._types[relation] = type_
+        return type_
 
     @property
     def relation_ids(self) -> list[str]:
@@ -277,23 +277,23 @@ class Neo4jCsvWriter:
         """Writes the pages; returns how many relations have names alone, and so are no entities."""
         relations = np.sort(np.array(list(map(key64, self._types)), dtype=np.int64))
         mentioned: set[int] = set()
-        for number, page in self._statement_rows.pages():
+        for index, page in self._statement_rows.pages():
             tails = page["tail"][(page["flags"] & LITERAL) == 0]
-            ends = np.concatenate((page["head"], tails))
-            mentioned.update(ends[are_among(ends, relations)].tolist())
-            self._write_page("s", number, page, _base64(places_of(page)))
+            nodes = np.concatenate((page["head"], tails))
+            mentioned.update(nodes[are_among(nodes, relations)].tolist())
+            self._write_page("s", index, page, _base64(heads_of(page)))
         unmentioned = np.setdiff1d(relations, np.array(sorted(mentioned), dtype=np.int64))
         count = 0
-        for number, page in self._entity_rows.pages():
+        for index, page in self._entity_rows.pages():
             alone = (page["bare"] == NAMED) & are_among(page["key"], unmentioned)
             page["bare"][alone] = NAMED_RELATION
             count += int(np.count_nonzero(alone))
-            self._write_page("e", number, page)
+            self._write_page("e", index, page)
         return count
 
-    def _write_page(self, kind: str, number: int, rows: Rows, places: str | None = None) -> None:
-        key = f"{self._edition}:{kind}{number:08x}"
-        row = {"key:ID": key, "kind": kind, "places": places, "rows": _base64(rows)}
+    def _write_page(self, kind: str, index: int, rows: Rows, heads: str | None = None) -> None:
+        key = f"{self._edition}:{kind}{index:08x}"
+        row = {"key:ID": key, "kind": kind, "places": heads, "rows": _base64(rows)}
         self._write("pages.csv", _PAGE, [row])
 
     def _relation_rows(self, relations: Mapping[str, Entity]) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,7 @@ from graph_service.errors import (
 )
 from graph_service.model.limits import Deadline
 from graph_service.store.neo4j import watchdog
-from graph_service.store.neo4j.bookmarks import KeptBookmarks
+from graph_service.store.neo4j.bookmarks import SharedBookmarks
 from graph_service.store.neo4j.watchdog import Watchdog
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ _SHARED_READS_S = 10.0
 RETRY_S = 5.0
 PROBE_S = 3.0
 """How long a server may take to answer something short before it counts as silent, seconds."""
-ASK_AGAIN_S = 5.0
+RETRY_AFTER_S = 5.0
 """How often a server that is away is asked whether it is back, seconds."""
 LOAD_RETRY_S = 60.0
 """A cluster notices after some 25 s that its leader is gone, and elects another."""
@@ -215,7 +215,7 @@ class Connection:
                 return work(cast("neo4j.Transaction", self._of_thread.shared))
             except (Neo4jError, DriverError, OSError) as error:
                 cause = _root(error)
-                if not _is_passing(cause):
+                if not _is_transient(cause):
                     raise
                 self._of_process.is_silent = not isinstance(cause, Neo4jError)
                 # This read and those after it in the block run by themselves, elsewhere.
@@ -248,7 +248,7 @@ class Connection:
                 is_final = isinstance(mapped, (StoreFullError, DeadlineError)) or (
                     self._of_process.is_silent and not self.is_routed
                 )
-                if not _is_passing(cause) or is_final or left <= pause:
+                if not _is_transient(cause) or is_final or left <= pause:
                     if access == "READ" and isinstance(mapped, StoreUnavailableError):
                         self._note_outage(cause)
                     raise mapped from error
@@ -264,7 +264,7 @@ class Connection:
         # A member of a cluster that is silent says nothing of the others.
         is_known_silent = self._of_process.is_silent and not self.is_routed
         if is_known_silent or not self._answers():
-            self._of_process.outage = _Outage(cause, time.monotonic() + ASK_AGAIN_S)
+            self._of_process.outage = _Outage(cause, time.monotonic() + RETRY_AFTER_S)
 
     def _require_no_outage(self, what: str) -> None:
         """Raises the error of an outage, unless the server is back or it is time to ask it again."""
@@ -427,18 +427,18 @@ class _Outage:
         ask_at: When the server is asked again, ``time.monotonic()``.
     """
 
-    def __init__(self, cause: _DriverFault, ask_at: float, /) -> None:
+    def __init__(self, cause: _DriverFault, retry_at: float, /) -> None:
         self.cause = cause
-        self._ask_at = ask_at
+        self._retry_at = retry_at
         self._lock = threading.Lock()
 
     def takes_turn(self) -> bool:
         """Returns whether the caller is to ask the server: one may, and the next later."""
         with self._lock:
             now = time.monotonic()
-            is_due = now >= self._ask_at
+            is_due = now >= self._retry_at
             if is_due:
-                self._ask_at = now + ASK_AGAIN_S
+                self._retry_at = now + RETRY_AFTER_S
             return is_due
 
 
@@ -463,11 +463,11 @@ class _DriverOfProcess:
         self._make = make
         self._lock = threading.Lock()
         self._driver: neo4j.Driver | None = None
-        self._bookmarks = KeptBookmarks()
+        self._bookmarks = SharedBookmarks()
         self._pid = 0
         self._closed = False
 
-    def open(self) -> tuple[neo4j.Driver, KeptBookmarks]:
+    def open(self) -> tuple[neo4j.Driver, SharedBookmarks]:
         """Returns the driver and the bookmarks that its sessions share.
 
         Raises:
@@ -480,7 +480,7 @@ class _DriverOfProcess:
                 # A forked child must leave the parent's sockets alone: closing them would speak
                 # on them, so the inherited driver is let go without a word.
                 self._driver = self._make()
-                self._bookmarks = KeptBookmarks(self._bookmarks.held())
+                self._bookmarks = SharedBookmarks(self._bookmarks.held())
                 self.watchdog = Watchdog(self._answers)
                 self._pid = os.getpid()
             self._bookmarks.file = self.bookmark_file
@@ -516,7 +516,7 @@ def _code(error: _DriverFault) -> str:
     return (error.code or "") if isinstance(error, Neo4jError) else ""
 
 
-def _is_passing(cause: _DriverFault) -> bool:
+def _is_transient(cause: _DriverFault) -> bool:
     """Returns whether to try again: a lost reply to a commit too, as all work may run twice."""
     if isinstance(cause, (IncompleteCommit, OSError)):
         return True
@@ -540,9 +540,9 @@ def _reason(text: str) -> str:
     >>> _reason("Connection lost:")
     'Connection lost'
     """
-    found = re.search(r"\(reason (.*)\)", text)
-    if found is not None:
-        return found[1]
+    match = re.search(r"\(reason (.*)\)", text)
+    if match is not None:
+        return match[1]
     return text.splitlines()[0].rstrip(":") if text else ""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import neo4j
 import numpy as np
 
-from graph_service.store.names import edition_not_found, graph_of
+from graph_service.store.names import graph_of, unknown_edition
 from graph_service.store.neo4j.driver import Connection, Row, one_row, rows_of
 from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW, Rows, unpack
 from graph_service.store.neo4j.schema import hex_key, search_token
@@ -33,7 +33,7 @@ def require_published(tx: neo4j.Transaction, edition: str, /) -> None:
     """
     row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.state", {"id": edition})
     if row is None or row[0] != "published":
-        raise edition_not_found(edition)
+        raise unknown_edition(edition)
 
 
 def read_edition(
@@ -78,7 +78,7 @@ def _read_rows(connection: Connection, edition: str, part: str, dtype: np.dtype[
     after, end = f"{edition}:{part}", f"{edition}:{chr(ord(part) + 1)}"
     query = """MATCH (p:GraphPage) WHERE p.key > $after AND p.key < $end
         RETURN p.key, p.rows ORDER BY p.key LIMIT $limit"""
-    found = bytearray()
+    data = bytearray()
     while True:
         pages = read_edition(
             connection,
@@ -88,9 +88,9 @@ def _read_rows(connection: Connection, edition: str, part: str, dtype: np.dtype[
             what="reading what the graph has",
         )
         for _, rows in pages:
-            found += unpack(rows, dtype).tobytes()
+            data += unpack(rows, dtype).tobytes()
         if len(pages) < PAGES_AT_ONCE:
-            return np.frombuffer(found, dtype=dtype)
+            return np.frombuffer(data, dtype=dtype)
         after = pages[-1][0]
 
 
@@ -122,12 +122,12 @@ def copy_edition(
         if cursor.startswith("n:"):
             following = _copy_nodes(tx, base, edition, cursor[2:])
         elif cursor.startswith("s:"):
-            following = _copy_spare_names(tx, base, edition, cursor[2:])
+            following = _copy_unused_names(tx, base, edition, cursor[2:])
         else:
-            place = int(cursor[2:])
-            if place < len(portions):
-                _copy_statements(tx, base, edition, portions[place])
-                following = f"r:{place + 1}"
+            index = int(cursor[2:])
+            if index < len(portions):
+                _copy_statements(tx, base, edition, portions[index])
+                following = f"r:{index + 1}"
             else:
                 following = "done"
         rows_of(
@@ -147,11 +147,11 @@ def _portions(rows: Rows) -> Iterator[list[tuple[int, list[int] | None]]]:
     heads = ordered["head"]
     if not len(heads):
         return
-    starts = np.flatnonzero(np.append(True, heads[1:] != heads[:-1])).tolist()
-    ends = [*starts[1:], len(heads)]
+    begins = np.flatnonzero(np.append(True, heads[1:] != heads[:-1])).tolist()
+    stops = [*begins[1:], len(heads)]
     portion: list[tuple[int, list[int] | None]] = []
     size = 0
-    for start, end in zip(starts, ends, strict=True):
+    for start, end in zip(begins, stops, strict=True):
         head = int(heads[start])
         if end - start > PORTION:
             for cut in range(start, end, PORTION):
@@ -173,7 +173,7 @@ _COPY_NODES = """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
         search: $token + substring(a.search, $cut)}
     RETURN max(a.key), count(*)"""
 # Names kept aside become entities: the load may bring the statement they wait for.
-_COPY_SPARE_NAMES = """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
+_COPY_UNUSED_NAMES = """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
     WITH a ORDER BY a.key LIMIT $limit
     CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
         key: $edition + ':' + right(a.key, 16),
@@ -214,8 +214,8 @@ def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> s
     return f"n:{last}"
 
 
-def _copy_spare_names(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
-    last = _copy_portion(tx, _COPY_SPARE_NAMES, base, edition, after)
+def _copy_unused_names(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+    last = _copy_portion(tx, _COPY_UNUSED_NAMES, base, edition, after)
     return "r:0" if last is None else f"s:{last}"
 
 

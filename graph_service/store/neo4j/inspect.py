@@ -24,16 +24,16 @@ from graph_service.store.neo4j.editions import (
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
-    SPARE,
     STATEMENT_ROW,
+    UNUSED,
     unpack,
 )
 from graph_service.store.neo4j.rows import (
     ENTITY_COLUMNS,
     STATEMENT_COLUMNS,
-    bare_properties,
     entity_of_row,
     entity_properties,
+    mentioned_properties,
     statement_of_row,
     words_of,
 )
@@ -47,29 +47,29 @@ _DERIVED = ("key", "graph", "id", "long_id", "label")
 
 def inspect_server(connection: Connection, /) -> Iterator[Inspected]:
     """Checks that every index is there and online, and the journals of loads under way."""
-    found = connection.read(
+    indexes = connection.read(
         "SHOW INDEXES YIELD name, state RETURN name, state", what="listing indexes"
     )
-    states: dict[str, str] = {row[0]: row[1] for row in found}
-    wanted = re.findall(r"graph_service_\w+", " ".join(STATEMENTS))
+    states: dict[str, str] = {row[0]: row[1] for row in indexes}
+    expected = re.findall(r"graph_service_\w+", " ".join(STATEMENTS))
     wrong = [
         f"{name} is {states.get(name, 'missing')}"
-        for name in dict.fromkeys(wanted)
+        for name in dict.fromkeys(expected)
         if states.get(name) != "ONLINE"
     ]
     yield Inspected("database", "; ".join(wrong))
     loads = _loads(connection)
-    if any(not one.is_complete for one in loads):
+    if any(not load.is_complete for load in loads):
         # A query sees what others commit while it runs: what is broken is so in the next one too.
-        later = {(one.edition, one.sequence, one.batches) for one in _loads(connection)}
+        later = {(load.edition, load.sequence, load.batches) for load in _loads(connection)}
         loads = [
-            one
-            for one in loads
-            if one.is_complete or (one.edition, one.sequence, one.batches) in later
+            load
+            for load in loads
+            if load.is_complete or (load.edition, load.sequence, load.batches) in later
         ]
-    for one in loads:
-        fault = "" if one.is_complete else f"it has batches {[*one.batches]} of {one.sequence}"
-        yield Inspected(one.part, fault)
+    for load in loads:
+        fault = "" if load.is_complete else f"it has batches {[*load.batches]} of {load.sequence}"
+        yield Inspected(load.part, fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Load:
 
 
 def _loads(connection: Connection) -> list[_Load]:
-    found = connection.read(
+    editions = connection.read(
         """MATCH (e:GraphEdition) WHERE e.state = 'loading'
         OPTIONAL MATCH (j:LoadJournal) WHERE j.key STARTS WITH e.id + ':'
         WITH e, j ORDER BY j.key
@@ -99,17 +99,17 @@ def _loads(connection: Connection) -> list[_Load]:
         what="reading journals",
     )
     loads = []
-    for edition, sequence, rows in found:
+    for edition, sequence, rows in editions:
         if edition is None or sequence is None:
             # It ended meanwhile.
             continue
-        one = _Load(edition, sequence, tuple(row[0] for row in rows if row[0] is not None))
-        with decoding(one.part):
+        load = _Load(edition, sequence, tuple(row[0] for row in rows if row[0] is not None))
+        with decoding(load.part):
             for _, statements, entities, documents in rows:
                 unpack(statements, STATEMENT_ROW)
                 unpack(entities, ENTITY_ROW)
                 unpack(documents, DOCUMENT_ROW)
-        loads.append(one)
+        loads.append(load)
     return loads
 
 
@@ -119,7 +119,7 @@ def inspect_edition(connection: Connection, info: GraphInfo, /) -> Iterator[Insp
         statements = read_statement_rows(connection, info.edition)
         entities = read_entity_rows(connection, info.edition)
         # Names kept aside are in the pages, for later loads, and are no part of the graph.
-        entities = entities[entities["bare"] != SPARE]
+        entities = entities[entities["bare"] != UNUSED]
         content = statements["content"].sum(axis=0, dtype=np.uint64)
         content = content + entities["content"].sum(axis=0, dtype=np.uint64)
         paged = Fingerprints(
@@ -146,12 +146,12 @@ def _wrong_statements(connection: Connection, info: GraphInfo, pages: Any) -> st
                 for item in items
             ]
         keys = np.array([key64(item.id) for item in items], dtype=np.int64)
-        places = np.minimum(np.searchsorted(pages["key"], keys), max(len(pages) - 1, 0))
-        found = pages[places]
-        right = found["key"] == keys
+        positions = np.minimum(np.searchsorted(pages["key"], keys), max(len(pages) - 1, 0))
+        stored = pages[positions]
+        right = stored["key"] == keys
         right &= keys == np.array([row[0] for row in rows], dtype=np.int64)
-        right &= found["head"] == np.array([key64(item.head) for item in items], dtype=np.int64)
-        right &= (found["content"] == words_of(b"".join([content for _, content in hashes]))).all(
+        right &= stored["head"] == np.array([key64(item.head) for item in items], dtype=np.int64)
+        right &= (stored["content"] == words_of(b"".join([content for _, content in hashes]))).all(
             axis=1
         )
         wrong += int(np.count_nonzero(~right))
@@ -173,15 +173,15 @@ def _wrong_entities(connection: Connection, info: GraphInfo) -> str:
             with decoding("an entity"):
                 entity = entity_of_row(columns)
                 key = key64(entity.id)
-                wanted = (
-                    bare_properties(entity.id, key, info.edition)
+                expected = (
+                    mentioned_properties(entity.id, key, info.edition)
                     if columns[5]
                     else entity_properties(entity, key, info.edition)
                 )
             same = key_of_hex(columns[0]) == key and stored["key"].endswith(hex_key(key))
             # The order of the tokens is that in which the names came, which is not kept.
-            same &= set((stored["search"] or "").split()) == set(wanted.get("search", "").split())
-            wrong += not same or any(stored.get(name) != wanted.get(name) for name in _DERIVED)
+            same &= set((stored["search"] or "").split()) == set(expected.get("search", "").split())
+            wrong += not same or any(stored.get(name) != expected.get(name) for name in _DERIVED)
         if len(rows) < SCAN_ROWS:
             return f"{wrong:,} entities are indexed under other names than theirs" if wrong else ""
         after = rows[-1][0]

@@ -41,7 +41,7 @@ STATEMENT_ROW = np.dtype(
 """``tail`` is the statement's own key where its value is no entity (``LITERAL``)."""
 
 ENTITY_ROW = np.dtype([("key", "<i8"), ("content", "<u8", 2), ("bare", "u1")])
-DESCRIBED, BARE, NAMED, NAMED_RELATION, SPARE = range(5)
+DESCRIBED, MENTIONED, NAMED, NAMED_RELATION, UNUSED = range(5)
 """In ``bare``: an entity that a source describes; one that statements mention; one with names
 alone that has statements (in a batch: may have); a relation in use with names alone; names kept
 aside, since nothing in the edition has their id."""
@@ -50,7 +50,7 @@ DOCUMENT_ROW = np.dtype([("head", "<i8"), ("whole", "u1"), ("line", "<i8"), ("co
 """An entity record of a batch, ``content`` of its terms (0 where it has none), and whether it is
 the entity's ``whole`` document."""
 
-PLACE_ROW = np.dtype([("key", "<i8"), ("head", "<i8")])
+HEAD_ROW = np.dtype([("key", "<i8"), ("head", "<i8")])
 
 LITERAL = 1
 CREATED = 2
@@ -79,20 +79,20 @@ class JournalBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class ConflictRows:
     """Statements that a load gave with other content than the one it keeps, one a row.
 
     Attributes:
-        key, kept_head: Of the statement, and of the one that is kept, int64.
-        batch, line, kept_batch, kept_line: Where both were read, int64; line 0 for none.
+        key, stored_head: Of the statement, and of the one that is stored, int64.
+        batch, line, stored_batch, stored_line: Where both were read, int64; line 0 for none.
     """
 
     key: npt.NDArray[np.int64]
-    kept_head: npt.NDArray[np.int64]
+    stored_head: npt.NDArray[np.int64]
     batch: npt.NDArray[np.int64]
     line: npt.NDArray[np.int64]
-    kept_batch: npt.NDArray[np.int64]
-    kept_line: npt.NDArray[np.int64]
+    stored_batch: npt.NDArray[np.int64]
+    stored_line: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +102,19 @@ class Merged:
     Attributes:
         statements: The statements that stay, in order of their keys, ``STATEMENT_ROW``.
         entities: Entities in order of their keys, ``ENTITY_ROW``, and names kept aside.
-        to_delete: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
+        to_delete: Relationships to delete: ``STATEMENT_ROW``, ``deleted_batches`` their batches.
         orphans: Keys of bare entities that no statement names any more, int64.
         clashes: Keys given with different contents, to be checked for different ids, int64.
-        rivals: What the load itself contradicts, and is left out.
+        conflicts: What the load itself contradicts, and is left out.
     """
 
     statements: Rows
     entities: Rows
     to_delete: Rows
-    doomed_batches: npt.NDArray[np.int64]
+    deleted_batches: npt.NDArray[np.int64]
     orphans: npt.NDArray[np.int64]
     clashes: npt.NDArray[np.int64]
-    rivals: Rivals
+    conflicts: ConflictRows
     appended: int
     updated: int
     duplicates: int
@@ -127,29 +127,29 @@ class Merged:
             outdated: Statements of documents that were of a lower revision.
             conflicting: Statements of documents left out because of another one in this load.
         """
-        rivals = len(self.rivals.key)
-        written = self.appended - self.updated - self.duplicates - rivals
+        conflicts = len(self.conflicts.key)
+        written = self.appended - self.updated - self.duplicates - conflicts
         return LoadCounts(
-            written, self.updated, self.duplicates, self.removed, outdated, conflicting + rivals
+            written, self.updated, self.duplicates, self.removed, outdated, conflicting + conflicts
         )
 
     def counts(self) -> GraphCounts:
         """Returns the sizes of the edition."""
-        bare = self.entities["bare"]
-        spare = int(np.count_nonzero(bare == SPARE))
+        standings = self.entities["bare"]
+        unused = int(np.count_nonzero(standings == UNUSED))
         return GraphCounts(
-            entities=len(bare) - spare - int(np.count_nonzero(bare == NAMED_RELATION)),
+            entities=len(standings) - unused - int(np.count_nonzero(standings == NAMED_RELATION)),
             statements=len(self.statements),
             relations=len(np.unique(self.statements["relation"])),
             literals=int(np.count_nonzero(self.statements["flags"] & LITERAL)),
-            names=spare,
+            names=unused,
         )
 
     def fingerprints(self) -> Fingerprints:
         """Returns both fingerprints of the edition."""
         edges = self.statements["edge"].sum(axis=0, dtype=np.uint64)
         content = self.statements["content"].sum(axis=0, dtype=np.uint64)
-        entities = self.entities[self.entities["bare"] != SPARE]
+        entities = self.entities[self.entities["bare"] != UNUSED]
         content = content + entities["content"].sum(axis=0, dtype=np.uint64)
         return Fingerprints(
             edges=fingerprint(edges, len(self.statements)),
@@ -184,12 +184,12 @@ def merge(batches: Sequence[JournalBatch], /) -> Merged:
     first, last = _document_batches(rows["head"], ordered)
     past, is_own = numbers < last, numbers > 0
 
-    kept, has_own = _kept(rows["key"], is_own, past)
-    is_kept = kept == np.arange(len(rows))
-    same = (rows["content"] == rows["content"][kept]).all(axis=1)
-    rival = ~is_kept & ~same & has_own & is_own & ~(past & (numbers >= first))
+    selected, has_own = _select_rows(rows["key"], is_own, past)
+    is_selected = selected == np.arange(len(rows))
+    same = (rows["content"] == rows["content"][selected]).all(axis=1)
+    rival = ~is_selected & ~same & has_own & is_own & ~(past & (numbers >= first))
     created = (rows["flags"] & CREATED) != 0
-    stays = is_kept & ~past
+    stays = is_selected & ~past
     to_delete = ~stays & created
     # A row that stays and has no relationship of its own stands for the equal one of the base.
     to_delete &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
@@ -200,51 +200,51 @@ def merge(batches: Sequence[JournalBatch], /) -> Merged:
     entities = entities[np.argsort(entities["key"], kind="stable")]
     if len(entities):
         entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)]
-    is_named = _are_ends(entities["key"], staying)
-    orphan = (entities["bare"] == BARE) & ~is_named
+    is_named = _are_mentioned(entities["key"], staying)
+    orphan = (entities["bare"] == MENTIONED) & ~is_named
     names_alone = entities["bare"] >= NAMED
     relation = np.isin(entities["key"], staying["relation"])
-    found = np.where(is_named, NAMED, np.where(relation, NAMED_RELATION, SPARE))
-    entities["bare"][names_alone] = found[names_alone]
+    standings = np.where(is_named, NAMED, np.where(relation, NAMED_RELATION, UNUSED))
+    entities["bare"][names_alone] = standings[names_alone]
     return Merged(
         statements=staying,
         entities=entities[~orphan],
         to_delete=rows[to_delete],
-        doomed_batches=numbers[to_delete],
+        deleted_batches=numbers[to_delete],
         orphans=entities["key"][orphan].copy(),
         clashes=np.unique(rows["key"][~same]),
-        rivals=Rivals(
+        conflicts=ConflictRows(
             key=rows["key"][rival].copy(),
-            kept_head=rows["head"][kept[rival]].copy(),
+            stored_head=rows["head"][selected[rival]].copy(),
             batch=numbers[rival],
             line=lines[rival],
-            kept_batch=numbers[kept[rival]],
-            kept_line=lines[kept[rival]],
+            stored_batch=numbers[selected[rival]],
+            stored_line=lines[selected[rival]],
         ),
         appended=int(np.count_nonzero(is_own)),
-        updated=int(np.count_nonzero(~is_kept & ~same & ~rival)),
-        duplicates=int(np.count_nonzero(~is_kept & same)),
-        removed=int(np.count_nonzero(is_kept & past)),
+        updated=int(np.count_nonzero(~is_selected & ~same & ~rival)),
+        duplicates=int(np.count_nonzero(~is_selected & same)),
+        removed=int(np.count_nonzero(is_selected & past)),
     )
 
 
-def _are_ends(entities: npt.NDArray[np.int64], statements: Rows) -> npt.NDArray[np.bool_]:
-    """Returns which entities, given by ascending keys, have a statement or are the value of one."""
-    found = np.zeros(len(entities), dtype=np.bool_)
+def _are_mentioned(entities: npt.NDArray[np.int64], statements: Rows) -> npt.NDArray[np.bool_]:
+    """Returns which entities, by ascending keys, have a statement or are the value of one."""
+    are_mentioned = np.zeros(len(entities), dtype=np.bool_)
     # Some at a time: the ends of all statements, sorted, would take as much as a third of them.
     for begin in range(0, len(statements) if len(entities) else 0, _ROWS_AT_ONCE):
         rows = statements[begin : begin + _ROWS_AT_ONCE]
-        for ends in (rows["head"], rows["tail"][(rows["flags"] & LITERAL) == 0]):
-            places = np.searchsorted(entities, ends)
-            places[places == len(entities)] = 0
-            found[places[entities[places] == ends]] = True
-    return found
+        for nodes in (rows["head"], rows["tail"][(rows["flags"] & LITERAL) == 0]):
+            positions = np.searchsorted(entities, nodes)
+            positions[positions == len(entities)] = 0
+            are_mentioned[positions[entities[positions] == nodes]] = True
+    return are_mentioned
 
 
-def _kept(
+def _select_rows(
     keys: npt.NDArray[np.int64], is_own: npt.NDArray[np.bool_], past: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Returns for each row of sorted keys the place of its key's row that is kept.
+    """Returns for each row of sorted keys the index of its key's row that stays.
 
     Also whether that is one of the load's. It is the load's first that is not past, else the
     base's, else the last one.
@@ -252,13 +252,13 @@ def _kept(
     count = len(keys)
     if not count:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    sizes = np.diff(np.append(starts, count))
-    places = np.arange(count, dtype=np.int64)
-    own = np.minimum.reduceat(np.where(is_own & ~past, places, count), starts)
-    base = np.minimum.reduceat(np.where(~is_own & ~past, places, count), starts)
-    kept = np.where(own < count, own, np.where(base < count, base, starts + sizes - 1))
-    return np.repeat(kept, sizes), np.repeat(own < count, sizes)
+    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    sizes = np.diff(np.append(begins, count))
+    indices = np.arange(count, dtype=np.int64)
+    own = np.minimum.reduceat(np.where(is_own & ~past, indices, count), begins)
+    base = np.minimum.reduceat(np.where(~is_own & ~past, indices, count), begins)
+    selected = np.where(own < count, own, np.where(base < count, base, begins + sizes - 1))
+    return np.repeat(selected, sizes), np.repeat(own < count, sizes)
 
 
 def _document_batches(
@@ -268,19 +268,19 @@ def _document_batches(
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for batch in batches:
-        whole = batch.documents["head"][batch.documents["whole"] != 0].tolist()
-        last.update(dict.fromkeys(whole, batch.number))
-        for head in whole:
+        complete = batch.documents["head"][batch.documents["whole"] != 0].tolist()
+        last.update(dict.fromkeys(complete, batch.number))
+        for head in complete:
             first.setdefault(head, batch.number)
     if not last:
         return np.zeros(len(heads), dtype=np.int64), np.zeros(len(heads), dtype=np.int64)
     documents = np.array(sorted(last), dtype=np.int64)
-    places = np.searchsorted(documents, heads)
-    places[places == len(documents)] = 0
-    found = documents[places] == heads
+    positions = np.searchsorted(documents, heads)
+    positions[positions == len(documents)] = 0
+    known = documents[positions] == heads
     return tuple(  # type: ignore[return-value]
         np.where(
-            found, np.array([of[key] for key in documents.tolist()], dtype=np.int64)[places], 0
+            known, np.array([of[key] for key in documents.tolist()], dtype=np.int64)[positions], 0
         )
         for of in (first, last)
     )
@@ -330,18 +330,18 @@ def pages(rows: Rows, bits: int, /) -> Iterator[tuple[int, Rows]]:
         yield 0, rows
         return
     numbers = (rows["key"].astype(np.uint64) + _OFFSET) >> np.uint64(64 - bits)
-    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
-    ends = np.append(starts[1:], len(rows))
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    stops = np.append(begins[1:], len(rows))
+    for start, end in zip(begins.tolist(), stops.tolist(), strict=True):
         yield int(numbers[start]), rows[start:end]
 
 
-def places_of(rows: Rows, /) -> Rows:
-    """Returns the ``PLACE_ROW`` of statement rows."""
-    places = np.zeros(len(rows), dtype=PLACE_ROW)
-    places["key"] = rows["key"]
-    places["head"] = rows["head"]
-    return places
+def heads_of(rows: Rows, /) -> Rows:
+    """Returns the ``HEAD_ROW`` of statement rows."""
+    heads = np.zeros(len(rows), dtype=HEAD_ROW)
+    heads["key"] = rows["key"]
+    heads["head"] = rows["head"]
+    return heads
 
 
 class BaseContents:
@@ -356,22 +356,22 @@ class BaseContents:
         """Returns for each statement whether the base has it with the same content, bool."""
         if not len(self._keys):
             return np.zeros(len(keys), dtype=np.bool_)
-        places = np.searchsorted(self._keys, keys)
-        places[places == len(self._keys)] = 0
-        same: npt.NDArray[np.bool_] = (self._keys[places] == keys) & (
-            self._contents[places] == contents
+        positions = np.searchsorted(self._keys, keys)
+        positions[positions == len(self._keys)] = 0
+        same: npt.NDArray[np.bool_] = (self._keys[positions] == keys) & (
+            self._contents[positions] == contents
         ).all(axis=1)
         return same
 
 
-def doomed_by_head(merged: Merged, /) -> Mapping[int, list[tuple[int, int]]]:
+def to_delete_by_head(merged: Merged, /) -> Mapping[int, list[tuple[int, int]]]:
     """Returns the relationships to delete as ``(key, batch)`` by the key of their head."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    by_head: dict[int, list[tuple[int, int]]] = {}
     for head, key, batch in zip(
         merged.to_delete["head"].tolist(),
         merged.to_delete["key"].tolist(),
-        merged.doomed_batches.tolist(),
+        merged.deleted_batches.tolist(),
         strict=True,
     ):
-        found.setdefault(head, []).append((key, batch))
-    return found
+        by_head.setdefault(head, []).append((key, batch))
+    return by_head

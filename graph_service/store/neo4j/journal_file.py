@@ -18,7 +18,7 @@ BLOCK_PAGE_BITS = 8
 """A block, which is read back at a time, has 2 to this power pages: ``RUN_ROWS`` rows at most."""
 CELL_BITS = 10
 """Leading bits of the keys by which runs are cut, and the most by which blocks are."""
-_CELL_STARTS = np.arange(-(2**63), 2**63, 1 << (64 - CELL_BITS), dtype=np.int64)
+_CELL_BEGINS = np.arange(-(2**63), 2**63, 1 << (64 - CELL_BITS), dtype=np.int64)
 
 
 class JournalFile:
@@ -62,8 +62,8 @@ class JournalFile:
 
     def _write_run(self) -> None:
         rows = _by_key(np.concatenate(self._waiting))
-        starts = np.append(np.searchsorted(rows["key"], _CELL_STARTS), len(rows))
-        self._cells.append(self._written + starts)
+        begins = np.append(np.searchsorted(rows["key"], _CELL_BEGINS), len(rows))
+        self._cells.append(self._written + begins)
         self._file.write(rows.tobytes())
         self._written = self._count
         self._waiting.clear()

@@ -42,18 +42,18 @@ from graph_service.store.neo4j.editions import (
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
-    SPARE,
     STATEMENT_ROW,
+    UNUSED,
     BaseContents,
+    ConflictRows,
     JournalBatch,
     Merged,
-    Rivals,
     Rows,
-    doomed_by_head,
+    heads_of,
     merge,
     page_bits,
     pages,
-    places_of,
+    to_delete_by_head,
     unpack,
 )
 from graph_service.store.neo4j.rows import (
@@ -210,7 +210,7 @@ class Neo4jLoadSession:
                 return result
             merged = merge([self._base, *self._read_journal()])
             self._check_clashes(merged)
-            self._write_conflicts(merged.rivals)
+            self._write_conflicts(merged.conflicts)
             self._delete(merged)
             self._set_names_aside(merged.entities)
             self._write_pages(merged)
@@ -245,12 +245,12 @@ class Neo4jLoadSession:
         prefix, sources, after = f"{self._plan.edition}:", dict[int, str](), ""
         with self._lock:
             self._require_open()
-            found = self._read_own(
+            batch_rows = self._read_own(
                 """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
                 RETURN j.batch, j.source""",
                 prefix=prefix,
             )
-            sources.update((number, source) for number, source in found)
+            sources.update((batch, source) for batch, source in batch_rows)
         while True:
             rows = self._read_own(
                 """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.key > $after
@@ -263,8 +263,8 @@ class Neo4jLoadSession:
                 return
             after = rows[0][0]
             yield [
-                Conflict(id_, is_document, sources[batch], line, sources[kept], kept_line)
-                for id_, is_document, batch, line, kept, kept_line in orjson.loads(rows[0][1])
+                Conflict(id_, is_document, sources[batch], line, sources[stored], stored_line)
+                for id_, is_document, batch, line, stored, stored_line in orjson.loads(rows[0][1])
             ]
 
     def fingerprints(self) -> Fingerprints:
@@ -477,13 +477,13 @@ class Neo4jLoadSession:
         for portion in in_chunks([row[0] for row in keys], 20):
             batches += [
                 JournalBatch(
-                    number,
+                    batch_number,
                     unpack(statements, STATEMENT_ROW),
                     unpack(entities, ENTITY_ROW),
                     unpack(documents, DOCUMENT_ROW),
                     np.frombuffer(lines or b"", dtype=np.int64),
                 )
-                for number, statements, entities, documents, lines in self._read_own(
+                for batch_number, statements, entities, documents, lines in self._read_own(
                     """UNWIND $keys AS key MATCH (j:LoadJournal {key: key})
                     RETURN j.batch, j.statements, j.entities, j.documents, j.lines""",
                     keys=list(portion),
@@ -517,16 +517,16 @@ class Neo4jLoadSession:
             rows=[{"head": self._entity_key(head), "keys": own} for head, own in by_head.items()],
         )
 
-    def _write_conflicts(self, rivals: Rivals) -> None:
+    def _write_conflicts(self, rows: ConflictRows) -> None:
         """Writes down what is left out, before it is deleted, and only the first time."""
-        for start in range(0, len(rivals.key), WRITE_ROWS):
+        for start in range(0, len(rows.key), WRITE_ROWS):
             part = slice(start, start + WRITE_ROWS)
-            ids = dict(self._statement_ids(rivals.key[part], rivals.kept_head[part]))
-            columns = (rivals.batch, rivals.line, rivals.kept_batch, rivals.kept_line)
+            ids = dict(self._statement_ids(rows.key[part], rows.stored_head[part]))
+            columns = (rows.batch, rows.line, rows.stored_batch, rows.stored_line)
             conflicts = [
-                (ids.get(key, ""), False, *places)
-                for key, *places in zip(
-                    rivals.key[part].tolist(), *(one[part].tolist() for one in columns), strict=True
+                (ids.get(key, ""), False, *locations)
+                for key, *locations in zip(
+                    rows.key[part].tolist(), *(each[part].tolist() for each in columns), strict=True
                 )
             ]
             self._connection.write(
@@ -537,7 +537,7 @@ class Neo4jLoadSession:
             )
 
     def _delete(self, merged: Merged) -> None:
-        to_delete = sorted(doomed_by_head(merged).items())
+        to_delete = sorted(to_delete_by_head(merged).items())
         for portion in in_chunks(to_delete, 2_000):
 
             def delete(
@@ -557,8 +557,8 @@ class Neo4jLoadSession:
 
     def _set_names_aside(self, entities: Rows) -> None:
         """Takes the names of ids without a statement out of the entities, and out of search."""
-        spare = entities["key"][entities["bare"] == SPARE].tolist()
-        for portion in in_chunks(spare, WRITE_ROWS):
+        unused = entities["key"][entities["bare"] == UNUSED].tolist()
+        for portion in in_chunks(unused, WRITE_ROWS):
             self._connection.write(
                 """UNWIND $keys AS key MATCH (n:Entity {key: key})
                 SET n:SpareName, n.spare = n.search REMOVE n:Entity, n.search""",
@@ -571,16 +571,16 @@ class Neo4jLoadSession:
         bits = page_bits(len(merged.statements))
         rows: list[dict[str, Any]] = [
             {
-                "key": f"{edition}:s{number:08x}",
+                "key": f"{edition}:s{index:08x}",
                 "kind": "s",
-                "places": places_of(page).tobytes(),
+                "places": heads_of(page).tobytes(),
                 "rows": page.tobytes(),
             }
-            for number, page in pages(merged.statements, bits)
+            for index, page in pages(merged.statements, bits)
         ]
         rows += [
-            {"key": f"{edition}:e{number:08x}", "kind": "e", "places": None, "rows": page.tobytes()}
-            for number, page in pages(merged.entities, page_bits(len(merged.entities)))
+            {"key": f"{edition}:e{index:08x}", "kind": "e", "places": None, "rows": page.tobytes()}
+            for index, page in pages(merged.entities, page_bits(len(merged.entities)))
         ]
         for portion in in_chunks(rows, PAGES_A_WRITE):
 
@@ -645,7 +645,7 @@ def begin(
             {"graph": graph},
         )
         current: str | None = row[0] if row else None
-        found = rows_of(
+        unfinished = rows_of(
             tx,
             """MATCH (e:GraphEdition {graph: $graph}) WHERE e.state IN ['loading', 'finished']
             SET e.touched = timestamp()
@@ -666,7 +666,7 @@ def begin(
             started_at,
             held,
             of_token,
-        ) in found:
+        ) in unfinished:
             if held and holder != owner and of_token != token and not is_gone(holder):
                 raise LoadInProgressError(
                     f"graph {graph!r} is being loaded by {holder} from {of_source} "

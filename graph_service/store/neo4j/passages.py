@@ -14,7 +14,7 @@ from graph_service.errors import GraphNotFoundError
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
 from graph_service.store.decoding import decodes, decoding
-from graph_service.store.names import graph_not_found, now_text
+from graph_service.store.names import now_text, unknown_graph
 from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
 from graph_service.store.neo4j.editions import published_names
 from graph_service.store.neo4j.schema import PASSAGE_INDEX, hex_key, key_of_hex
@@ -26,8 +26,8 @@ from graph_service.store.passage_sets import (
     totals_of,
 )
 from graph_service.store.passages import (
+    PassageAddress,
     PassageMatch,
-    PassagePlace,
     PassageSet,
     WordMatches,
     check_passages,
@@ -75,7 +75,7 @@ class Neo4jPassages:
             )
             known = published_names(tx)
             if graph not in known:
-                raise graph_not_found(graph, known)
+                raise unknown_graph(graph, known)
             row = one_row(
                 tx,
                 """MATCH (s:PassageSet {state: 'loading', graph: $graph, source: $source})
@@ -167,23 +167,23 @@ class Neo4jPassages:
         """Yields the passages of a set; see ``Passages.scan``."""
         after = f"{number}:"
         while True:
-            found = self._read(
+            passages = self._read(
                 f"""MATCH (p:Passage) WHERE p.key > $after AND p.key < $end
                 WITH p ORDER BY p.key LIMIT $limit RETURN {_PASSAGE_COLUMNS}""",
                 {"after": after, "end": f"{number};", "limit": _SCAN_ROWS},
-                whole=number,
+                required_set=number,
             )
-            if found:
-                yield list(found.values())
-            if len(found) < _SCAN_ROWS:
+            if passages:
+                yield list(passages.values())
+            if len(passages) < _SCAN_ROWS:
                 return
-            after = _node_key(number, max(place.key for place in found))
+            after = _node_key(number, max(address.key for address in passages))
 
     def match(
         self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
     ) -> WordMatches:
         """Returns the passages that hold words of a query; see ``Passages.match``."""
-        scope = " ".join(f'"{_set_token(one.number)}"' for one in sets)
+        scope = " ".join(f'"{_set_token(passage_set.number)}"' for passage_set in sets)
 
         def read(tx: neo4j.Transaction) -> WordMatches:
             def count(term: str) -> int:
@@ -197,18 +197,20 @@ class Neo4jPassages:
 
             def find(chosen: Sequence[str], limit: int) -> list[PassageMatch]:
                 # Quoted, and of letters, digits and marks alone: nothing of Lucene's syntax.
-                wanted = " ".join(f'"{term}"' for term in chosen)
+                quoted = " ".join(f'"{term}"' for term in chosen)
                 rows = rows_of(
                     tx,
                     f"""CALL db.index.fulltext.queryNodes('{PASSAGE_INDEX}', $query) YIELD node
                     WITH node AS p ORDER BY right(p.key, 16), p.set LIMIT $limit
                     RETURN p.set, p.key, p.search""",
-                    {"query": f"+({scope}) +({wanted})", "limit": limit},
+                    {"query": f"+({scope}) +({quoted})", "limit": limit},
                 )
                 with decoding("a passage"):
                     return [
-                        PassageMatch(PassagePlace(number, key_of_hex(key)), words.partition(" ")[2])
-                        for number, key, words in rows
+                        PassageMatch(
+                            PassageAddress(set_id, key_of_hex(key)), words.partition(" ")[2]
+                        )
+                        for set_id, key, words in rows
                     ]
 
             return find_matches(sets, terms, count=count, find=find)
@@ -217,35 +219,35 @@ class Neo4jPassages:
             read, access="READ", deadline=deadline, what="searching passages"
         )
 
-    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
-        """Returns passages by their place; see ``Passages.read``."""
+    def read(self, addresses: Sequence[PassageAddress], /) -> dict[PassageAddress, Passage]:
+        """Returns passages by their address; see ``Passages.read``."""
         return self._read(
             f"UNWIND $keys AS key MATCH (p:Passage {{key: key}}) RETURN {_PASSAGE_COLUMNS}",
-            {"keys": [_node_key(place.number, place.key) for place in places]},
+            {"keys": [_node_key(address.number, address.key) for address in addresses]},
         )
 
     def _read(
-        self, query: str, parameters: Mapping[str, Any], *, whole: int | None = None
-    ) -> dict[PassagePlace, Passage]:
+        self, query: str, parameters: Mapping[str, Any], *, required_set: int | None = None
+    ) -> dict[PassageAddress, Passage]:
         """Returns the passages of ``_PASSAGE_COLUMNS``, in their order.
 
         Args:
             query: Returns ``_PASSAGE_COLUMNS``.
             parameters: Of the query.
-            whole: A set that must not be deleted meanwhile.
+            required_set: A set that must not be deleted meanwhile.
         """
 
-        def read(tx: neo4j.Transaction) -> dict[PassagePlace, Passage]:
-            found = dict(_passage_of_row(row) for row in rows_of(tx, query, parameters))
-            if whole is not None and not rows_of(tx, _STAYS, {"number": whole}):
+        def read(tx: neo4j.Transaction) -> dict[PassageAddress, Passage]:
+            passages = dict(_passage_of_row(row) for row in rows_of(tx, query, parameters))
+            if required_set is not None and not rows_of(tx, _STAYS, {"number": required_set}):
                 raise GraphNotFoundError(
                     "these passages of the graph are no longer stored",
                     hint="Ask for them again: others may have taken their place.",
                 )
-            return found
+            return passages
 
         # A whole set takes as long as it takes.
-        deadline = Deadline.none() if whole is not None else None
+        deadline = Deadline.none() if required_set is not None else None
         return self._connection.transaction(
             read, access="READ", deadline=deadline, what="reading passages"
         )
@@ -281,19 +283,19 @@ class Neo4jPassages:
             what="deleting passages",
         )
         # Another process deletes them too: the number of one that is gone meanwhile is null.
-        for number in [number for (number,) in rows if number is not None]:
+        for set_id in [set_id for (set_id,) in rows if set_id is not None]:
             while self._connection.write(
                 """MATCH (p:Passage) WHERE p.key >= $start AND p.key < $end
                 WITH p LIMIT $limit DELETE p RETURN count(*)""",
-                start=f"{number}:",
-                end=f"{number};",
+                start=f"{set_id}:",
+                end=f"{set_id};",
                 limit=_DROPPED_ROWS,
                 what="deleting passages",
             )[0][0]:
                 pass
             self._connection.write(
                 "MATCH (s:PassageSet {number: $number, state: 'dropping'}) DELETE s",
-                number=number,
+                number=set_id,
                 what="deleting passages",
             )
 
@@ -390,7 +392,7 @@ class Neo4jPassageSession(HeldSet):
                 SET o.state = 'dropping'""",
                 {"number": self._number},
             )
-            found = rows_of(
+            rows = rows_of(
                 tx,
                 f"""MATCH (s:PassageSet {{number: $number}}) SET s += $fields
                 RETURN {_SET_COLUMNS}""",
@@ -409,7 +411,7 @@ class Neo4jPassageSession(HeldSet):
                     },
                 },
             )
-            return set_of_row(found[0])
+            return set_of_row(rows[0])
 
         published = self._connection.transaction(flip, what="publishing passages")
         self._ended = True
@@ -421,12 +423,12 @@ class Neo4jPassageSession(HeldSet):
 
         def mark(tx: neo4j.Transaction) -> None:
             # The token stays, so that a second run, after a lost reply, finds its own.
-            found = rows_of(
+            rows = rows_of(
                 tx,
                 f"{_HELD} SET s.state = 'dropping' RETURN s.number",
                 {"number": self._number, "token": self._token},
             )
-            if not found:
+            if not rows:
                 raise taken_over()
 
         self._connection.transaction(mark, what="throwing passages away")
@@ -443,13 +445,13 @@ class Neo4jPassageSession(HeldSet):
 
     def _renew(self, tx: neo4j.Transaction) -> None:
         self._require_open()
-        found = rows_of(
+        rows = rows_of(
             tx,
             f"""{_HELD} AND s.state = 'loading'
             SET s.lease_until = timestamp() + $lease_ms RETURN s.number""",
             {"number": self._number, "token": self._token, "lease_ms": self._lease_ms},
         )
-        if not found:
+        if not rows:
             raise taken_over()
 
 
@@ -464,12 +466,12 @@ def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, 
 
 
 @decodes("a passage")
-def _passage_of_row(row: list[Any]) -> tuple[PassagePlace, Passage]:
+def _passage_of_row(row: list[Any]) -> tuple[PassageAddress, Passage]:
     """Returns the passage of ``_PASSAGE_COLUMNS`` and its place."""
     number, key, id_, title, source, text, entity = row
     if None in (number, id_, title, source, text):
         raise ValueError("it lacks a value")
-    return PassagePlace(number, key_of_hex(key)), Passage(id_, title, source, text, entity)
+    return PassageAddress(number, key_of_hex(key)), Passage(id_, title, source, text, entity)
 
 
 def _node_key(number: int, key: int) -> str:

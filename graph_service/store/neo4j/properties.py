@@ -62,19 +62,19 @@ def _value(value: object) -> Value | None:
             if value.srid in WGS84:
                 longitude, latitude, *height = value
                 return Coordinates(latitude, longitude, height[0] if height else None)
-            place = {"srid": value.srid, "coordinates": list(value)}
-            return UnknownValue("point", orjson.dumps(place, option=orjson.OPT_SORT_KEYS).decode())
+            point = {"srid": value.srid, "coordinates": list(value)}
+            return UnknownValue("point", orjson.dumps(point, option=orjson.OPT_SORT_KEYS).decode())
         case _:
             return None
 
 
 def _moment(value: neo4j.time.DateTime) -> Value:
     text = value.iso_format()
-    found = _CLOCK.search(text)
+    clock = _CLOCK.search(text)
     offset = value.utcoffset()
     minutes = 0 if offset is None else offset.total_seconds() / 60
-    if found is None or text[found.end() : found.end() + 1].isdigit() or minutes % 1:
+    if clock is None or text[clock.end() : clock.end() + 1].isdigit() or minutes % 1:
         # Parts of a second, or of a minute of the zone, have no place in Wikibase's times.
         return StringValue(text, XSD + "dateTime")
     day = f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
-    return Time(f"{day}T{found[1]}Z", 14, timezone=int(minutes))
+    return Time(f"{day}T{clock[1]}Z", 14, timezone=int(minutes))

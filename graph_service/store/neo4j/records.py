@@ -77,13 +77,13 @@ class Neo4jRecords:
         """Writes a record; over one of the version ``replaced`` alone, unless that is None."""
         version = secrets.token_hex(8)
         apart = len(parts) > 1
-        for place, data in enumerate(parts if apart else ()):
+        for index, data in enumerate(parts if apart else ()):
             self._connection.write(
                 """MERGE (p:GraphRecordPart {record: $id, version: $version, place: $place})
                 SET p.data = $data""",
                 id=fields["id"],
                 version=version,
-                place=place,
+                place=index,
                 data=data,
                 what="saving a record",
             )
@@ -102,13 +102,13 @@ class Neo4jRecords:
                 raise _RefusedError
             if "name_id" in fields and _has_name(tx, fields):
                 raise _RefusedError
-            found = rows_of(
+            stored_parts = rows_of(
                 tx,
                 """MATCH (p:GraphRecordPart {record: $id, version: $version})
                 RETURN count(p)""",
                 {"id": fields["id"], "version": version},
             )[0][0]
-            if found != (len(parts) if apart else 0):
+            if stored_parts != (len(parts) if apart else 0):
                 raise _OvertakenError
             data = None if apart or not parts else parts[0]
             try:
@@ -214,9 +214,9 @@ def _has_name(tx: neo4j.Transaction, fields: Mapping[str, Any]) -> bool:
 def delete_records(tx: neo4j.Transaction, ids: list[str], /) -> int:
     """Deletes records with their parts; returns how many there were."""
     rows_of(tx, "UNWIND $ids AS id MATCH (p:GraphRecordPart {record: id}) DELETE p", {"ids": ids})
-    found = rows_of(
+    rows = rows_of(
         tx,
         "UNWIND $ids AS id MATCH (r:GraphRecord {id: id}) DELETE r RETURN count(*)",
         {"ids": ids},
     )
-    return int(found[0][0]) if found else 0
+    return int(rows[0][0]) if rows else 0

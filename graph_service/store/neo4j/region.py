@@ -76,10 +76,10 @@ class _Neighbours:
         self._deadline = deadline
         self._names: dict[str, str] = {}
 
-    def starts(self, ids: Sequence[str]) -> list[str]:
-        wanted = {f"{self._edition}:{hex_key(key64(id_))}": id_ for id_ in ids}
-        rows = rows_of(self._tx, _IDS, {"keys": list(wanted)})
-        self._names = {key: id_ for key, id_ in rows if wanted[key] == id_}
+    def start_nodes(self, ids: Sequence[str]) -> list[str]:
+        ids_by_key = {f"{self._edition}:{hex_key(key64(id_))}": id_ for id_ in ids}
+        rows = rows_of(self._tx, _IDS, {"keys": list(ids_by_key)})
+        self._names = {key: id_ for key, id_ in rows if ids_by_key[key] == id_}
         return list(self._names)
 
     def degrees(self, nodes: Sequence[str]) -> dict[str, int]:
@@ -92,16 +92,16 @@ class _Neighbours:
     def edges_at(
         self, nodes: Sequence[str], first: int, last: int
     ) -> dict[int, ReachedEdge[str, list[Any]]]:
-        found: dict[int, ReachedEdge[str, list[Any]]] = {}
+        edges: dict[int, ReachedEdge[str, list[Any]]] = {}
         for keys in in_chunks(nodes, NODES_A_QUERY):
             self._deadline.check("reading a neighbourhood")
             parameters = {"keys": list(keys), "first": first, "last": last, **self._filters}
             for *row, head, tail in rows_of(self._tx, _HOP, parameters):
-                found[row[0]] = ReachedEdge(row, head, tail)
+                edges[row[0]] = ReachedEdge(row, head, tail)
                 self._names.setdefault(head, row[2])
                 if tail is not None:
                     self._names.setdefault(tail, row[5])
-        return found
+        return edges
 
     def count(self, nodes: Sequence[str]) -> int:
         count = 0
@@ -124,8 +124,8 @@ def read_relations(
 ) -> dict[str, frozenset[str]]:
     """Returns the relations of heads; see ``GraphReader.relations_of``."""
     heads = {f"{edition}:{hex_key(key64(id_))}": id_ for id_ in ids}
-    found: dict[str, frozenset[str]] = {}
+    by_head: dict[str, frozenset[str]] = {}
     for keys in in_chunks(list(heads), NODES_A_QUERY):
         for key, relations in rows_of(tx, _RELATIONS, {"keys": list(keys)}):
-            found[heads[key]] = frozenset(relations)
-    return found
+            by_head[heads[key]] = frozenset(relations)
+    return by_head

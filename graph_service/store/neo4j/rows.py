@@ -91,7 +91,7 @@ def journal_rows(encoded: EncodedStatements, /) -> Rows:
     journal["key"] = journal["tail"] = encoded.keys
     journal["tail"][~is_literal] = [tail for tail in encoded.tails if tail is not None]
     journal["head"] = encoded.heads
-    journal["relation"] = np.array([key64(one) for one in encoded.relation_ids])[encoded.relations]
+    journal["relation"] = np.array([key64(id_) for id_ in encoded.relation_ids])[encoded.relations]
     journal["edge"], journal["content"] = words_of(encoded.edges), words_of(encoded.contents)
     journal["flags"] = np.where(is_literal, LITERAL, 0) | np.array(encoded.ranks) << RANK_SHIFT
     return journal
@@ -126,7 +126,7 @@ def entity_properties(entity: Entity, key: int, edition: str, /) -> dict[str, An
         raise InputError(f"a term of {entity.id!r} holds a lone surrogate: {error}") from error
     if "\\u0000" in terms and holds_nul(orjson.loads(terms)):
         raise InputError(f"a term of {entity.id!r} holds a NUL character")
-    properties = bare_properties(entity.id, key, edition)
+    properties = mentioned_properties(entity.id, key, edition)
     properties |= {"kind": entity.kind.value, "terms": terms, "bare": None}
     if entity.redirect is not None:
         checked_key(entity.redirect, "the target of a redirect")
@@ -140,7 +140,7 @@ def entity_properties(entity: Entity, key: int, edition: str, /) -> dict[str, An
     return properties
 
 
-def bare_properties(id_: str, key: int, edition: str, /) -> dict[str, Any]:
+def mentioned_properties(id_: str, key: int, edition: str, /) -> dict[str, Any]:
     """Returns the properties of the node of an entity that is only mentioned."""
     short = short_id(id_)
     properties: dict[str, Any] = {
@@ -167,8 +167,8 @@ def _label(entity: Entity) -> str | None:
 @decodes("an entity")
 def entity_of_row(row: list[Any], /) -> Entity:
     """Returns the entity of ``ENTITY_COLUMNS``."""
-    _, id_, kind, redirect, terms, bare, named = row
-    if bare:
+    _, id_, kind, redirect, terms, is_mentioned, named = row
+    if is_mentioned:
         return Entity(id_, standing=Standing.MENTIONED)
     standing = Standing.NAMED if named else Standing.DESCRIBED
     return decode_entity(id_, kind, redirect, terms, standing=standing)

@@ -55,20 +55,20 @@ def scan_sorted(
     """
     statements = read_statement_rows(connection, edition)
     keys = array("q")
-    ends = array("q", [0])
+    offsets = array("q", [0])
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
         for rows in _by_head(connection, edition, statements, columns):
             encoded = [orjson.dumps(row) for row in rows]
             keys.extend(row[0] for row in rows)
             for data in encoded:
-                ends.append(ends[-1] + len(data))
+                offsets.append(offsets[-1] + len(data))
             spool.write(b"".join(encoded))
         order = np.argsort(np.frombuffer(keys, dtype=np.int64), kind="stable").tolist()
         for start in range(0, len(order), SCAN_ROWS):
             chunk = []
-            for place in order[start : start + SCAN_ROWS]:
-                spool.seek(ends[place])
-                chunk.append(make(orjson.loads(spool.read(ends[place + 1] - ends[place]))))
+            for index in order[start : start + SCAN_ROWS]:
+                spool.seek(offsets[index])
+                chunk.append(make(orjson.loads(spool.read(offsets[index + 1] - offsets[index]))))
             yield chunk
 
 
@@ -95,8 +95,8 @@ def relation_keys(connection: Connection, edition: str, /) -> list[int]:
         return keys
     # Loaded before editions kept them.
     statements = read_statement_rows(connection, edition)
-    found: list[int] = np.unique(statements["relation"]).tolist()
-    return found
+    distinct: list[int] = np.unique(statements["relation"]).tolist()
+    return distinct
 
 
 def build_graph(connection: Connection, info: GraphInfo, /) -> KnowledgeGraph:
@@ -123,15 +123,15 @@ def _chunks(connection: Connection, edition: str, statements: Rows) -> Iterator[
     columns = "collect(r.key), collect(r.id), collect(b.value)"
     for [(own_keys, ids, values)] in _by_head(connection, edition, statements, columns):
         read_keys = np.array(own_keys, dtype=np.int64)
-        found = statements[np.searchsorted(keys, read_keys)]
-        literal = (found["flags"] & LITERAL) != 0
+        stored = statements[np.searchsorted(keys, read_keys)]
+        literal = (stored["flags"] & LITERAL) != 0
         yield EdgeChunk(
             statement_keys=read_keys,
-            head_keys=found["head"].copy(),
-            relation_keys=found["relation"].copy(),
-            tail_keys=np.where(literal, 0, found["tail"]),
+            head_keys=stored["head"].copy(),
+            relation_keys=stored["relation"].copy(),
+            tail_keys=np.where(literal, 0, stored["tail"]),
             is_literal=literal,
-            ranks=(found["flags"] >> RANK_SHIFT).astype(np.uint8),
+            ranks=(stored["flags"] >> RANK_SHIFT).astype(np.uint8),
             statement_ids=pack_texts(ids),
             values=pack_texts(values),
         )

@@ -47,7 +47,7 @@ _PASSAGE_STATEMENTS = (
     f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n.search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
 )
-_SPARE_STATEMENTS = (
+_UNUSED_NAME_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_spare_name IF NOT EXISTS "
     "FOR (n:SpareName) REQUIRE n.key IS UNIQUE",
 )
@@ -72,7 +72,7 @@ STATEMENTS = (
     "CREATE CONSTRAINT graph_service_meta IF NOT EXISTS "
     "FOR (n:GraphServiceMeta) REQUIRE n.id IS UNIQUE",
     "CREATE INDEX graph_service_entity_id IF NOT EXISTS FOR (n:Entity) ON (n.graph, n.id)",
-    *_SPARE_STATEMENTS,
+    *_UNUSED_NAME_STATEMENTS,
     *_NAME_STATEMENTS,
     "CREATE INDEX graph_service_same_as IF NOT EXISTS FOR (n:SameAs) ON (n.key)",
     "CREATE INDEX graph_service_same_as_target IF NOT EXISTS FOR (n:SameAs) ON (n.target)",
@@ -89,7 +89,7 @@ _DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finis
     SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
 _MIGRATIONS = {
     1: _PASSAGE_STATEMENTS,
-    2: (*_SPARE_STATEMENTS, _DROP_UNFINISHED),
+    2: (*_UNUSED_NAME_STATEMENTS, _DROP_UNFINISHED),
     3: _NAME_STATEMENTS,
 }
 """From version ``n`` to ``n + 1``; each may be run again."""
@@ -239,17 +239,17 @@ def assign_types(
     Raises:
         KeyCollisionError: Two relations have the same key.
     """
-    wanted = {key64(relation): relation for relation in relations}
+    by_key = {key64(relation): relation for relation in relations}
     find = "UNWIND $keys AS key MATCH (r:Relation {key: key}) RETURN r.key, r.id, r.type"
 
     def known(rows: list[list[Any]]) -> dict[str, str]:
         for key, id_, _ in rows:
-            if wanted[key] != id_:
-                raise KeyCollisionError(f"relations {wanted[key]!r} and {id_!r} share a key")
+            if by_key[key] != id_:
+                raise KeyCollisionError(f"relations {by_key[key]!r} and {id_!r} share a key")
         return {id_: type_ for _, id_, type_ in rows}
 
-    types = known(connection.read(find, keys=list(wanted)))
-    if len(types) == len(wanted):
+    types = known(connection.read(find, keys=list(by_key)))
+    if len(types) == len(by_key):
         return types
 
     def name_them(tx: neo4j.Transaction) -> dict[str, str]:
@@ -258,8 +258,8 @@ def assign_types(
             "MATCH (m:GraphServiceMeta {id: 'schema'}) SET m.named_at = timestamp()",
             {},
         )
-        found = known(rows_of(tx, find, {"keys": list(wanted)}))
-        new = sorted(set(wanted.values()) - set(found), key=key64)
+        existing = known(rows_of(tx, find, {"keys": list(by_key)}))
+        new = sorted(set(by_key.values()) - set(existing), key=key64)
         names = {relation: type_name(relation) for relation in new}
         taken = {
             row[0]
@@ -300,6 +300,6 @@ def assign_types(
             "MATCH (e:GraphEdition {id: $edition}) SET e.new_types = $made",
             {"edition": edition, "made": made},
         )
-        return found | {row["id"]: row["type"] for row in created}
+        return existing | {row["id"]: row["type"] for row in created}
 
     return connection.transaction(name_them, what="naming relationship types")

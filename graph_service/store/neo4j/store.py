@@ -33,11 +33,7 @@ from graph_service.store.lookup import (
     names_of_same,
     same_as_these,
 )
-from graph_service.store.names import (
-    graph_not_found,
-    graph_of,
-    require_graph_name,
-)
+from graph_service.store.names import graph_of, require_graph_name, unknown_graph
 from graph_service.store.neo4j.browse import count_relations, read_overview, read_statements
 from graph_service.store.neo4j.driver import (
     CONNECT_TIMEOUT_S,
@@ -54,7 +50,7 @@ from graph_service.store.neo4j.editions import (
     require_published,
 )
 from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
-from graph_service.store.neo4j.journal import PLACE_ROW, key_page, unpack
+from graph_service.store.neo4j.journal import HEAD_ROW, key_page, unpack
 from graph_service.store.neo4j.load import (
     INFO_COLUMNS,
     INFO_WIDTH,
@@ -89,7 +85,7 @@ from graph_service.store.neo4j.schema import (
     search_token,
 )
 from graph_service.store.protocol import EntityLookup, Inspected
-from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
+from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, token_queries
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
 T = TypeVar("T")
@@ -154,7 +150,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
                 {"name": name},
             )
             if not rows:
-                raise graph_not_found(name, published_names(tx))
+                raise unknown_graph(name, published_names(tx))
             info, load = rows[-1][:INFO_WIDTH], rows[-1][INFO_WIDTH:]
             unfinished = None if set(load) == {None} else _unfinished_of_row(load)
             return replace(info_of_row(info), unfinished=unfinished)
@@ -208,28 +204,28 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
 
     def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
         """Returns entities by id; see ``GraphReader.entities``."""
-        wanted = list(dict.fromkeys(ids))
+        distinct = list(dict.fromkeys(ids))
 
         def read(tx: neo4j.Transaction) -> dict[str, Entity]:
-            found = _entities_by_id(tx, edition, wanted)
-            lost = [id_ for id_ in wanted if id_ not in found]
+            by_id = _entities_by_id(tx, edition, distinct)
+            lost = [id_ for id_ in distinct if id_ not in by_id]
             if lost:
-                found.update(_entities_same_as(tx, edition, lost))
-            return follow_redirects(found, lambda targets: _entities_by_id(tx, edition, targets))
+                by_id.update(_entities_same_as(tx, edition, lost))
+            return follow_redirects(by_id, lambda targets: _entities_by_id(tx, edition, targets))
 
         reached = self._read(edition, read, what="reading entities")
         return EntityLookup(
-            found={id_: reached[id_] for id_ in wanted if id_ in reached},
-            missing=tuple(id_ for id_ in wanted if id_ not in reached),
+            entities={id_: reached[id_] for id_ in distinct if id_ in reached},
+            missing=tuple(id_ for id_ in distinct if id_ not in reached),
         )
 
     def statements(self, edition: str, ids: Sequence[str], /) -> dict[str, Statement]:
         """Returns whole statements by id; see ``GraphReader.statements``."""
-        wanted = {key64(id_): id_ for id_ in ids}
+        ids_by_key = {key64(id_): id_ for id_ in ids}
 
         def read(tx: neo4j.Transaction) -> dict[str, Statement]:
-            found: dict[str, Statement] = {}
-            by_head = _heads_of(tx, edition, wanted)
+            statements: dict[str, Statement] = {}
+            by_head = _heads_of(tx, edition, ids_by_key)
             for portion in in_chunks(list(by_head.items()), IDS_A_QUERY):
                 rows = rows_of(
                     tx,
@@ -242,11 +238,11 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
                         ]
                     },
                 )
-                found.update((row[1], statement_of_row(row)) for row in rows)
-            return found
+                statements.update((row[1], statement_of_row(row)) for row in rows)
+            return statements
 
-        found = self._read(edition, read, what="reading statements")
-        return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+        statements = self._read(edition, read, what="reading statements")
+        return {id_: statements[id_] for id_ in dict.fromkeys(ids) if id_ in statements}
 
     def statements_of(
         self,
@@ -360,8 +356,8 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
                 {"keys": keys},
             )
             ids = sorted((row[0] for row in rows), key=key64)
-            found = _entities_by_id(tx, edition, ids)
-            return [found.get(id_, Entity(id_)) for id_ in ids]
+            entities = _entities_by_id(tx, edition, ids)
+            return [entities.get(id_, Entity(id_)) for id_ in ids]
 
         return self._read(edition, read, what="reading the relations")
 
@@ -399,27 +395,27 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
         deadline: Deadline | None = None,
     ) -> list[SearchHit]:
         """Returns entities by name; see ``GraphReader.search`` and ``store.search``."""
-        sought = wanted_of(query, prefix=prefix)
+        sought = token_queries(query, prefix=prefix)
 
         def read(tx: neo4j.Transaction) -> list[Entity]:
             candidates: dict[str, Entity] = {}
-            for turn, wanted in enumerate(sought):
+            for turn, token_query in enumerate(sought):
                 if turn == 1 and are_enough([*candidates.values()], query, limit=limit):
                     break
                 # Quoted, or lower case of letters, digits and marks: nothing of Lucene's syntax.
-                parts = [f'+"{token}"' for token in (search_token(edition), *wanted.tokens)]
-                if wanted.begins:
-                    parts.append(f"+{wanted.begins}*")
-                given = {"query": " ".join(parts), "limit": CANDIDATE_LIMIT}
-                for row in rows_of(tx, _SEARCH, given):
+                parts = [f'+"{token}"' for token in (search_token(edition), *token_query.tokens)]
+                if token_query.begins:
+                    parts.append(f"+{token_query.begins}*")
+                parameters = {"query": " ".join(parts), "limit": CANDIDATE_LIMIT}
+                for row in rows_of(tx, _SEARCH, parameters):
                     if row[0] not in candidates:
                         candidates[row[0]] = entity_of_row(row)
             return [*candidates.values()]
 
-        found = self._read(edition, read, deadline=deadline, what="searching")
+        entities = self._read(edition, read, deadline=deadline, what="searching")
         if not sought:
             return []
-        return rank_hits(found, query, languages=languages, limit=limit, prefix=prefix)
+        return rank_hits(entities, query, languages=languages, limit=limit, prefix=prefix)
 
     def begin_load(
         self,
@@ -479,7 +475,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
             if name not in known and held is None:
                 if marked:
                     return
-                raise graph_not_found(name, known)
+                raise unknown_graph(name, known)
             marked = True
             rows_of(
                 tx,
@@ -488,8 +484,8 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
                 {"name": name},
             )
             rows_of(tx, "MATCH (g:Graph {name: $name}) DELETE g", {"name": name})
-            found = rows_of(tx, "MATCH (r:GraphRecord {graph: $name}) RETURN r.id", {"name": name})
-            delete_records(tx, [row[0] for row in found])
+            rows = rows_of(tx, "MATCH (r:GraphRecord {graph: $name}) RETURN r.id", {"name": name})
+            delete_records(tx, [row[0] for row in rows])
             mark_passages(tx, name)
 
         self._connection.transaction(mark, what="deleting a graph")
@@ -606,21 +602,21 @@ def _unfinished_of_row(row: list[Any]) -> UnfinishedLoad:
 
 def _entities_by_id(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
     keys = [f"{edition}:{hex_key(key64(id_))}" for id_ in ids]
-    found = _entities_by_key(tx, keys)
-    wanted = set(ids)
-    return {entity.id: entity for entity in found if entity.id in wanted}
+    entities = _entities_by_key(tx, keys)
+    requested = set(ids)
+    return {entity.id: entity for entity in entities if entity.id in requested}
 
 
 def _entities_by_key(tx: neo4j.Transaction, keys: Sequence[str]) -> list[Entity]:
-    found: list[Entity] = []
+    entities: list[Entity] = []
     for portion in in_chunks(keys, IDS_A_QUERY):
         rows = rows_of(
             tx,
             f"UNWIND $keys AS key MATCH (n:Entity {{key: key}}) RETURN {ENTITY_COLUMNS}",
             {"keys": list(portion)},
         )
-        found += [entity_of_row(row) for row in rows]
-    return found
+        entities += [entity_of_row(row) for row in rows]
+    return entities
 
 
 def _entities_same_as(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
@@ -652,9 +648,9 @@ def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> d
             {"pages": list(portion)},
         )
         for page, data in rows:
-            places = unpack(data, PLACE_ROW)
+            heads = unpack(data, HEAD_ROW)
             for key in pages[page]:
-                place = int(places["key"].searchsorted(key))
-                if place < len(places) and int(places["key"][place]) == key:
-                    by_head.setdefault(int(places["head"][place]), []).append(key)
+                index = int(heads["key"].searchsorted(key))
+                if index < len(heads) and int(heads["key"][index]) == key:
+                    by_head.setdefault(int(heads["head"][index]), []).append(key)
     return by_head

@@ -18,7 +18,7 @@ import neo4j
 
 GRACE_S = 1.0
 """How long after its time limit the server may still say that it stopped a query, seconds."""
-ASK_S = 5.0
+PROBE_S = 5.0
 """How long a read waits before the server is asked whether it answers at all, and how often."""
 _LOOK_S = 0.25
 
@@ -29,7 +29,7 @@ class _Watched:
 
     session: neo4j.Session
     began: float
-    ends: float
+    deadline: float
 
 
 class Watchdog:
@@ -46,8 +46,8 @@ class Watchdog:
         self._watched: dict[int, _Watched] = {}
         self._next = 0
         self._thread: threading.Thread | None = None
-        self._asking: threading.Thread | None = None
-        self._next_ask = 0.0
+        self._probing: threading.Thread | None = None
+        self._next_probe = 0.0
 
     @contextlib.contextmanager
     def limit(self, session: neo4j.Session, seconds: float, /) -> Iterator[None]:
@@ -77,34 +77,34 @@ class Watchdog:
                     return
                 now = time.monotonic()
                 self._cut_all(_is_over)
-                if now >= self._next_ask and any(map(_waits_long, self._watched.values())):
-                    self._next_ask = now + ASK_S
+                if now >= self._next_probe and any(map(_waits_long, self._watched.values())):
+                    self._next_probe = now + PROBE_S
                     # Another thread: this one ends what it asks, too.
-                    if self._asking is None or not self._asking.is_alive():
-                        self._asking = threading.Thread(
-                            target=self._ask, name="neo4j-ask", daemon=True
+                    if self._probing is None or not self._probing.is_alive():
+                        self._probing = threading.Thread(
+                            target=self._probe, name="neo4j-ask", daemon=True
                         )
-                        self._asking.start()
+                        self._probing.start()
             time.sleep(_LOOK_S)
 
-    def _ask(self) -> None:
+    def _probe(self) -> None:
         """Cuts what has waited for long, if the server does not answer."""
         if not self._answers():
             with self._changed:
                 self._cut_all(_waits_long)
 
     def _cut_all(self, is_over: Callable[[_Watched], bool]) -> None:
-        over = [number for number, watched in self._watched.items() if is_over(watched)]
-        for number in over:
-            _cut(self._watched.pop(number).session)
+        over = [session_id for session_id, watched in self._watched.items() if is_over(watched)]
+        for session_id in over:
+            _cut(self._watched.pop(session_id).session)
 
 
 def _is_over(watched: _Watched) -> bool:
-    return time.monotonic() > watched.ends
+    return time.monotonic() > watched.deadline
 
 
 def _waits_long(watched: _Watched) -> bool:
-    return time.monotonic() - watched.began >= ASK_S
+    return time.monotonic() - watched.began >= PROBE_S
 
 
 def _cut(session: neo4j.Session) -> None:
@@ -113,7 +113,7 @@ def _cut(session: neo4j.Session) -> None:
     The driver offers no way to it; what a test of silence needs of it are its own names.
     """
     connection = getattr(session, "_connection", None)
-    bare = getattr(getattr(connection, "socket", None), "_socket", None)
-    if bare is not None:
+    raw_socket = getattr(getattr(connection, "socket", None), "_socket", None)
+    if raw_socket is not None:
         with contextlib.suppress(OSError):
-            bare.shutdown(socket.SHUT_RDWR)
+            raw_socket.shutdown(socket.SHUT_RDWR)

@@ -149,8 +149,8 @@ class TailIds(dict[str, str | None]):
 
     def __missing__(self, encoded: str) -> str | None:
         value = stored_value(encoded) if encoded.startswith('["e",') else None
-        self[encoded] = found = value.id if isinstance(value, EntityValue) else None
-        return found
+        self[encoded] = id_ = value.id if isinstance(value, EntityValue) else None
+        return id_
 
 
 def chunks_of_rows(
@@ -214,18 +214,18 @@ def chunks_of_entities(
 ) -> Iterator[EntityChunk]:
     """Returns entities as columns; appends the columns of their names to ``names``."""
     for chunk in entities:
-        found: list[tuple[int, int, bool]] = []
+        name_rows: list[tuple[int, int, bool]] = []
         longest = 0
         keys = [entity.key for entity in chunk]
         for key, entity in zip(keys, chunk, strict=True):
             of_names, words = name_keys(entity)
             longest = max(longest, words)
-            found.extend((name_key, key, is_alias) for name_key, is_alias in of_names)
+            name_rows.extend((name_key, key, is_alias) for name_key, is_alias in of_names)
         names.append(
             NameChunk(
-                np.array([row[0] for row in found], dtype=np.int64),
-                np.array([row[1] for row in found], dtype=np.int64),
-                np.array([row[2] for row in found], dtype=np.bool_),
+                np.array([row[0] for row in name_rows], dtype=np.int64),
+                np.array([row[1] for row in name_rows], dtype=np.int64),
+                np.array([row[2] for row in name_rows], dtype=np.bool_),
                 longest,
             )
         )
@@ -234,9 +234,9 @@ def chunks_of_entities(
             ids=pack_texts(entity.id for entity in chunk),
             kinds=np.array([KIND_OF_NODE[entity.kind] for entity in chunk], dtype=np.uint8),
             is_redirect=np.array([entity.redirect is not None for entity in chunk], dtype=np.bool_),
-            labels=[(place, entity.labels) for place, entity in enumerate(chunk) if entity.labels],
+            labels=[(index, entity.labels) for index, entity in enumerate(chunk) if entity.labels],
             same_as=[
-                (place, entity.same_as) for place, entity in enumerate(chunk) if entity.same_as
+                (index, entity.same_as) for index, entity in enumerate(chunk) if entity.same_as
             ],
         )
 
@@ -352,8 +352,8 @@ class _Edges:
         for chunk in chunks:
             tails = np.zeros(len(chunk.tail_keys), dtype=np.int32)
             linked = ~chunk.is_literal
-            tails[linked] = _places(nodes.keys, chunk.tail_keys[linked], info)
-            heads = _places(nodes.keys, chunk.head_keys, info)
+            tails[linked] = _positions(nodes.keys, chunk.tail_keys[linked], info)
+            heads = _positions(nodes.keys, chunk.head_keys, info)
             parts: tuple[npt.NDArray[np.generic], ...] = (
                 chunk.statement_keys,
                 heads,
@@ -377,10 +377,10 @@ class _Edges:
 
     def _numbers(self, keys: Int64) -> Int32:
         """Returns the relations' numbers, given as they first come."""
-        found, places = np.unique(keys, return_inverse=True)
+        distinct, inverse = np.unique(keys, return_inverse=True)
         numbers = self._relation_numbers
-        own = [numbers.setdefault(key, len(numbers)) for key in found.tolist()]
-        return np.array(own, dtype=np.int32)[places]
+        own = [numbers.setdefault(key, len(numbers)) for key in distinct.tolist()]
+        return np.array(own, dtype=np.int32)[inverse]
 
     def sort(self) -> Int64:
         """Puts the statements in order of their edges' numbers, the values of literals in order of
@@ -419,8 +419,8 @@ class _Edges:
         self.ranks = self.ranks[order]
 
 
-def _column(columns: list[list[npt.NDArray[np.generic]]], place: int, dtype: type) -> npt.NDArray:  # type: ignore[type-arg]
-    parts = columns[place]
+def _column(columns: list[list[npt.NDArray[np.generic]]], index: int, dtype: type) -> npt.NDArray:  # type: ignore[type-arg]
+    parts = columns[index]
     joined = np.concatenate(parts) if parts else np.zeros(0)
     parts.clear()
     return joined.astype(dtype, copy=False)
@@ -459,9 +459,9 @@ def _renumbered(labels: Mapping[str, LabelColumn], new_numbers: Int32) -> dict[s
     made: dict[str, LabelColumn] = {}
     for language, column in labels.items():
         nodes = new_numbers[column.index]
-        kept = np.flatnonzero(nodes >= 0)
-        if len(kept):
-            made[language] = LabelColumn(nodes[kept], reorder_texts(column.texts, kept))
+        selected = np.flatnonzero(nodes >= 0)
+        if len(selected):
+            made[language] = LabelColumn(nodes[selected], reorder_texts(column.texts, selected))
     return made
 
 
@@ -481,10 +481,10 @@ class _Nodes:
             kind_parts.append(chunk.kinds)
             redirect_parts.append(chunk.is_redirect)
             ids.extend(chunk.ids)
-            for place, terms in chunk.labels:
-                labels.add(count + place, terms)
-            for place, others in chunk.same_as:
-                same_owners.extend([chunk.keys[place]] * len(others))
+            for index, terms in chunk.labels:
+                labels.add(count + index, terms)
+            for index, others in chunk.same_as:
+                same_owners.extend([chunk.keys[index]] * len(others))
                 same_keys.extend(map(key64, others))
             count += len(chunk.keys)
         all_keys = np.concatenate(key_parts)
@@ -508,22 +508,22 @@ class _Nodes:
         stays = ~self._moved
         stays[edges.heads] = True
         stays[edges.tails[~edges.is_literal]] = True
-        kept = np.flatnonzero(stays)
+        staying = np.flatnonzero(stays)
         new_numbers = np.full(len(stays), -1, dtype=np.int32)
-        new_numbers[kept] = np.arange(len(kept), dtype=np.int32)
+        new_numbers[staying] = np.arange(len(staying), dtype=np.int32)
         edges.heads, edges.tails = new_numbers[edges.heads], new_numbers[edges.tails]
-        self.keys, self.kinds = self.keys[kept], self.kinds[kept]
-        self.ids = reorder_texts(self.ids, kept)
+        self.keys, self.kinds = self.keys[staying], self.kinds[staying]
+        self.ids = reorder_texts(self.ids, staying)
         self.labels = _renumbered(self.labels, new_numbers)
 
     def labels_of(self, relation_keys: Int64) -> dict[str, LabelColumn]:
         """Returns the labels of relations, by their numbers."""
         keys = self._all_keys
         numbers = np.full(len(keys), -1, dtype=np.int32)
-        places = np.searchsorted(keys, relation_keys)
-        found = np.flatnonzero(places < len(keys))
-        found = found[keys[places[found]] == relation_keys[found]]
-        numbers[places[found]] = found
+        positions = np.searchsorted(keys, relation_keys)
+        present = np.flatnonzero(positions < len(keys))
+        present = present[keys[positions[present]] == relation_keys[present]]
+        numbers[positions[present]] = present
         return _renumbered(self._all_labels, numbers)
 
     def same_as(self) -> SameAs:
@@ -532,9 +532,9 @@ class _Nodes:
         stays = ~np.isin(owners, self._moved_keys)
         pairs = np.unique(np.stack((owners[stays], named[stays]), axis=1), axis=0)
         owners, named = pairs[:, 0], pairs[:, 1]
-        keys, place, count = np.unique(named, return_inverse=True, return_counts=True)
+        keys, inverse, count = np.unique(named, return_inverse=True, return_counts=True)
         is_node = np.isin(keys, self.keys) & ~np.isin(keys, self._moved_keys)
-        shared = (is_node | (count > 1))[place]
+        shared = (is_node | (count > 1))[inverse]
         nodes = np.searchsorted(self.keys, owners[shared]).astype(np.int32)
         return SameAs.build(nodes, named[shared].copy())
 
@@ -553,16 +553,16 @@ def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:
     return NameIndex(keys[first], nodes[first], is_alias[first], longest)
 
 
-def _places(keys: Int64, wanted: Int64, info: GraphInfo) -> Int32:
-    places = np.searchsorted(keys, wanted)
-    if len(wanted) and (
-        not len(keys) or not bool(np.all(keys[np.minimum(places, len(keys) - 1)] == wanted))
+def _positions(keys: Int64, sought: Int64, info: GraphInfo) -> Int32:
+    positions = np.searchsorted(keys, sought)
+    if len(sought) and (
+        not len(keys) or not bool(np.all(keys[np.minimum(positions, len(keys) - 1)] == sought))
     ):
         raise StoreCorruptError(
             f"a statement of {info.edition} names an entity that the store lacks",
             hint="Load the graph again with --replace.",
         )
-    return places.astype(np.int32)
+    return positions.astype(np.int32)
 
 
 def _literal_kinds(values: StringTable) -> Uint8:
@@ -570,9 +570,9 @@ def _literal_kinds(values: StringTable) -> Uint8:
     kinds = np.full(len(values), NodeKind.LITERAL, dtype=np.uint8)
     lengths = np.diff(values.offsets)
     for text, kind in ((b'["some"]', NodeKind.SOMEVALUE), (b'["none"]', NodeKind.NOVALUE)):
-        places = np.flatnonzero(lengths == len(text))
-        starts = values.offsets[places]
-        bytes_there = values.data[starts[:, None] + np.arange(len(text))]
+        candidates = np.flatnonzero(lengths == len(text))
+        begins = values.offsets[candidates]
+        bytes_there = values.data[begins[:, None] + np.arange(len(text))]
         same = (bytes_there == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
-        kinds[places[same]] = kind
+        kinds[candidates[same]] = kind
     return kinds

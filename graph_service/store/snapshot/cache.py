@@ -57,19 +57,19 @@ class SnapshotCache:
 
     def get(self, info: GraphInfo, build: Callable[[], KnowledgeGraph], /) -> KnowledgeGraph:
         """Returns the arrays of an edition, mapped from the cache, built first where needed."""
-        place = self.place(info)
-        graph = self._open(place, info, verify=not self.trust)
+        path = self.path_of(info)
+        graph = self._open(path, info, verify=not self.trust)
         if graph is not None:
             return graph
-        self._tell_of_earlier(place)
+        self._tell_of_earlier(path)
         built = build()
         try:
-            self._save(built, place)
+            self._save(built, path)
         except OSError:
             # A full disk or a folder of another user costs speed, not the answer.
             return built
-        self._evict(place)
-        return self._open(place, info, verify=False) or built
+        self._evict(path)
+        return self._open(path, info, verify=False) or built
 
     def mend(self, info: GraphInfo, build: Callable[[], KnowledgeGraph], /) -> None:
         """Makes an opened snapshot right again where its file was written or cut since.
@@ -81,26 +81,26 @@ class SnapshotCache:
         Raises:
             StoreCorruptError: What the store builds now is not what the file was.
         """
-        place = self.place(info)
-        state = self._opened.get(place)
+        path = self.path_of(info)
+        state = self._opened.get(path)
         if state is None or not state.has_changed():
             return
         with self._lock:
             if not state.has_changed():
                 return
             try:
-                if place.stat().st_size == state.size:
-                    verify_snapshot(place)
-                    self._opened[place] = MappedFile.of(place, place.stat())
+                if path.stat().st_size == state.size:
+                    verify_snapshot(path)
+                    self._opened[path] = MappedFile.of(path, path.stat())
                     return
             except StoreCorruptError as error:
                 _log.warning("%s; it is written again from the store", error.message)
             else:
                 _log.warning(
                     "the snapshot %s was cut while it was open; it is written again from the store",
-                    place.name,
+                    path.name,
                 )
-            self._rewrite(place, state.size, build())
+            self._rewrite(path, state.size, build())
 
     def verify(self, info: GraphInfo, /) -> int | None:
         """Checks the file of an edition and returns its bytes; None where there is none.
@@ -109,25 +109,25 @@ class SnapshotCache:
             StoreCorruptError: It is damaged.
         """
         try:
-            return verify_snapshot(self.place(info))
+            return verify_snapshot(self.path_of(info))
         except FileNotFoundError:
             return None
 
-    def place(self, info: GraphInfo, /) -> Path:
+    def path_of(self, info: GraphInfo, /) -> Path:
         """Returns the file of an edition's arrays."""
         prints = info.fingerprints
         return self.folder / f"{FORMAT}-{prints.edges}-{prints.content}{_SUFFIX}"
 
     def adopt(self, info: GraphInfo, path: Path, /) -> None:
         """Takes a file of the same folder, checked already, as the arrays of an edition."""
-        place = self.place(info)
+        target = self.path_of(info)
         path.chmod(0o444)
-        path.replace(place)
-        self._evict(place)
+        path.replace(target)
+        self._evict(target)
 
-    def _tell_of_earlier(self, place: Path) -> None:
+    def _tell_of_earlier(self, path: Path) -> None:
         """Says that the arrays are there as another version of this package keeps them."""
-        _, _, prints = place.name.partition("-")
+        _, _, prints = path.name.partition("-")
         for earlier in sorted(self.folder.glob(f"*-{prints}")):
             _log.warning(
                 "the snapshot %s is of another version of this package; it is built again from "
@@ -136,24 +136,24 @@ class SnapshotCache:
                 FORMAT,
             )
 
-    def _open(self, place: Path, info: GraphInfo, *, verify: bool) -> KnowledgeGraph | None:
+    def _open(self, path: Path, info: GraphInfo, *, verify: bool) -> KnowledgeGraph | None:
         try:
-            graph, state = open_snapshot(place, info, verify=verify)
+            graph, state = open_snapshot(path, info, verify=verify)
         except FileNotFoundError:
             return None
         except StoreCorruptError as error:
             _log.warning("%s; it is built again from the store", error.message)
             return None
-        self._opened[place] = state
+        self._opened[path] = state
         # A cache of another user, or on a read-only disk, is read and not marked as used.
         with contextlib.suppress(OSError):
-            os.utime(place, ns=(time.time_ns(), state.changed_ns))
+            os.utime(path, ns=(time.time_ns(), state.changed_ns))
         return graph
 
-    def _save(self, graph: KnowledgeGraph, place: Path) -> None:
+    def _save(self, graph: KnowledgeGraph, path: Path) -> None:
         make_private_folder(self.folder)
         temporary = self._temporary(graph)
-        temporary.replace(place)
+        temporary.replace(path)
 
     def _temporary(self, graph: KnowledgeGraph) -> Path:
         """Writes a snapshot under a name of its own, for reading only."""
@@ -170,54 +170,54 @@ class SnapshotCache:
             raise
         return temporary
 
-    def _rewrite(self, place: Path, size: int, graph: KnowledgeGraph) -> None:
+    def _rewrite(self, path: Path, size: int, graph: KnowledgeGraph) -> None:
         """Writes a snapshot into the file that is mapped, rather than beside it."""
         temporary = self._temporary(graph)
         try:
             if temporary.stat().st_size != size:
                 raise StoreCorruptError(
-                    f"the snapshot {place.name} was damaged while it was open, and the store does "
+                    f"the snapshot {path.name} was damaged while it was open, and the store does "
                     "not hold the same graph any more",
                     hint="Check the store with graph-service verify, then start the server again.",
                 )
-            place.chmod(file_mode())
-            with temporary.open("rb") as source, place.open("r+b") as target:
+            path.chmod(file_mode())
+            with temporary.open("rb") as source, path.open("r+b") as target:
                 while block := source.read(2**22):
                     target.write(block)
                 target.truncate(size)
                 target.flush()
                 os.fsync(target.fileno())
-            place.chmod(file_mode() & 0o444)
-            self._opened[place] = MappedFile.of(place, place.stat())
+            path.chmod(file_mode() & 0o444)
+            self._opened[path] = MappedFile.of(path, path.stat())
         finally:
             temporary.unlink(missing_ok=True)
 
     def _evict(self, newest: Path) -> None:
         entries: list[tuple[int, Path, int]] = []
-        for place in self.folder.iterdir():
+        for path in self.folder.iterdir():
             try:
-                found = place.stat()
+                status = path.stat()
             except OSError:
                 continue
-            if place.name.startswith(".") and time.time() - found.st_mtime > _ABANDONED_S:
-                place.unlink(missing_ok=True)
-            if place.suffix != _SUFFIX:
+            if path.name.startswith(".") and time.time() - status.st_mtime > _ABANDONED_S:
+                path.unlink(missing_ok=True)
+            if path.suffix != _SUFFIX:
                 continue
-            entries.append((found.st_atime_ns, place, found.st_size))
+            entries.append((status.st_atime_ns, path, status.st_size))
         total = sum(size for _, _, size in entries)
-        for used_ns, place, size in sorted(entries):
+        for used_ns, path, size in sorted(entries):
             if total <= self.limit_bytes:
                 return
-            if place != newest:
+            if path != newest:
                 # Who has it mapped keeps it.
-                place.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
                 total -= size
                 if time.time() - used_ns / 1e9 < _IN_USE_S:
                     _log.warning(
                         "the snapshot %s (%.1f GB) was deleted to make room in a cache of %.1f GB, "
                         "though it was used within a day; when it is needed it is built again. "
                         "GRAPH_SERVICE_CACHE_GB makes the cache larger.",
-                        place.name,
+                        path.name,
                         size / 1e9,
                         self.limit_bytes / 1e9,
                     )

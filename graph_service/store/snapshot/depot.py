@@ -104,7 +104,7 @@ class FolderDepot:
 
     def size(self, name: str, /) -> int | None:
         """Returns the bytes of an object; None where there is none."""
-        with self._told():
+        with self._mapping_errors():
             try:
                 return (self._folder / name).stat().st_size
             except FileNotFoundError:
@@ -112,7 +112,7 @@ class FolderDepot:
 
     def read(self, name: str, /) -> bytes | None:
         """Returns an object; None where there is none."""
-        with self._told():
+        with self._mapping_errors():
             try:
                 return (self._folder / name).read_bytes()
             except FileNotFoundError:
@@ -122,7 +122,7 @@ class FolderDepot:
         """Writes an object beside its place, and renames it."""
         path = self._folder / name
         temporary = path.with_name(f".{os.getpid()}-{secrets.token_hex(8)}")
-        with self._told():
+        with self._mapping_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with temporary.open("wb") as file:
@@ -135,15 +135,15 @@ class FolderDepot:
 
     def names(self, folder: str, /) -> list[str]:
         """Returns the names of the objects in a folder, without it, sorted."""
-        with self._told():
+        with self._mapping_errors():
             try:
-                found = [path.name for path in (self._folder / folder).iterdir()]
+                names = [path.name for path in (self._folder / folder).iterdir()]
             except FileNotFoundError:
                 return []
-        return sorted(name for name in found if not name.startswith("."))
+        return sorted(name for name in names if not name.startswith("."))
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _mapping_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -174,7 +174,7 @@ class ObjectDepot:
 
     def size(self, name: str, /) -> int | None:
         """Returns the bytes of an object; None where there is none."""
-        with self._told():
+        with self._mapping_errors():
             try:
                 return int(self._files.info(self._path(name))["size"])
             except FileNotFoundError:
@@ -182,7 +182,7 @@ class ObjectDepot:
 
     def read(self, name: str, /) -> bytes | None:
         """Returns an object; None where there is none."""
-        with self._told():
+        with self._mapping_errors():
             try:
                 return bytes(self._files.cat_file(self._path(name)))
             except FileNotFoundError:
@@ -191,7 +191,7 @@ class ObjectDepot:
     def write(self, name: str, data: bytes, /) -> None:
         """Writes an object in one request."""
         path = self._path(name)
-        with self._told():
+        with self._mapping_errors():
             try:
                 self._files.pipe_file(path, data)
             except FileNotFoundError:
@@ -203,18 +203,18 @@ class ObjectDepot:
 
     def names(self, folder: str, /) -> list[str]:
         """Returns the names of the objects in a folder, without it, sorted."""
-        with self._told():
+        with self._mapping_errors():
             try:
-                found = self._files.ls(self._path(folder), detail=False)
+                names = self._files.ls(self._path(folder), detail=False)
             except FileNotFoundError:
                 return []
-        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
+        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in names)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}" if self._root else name
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _mapping_errors(self) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError as error:

@@ -79,19 +79,19 @@ class MappedFile:
     changed_ns: int
 
     @classmethod
-    def of(cls, path: Path, found: os.stat_result, /) -> MappedFile:
+    def of(cls, path: Path, status: os.stat_result, /) -> MappedFile:
         """Returns the state of an open file."""
-        return cls(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
     def has_changed(self) -> bool:
         """Returns whether the file was written or cut since; one that was deleted was not."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return False
-        if (found.st_dev, found.st_ino) != (self.device, self.inode):
+        if (status.st_dev, status.st_ino) != (self.device, self.inode):
             return False
-        return (found.st_size, found.st_mtime_ns) != (self.size, self.changed_ns)
+        return (status.st_size, status.st_mtime_ns) != (self.size, self.changed_ns)
 
 
 def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
@@ -151,16 +151,16 @@ def _bits(name: str, bits: RankedBits) -> dict[str, Array]:
 def write_snapshot(graph: KnowledgeGraph, file: BinaryIO, /) -> None:
     """Writes a graph's arrays to a file that stands at its beginning."""
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays_of(graph).items()}
-    places: dict[str, list[object]] = {}
+    layout: dict[str, list[object]] = {}
     end = 0
     for name, values in arrays.items():
         start = _aligned(end)
         sums = [zlib.crc32(block) for block in _blocks(values)]
-        places[name] = [values.dtype.str, list(values.shape), start, sums]
+        layout[name] = [values.dtype.str, list(values.shape), start, sums]
         end = start + values.nbytes
     header = orjson.dumps(
         {
-            "arrays": places,
+            "arrays": layout,
             "bytes": end,
             "entity_count": graph.entity_count,
             "longest": graph.names.longest,
@@ -178,10 +178,10 @@ def write_snapshot(graph: KnowledgeGraph, file: BinaryIO, /) -> None:
     written = _HEAD.size + len(header)
     start = _aligned(written)
     for name, values in arrays.items():
-        place = start + int(str(places[name][2]))
-        file.write(bytes(place - written))
+        offset = start + int(str(layout[name][2]))
+        file.write(bytes(offset - written))
         file.write(values.data.cast("B") if values.nbytes else b"")
-        written = place + values.nbytes
+        written = offset + values.nbytes
 
 
 def open_snapshot(
@@ -205,7 +205,7 @@ def open_snapshot(
             if verify:
                 _verify(file, header, start)
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        arrays = {name: _array(mapped, start, *place) for name, place in header["arrays"].items()}
+        arrays = {name: _array(mapped, start, *entry) for name, entry in header["arrays"].items()}
         return _graph(arrays, header, info), state
     except FileNotFoundError:
         raise
@@ -233,8 +233,8 @@ def _damaged(path: Path, reason: str) -> StoreCorruptError:
     )
 
 
-def _aligned(place: int) -> int:
-    return -(-place // _ALIGNMENT) * _ALIGNMENT
+def _aligned(offset: int) -> int:
+    return -(-offset // _ALIGNMENT) * _ALIGNMENT
 
 
 def _blocks(values: Array) -> Iterator[memoryview]:
@@ -261,15 +261,15 @@ def _read_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 
 def _reader(file: BinaryIO) -> Callable[[int, int], bytes]:
-    """Returns what reads so many bytes at a place of a file, in several threads."""
+    """Returns what reads so many bytes at an offset of a file, in several threads."""
     if hasattr(os, "pread"):
         return partial(os.pread, file.fileno())
     # Windows has none.
     lock = Lock()
 
-    def read(length: int, place: int) -> bytes:
+    def read(length: int, offset: int) -> bytes:
         with lock:
-            file.seek(place)
+            file.seek(offset)
             return file.read(length)
 
     return read
@@ -280,26 +280,26 @@ def _verify(file: BinaryIO, header: dict[str, Any], start: int) -> None:
     read = _reader(file)
 
     def check(work: tuple[str, int, int, int]) -> str | None:
-        name, place, length, wanted = work
+        name, begin, length, expected = work
         # Not through a mapping: a file that is cut meanwhile would end the process. And in small
         # pieces: what is freed of large ones stays with each process that has opened the file.
-        found, end = 0, place + length
-        for start in range(place, end, _PIECE_BYTES):
+        checksum, end = 0, begin + length
+        for start in range(begin, end, _PIECE_BYTES):
             piece = read(min(_PIECE_BYTES, end - start), start)
             length -= len(piece)
-            found = zlib.crc32(piece, found)
-        if not length and found == wanted:
+            checksum = zlib.crc32(piece, checksum)
+        if not length and checksum == expected:
             return None
-        return f"{name} does not match its checksum at byte {place}"
+        return f"{name} does not match its checksum at byte {begin}"
 
     def works() -> Iterator[tuple[str, int, int, int]]:
         for name, (dtype, shape, offset, sums) in header["arrays"].items():
             size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
             if len(sums) != -(-size // BLOCK_BYTES):
                 raise ValueError(f"{name} has {len(sums)} checksums")
-            for number, wanted in enumerate(sums):
-                first = number * BLOCK_BYTES
-                yield name, start + offset + first, min(BLOCK_BYTES, size - first), wanted
+            for index, expected in enumerate(sums):
+                first = index * BLOCK_BYTES
+                yield name, start + offset + first, min(BLOCK_BYTES, size - first), expected
 
     if header["bytes"] <= BLOCK_BYTES:
         faults = [fault for fault in map(check, works()) if fault]

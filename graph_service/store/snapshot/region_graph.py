@@ -64,7 +64,7 @@ def read_region_graph(
         exclude_relation_ids: Relations that are not.
         deadline: Raises ``DeadlineError`` when past.
     """
-    found = reader.neighbourhood(
+    neighbourhood = reader.neighbourhood(
         info.edition,
         ids,
         hops=hops,
@@ -75,19 +75,21 @@ def read_region_graph(
         exclude_relation_ids=exclude_relation_ids,
         deadline=deadline,
     )
-    return region_graph_of(reader, info, found)
+    return region_graph_of(reader, info, neighbourhood)
 
 
-def region_graph_of(reader: GraphReader, info: GraphInfo, found: Neighbourhood, /) -> RegionGraph:
+def region_graph_of(
+    reader: GraphReader, info: GraphInfo, neighbourhood: Neighbourhood, /
+) -> RegionGraph:
     """Returns a region that was read as arrays, with the labels of what it names."""
     tail_ids = TailIds()
-    nodes, named = _named_in(found.edges, tail_ids)
-    nodes |= found.hops.keys()
+    nodes, named = _named_in(neighbourhood.edges, tail_ids)
+    nodes |= neighbourhood.hops.keys()
     entities = list(_entities(reader, info.edition, nodes, named))
-    return RegionGraph(_as_arrays(info, found.edges, entities, tail_ids), found)
+    return RegionGraph(_as_arrays(info, neighbourhood.edges, entities, tail_ids), neighbourhood)
 
 
-def bare_graph_of(
+def unlabelled_graph_of(
     info: GraphInfo, edges: Sequence[EdgeRow], ids: Iterable[str] = (), /
 ) -> KnowledgeGraph:
     """Returns statements that were read, and further entities, as arrays without labels or names."""
@@ -128,9 +130,9 @@ def _entities(
     Of those only named, a relation as a rule, the graph may have none: it is no node then.
     """
     ids = sorted(nodes | named)
-    found = reader.entities(edition, ids).found
+    entities = reader.entities(edition, ids).entities
     for id_ in ids:
-        entity = found.get(id_)
+        entity = entities.get(id_)
         if entity is not None and entity.id == id_:
             yield entity
         elif id_ in nodes:

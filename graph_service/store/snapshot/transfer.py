@@ -154,13 +154,13 @@ def pull_snapshot(
         StoreError: The depot fails; a second pull goes on.
     """
     manifest = _read_manifest(depot, info)
-    place = cache.place(info)
+    target = cache.path_of(info)
     try:
-        make_private_folder(place.parent)
+        make_private_folder(target.parent)
         # The name follows from the content: another snapshot's remains are not gone on with.
-        with _alone(place.with_name(f".pull-{manifest.hash}")) as file:
+        with _alone(target.with_name(f".pull-{manifest.hash}")) as file:
             moved = 0, 0
-            if not _is_whole(place):
+            if not _is_complete(target):
                 moved = _fetch(manifest, depot, file, progress)
                 _check(Path(file.name), manifest)
                 if not MOVES_OPEN_FILES:
@@ -168,15 +168,15 @@ def pull_snapshot(
                 cache.adopt(info, Path(file.name))
     except OSError as error:
         raise StoreError(
-            f"the cache folder {place.parent} can't be used ({error.strerror or error})",
+            f"the cache folder {target.parent} can't be used ({error.strerror or error})",
             hint="Name another (GRAPH_SERVICE_CACHE_DIR), or free disk space.",
         ) from error
     return Transfer(info.name, manifest.hash, manifest.bytes, len(manifest.parts), *moved)
 
 
-def _is_whole(place: Path) -> bool:
+def _is_complete(path: Path) -> bool:
     try:
-        verify_snapshot(place)
+        verify_snapshot(path)
     except (FileNotFoundError, StoreCorruptError):
         return False
     return True
@@ -186,17 +186,17 @@ def _fetch(manifest: Manifest, depot: Depot, file: BinaryIO, progress: Progress)
     """Fills a file with the parts that it lacks; returns their bytes and their number."""
     have = 0
     file.seek(0)
-    for number, name in enumerate(manifest.parts):
-        if _hash(file.read(manifest.size_of(number))) != name:
+    for index, name in enumerate(manifest.parts):
+        if _hash(file.read(manifest.size_of(index))) != name:
             break
-        have = number + 1
+        have = index + 1
     done = min(have * manifest.part_bytes, manifest.bytes)
     fetched = 0
     file.seek(done)
     file.truncate(done)
 
     missing = range(have, len(manifest.parts))
-    for part in _in_order(partial(_read_part, manifest, depot, number) for number in missing):
+    for part in _in_order(partial(_read_part, manifest, depot, index) for index in missing):
         file.write(part)
         done += len(part)
         fetched += len(part)
@@ -251,16 +251,16 @@ def _read_manifest(depot: Depot, info: GraphInfo) -> Manifest:
             f"{depot.address} --graph {info.name}",
         )
     manifest = _decode_manifest(data, name, depot)
-    for what, found, wanted in (
+    for what, value, expected in (
         ("format", manifest.format, FORMAT),
         ("edges", manifest.edges, info.fingerprints.edges),
         ("content", manifest.content, info.fingerprints.content),
         ("statements", manifest.statements, info.counts.statements),
     ):
-        if found != wanted:
+        if value != expected:
             raise StoreCorruptError(
                 f"the manifest {name} at {depot.address} is of another graph: its {what} is "
-                f"{found}, and should be {wanted}",
+                f"{value}, and should be {expected}",
                 hint=f"Delete {name} there, and push the snapshot again.",
             )
     return manifest
@@ -268,11 +268,11 @@ def _read_manifest(depot: Depot, info: GraphInfo) -> Manifest:
 
 def _decode_manifest(data: bytes, name: str, depot: Depot) -> Manifest:
     try:
-        found = orjson.loads(data)
-        manifest = Manifest(**(found | {"parts": tuple(found["parts"])}))
+        decoded = orjson.loads(data)
+        manifest = Manifest(**(decoded | {"parts": tuple(decoded["parts"])}))
         for field in fields(Manifest):
-            wanted: type = {"int": int, "str": str}.get(str(field.type), tuple)
-            if not isinstance(getattr(manifest, field.name), wanted):
+            expected_type: type = {"int": int, "str": str}.get(str(field.type), tuple)
+            if not isinstance(getattr(manifest, field.name), expected_type):
                 raise ValueError(f"{field.name} is {getattr(manifest, field.name)!r}")
         if any(len(part) != 64 or not part.isalnum() for part in manifest.parts):
             raise ValueError("a part has no hash")
@@ -295,19 +295,19 @@ def _what_is_there(depot: Depot, info: GraphInfo) -> str:
     names = [name for name in depot.names(_MANIFESTS) if name.endswith(".json")]
     if not names:
         return "It has none at all"
-    found = []
+    manifests = []
     for name in names[:100]:
         with contextlib.suppress(StoreCorruptError):
             data = depot.read(f"{_MANIFESTS}/{name}")
             if data is not None:
-                found.append(_decode_manifest(data, name, depot))
-    found.sort(key=lambda one: (one.graph != info.name, one.graph, one.edges))
-    said = "; ".join(
-        f"{one.graph} (format {one.format}, edges {one.edges}, content {one.content})"
-        for one in found[:5]
+                manifests.append(_decode_manifest(data, name, depot))
+    manifests.sort(key=lambda each: (each.graph != info.name, each.graph, each.edges))
+    listed = "; ".join(
+        f"{each.graph} (format {each.format}, edges {each.edges}, content {each.content})"
+        for each in manifests[:5]
     )
     more = f", and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"It has {said or 'damaged ones alone'}{more}"
+    return f"It has {listed or 'damaged ones alone'}{more}"
 
 
 @contextlib.contextmanager
@@ -344,8 +344,8 @@ def _in_order(works: Iterator[Callable[[], T]]) -> Iterator[T]:
             while begun:
                 yield begun.popleft().result()
         finally:
-            for one in begun:
-                one.cancel()
+            for future in begun:
+                future.cancel()
 
 
 def _hash(data: bytes) -> str:

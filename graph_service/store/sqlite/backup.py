@@ -63,10 +63,10 @@ def back_up(
 def _check(path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
-        found = [row[0] for row in connection.execute("PRAGMA integrity_check").fetchall()]
-        if found != ["ok"]:
+        report = [row[0] for row in connection.execute("PRAGMA integrity_check").fetchall()]
+        if report != ["ok"]:
             raise StoreCorruptError(
-                f"the copy is not sound: {'; '.join(map(str, found[:3]))}",
+                f"the copy is not sound: {'; '.join(map(str, report[:3]))}",
                 hint="Check the disk; the store itself may be damaged too.",
             )
         # The journal's mode is not copied, and a store's readers rely on it.

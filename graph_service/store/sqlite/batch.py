@@ -21,7 +21,7 @@ from graph_service.model.statement import (
 from graph_service.store.encoded import EncodedStatements, encode_statements, id_key
 from graph_service.store.hashes import Uint64, collision, entity_hash
 from graph_service.store.protocol import Batch
-from graph_service.store.sqlite.places import Place, Places
+from graph_service.store.sqlite.row_locations import RowLocation, RowLocations
 from graph_service.store.sqlite.rows import KIND_CODES, entity_of_row
 from graph_service.store.sqlite.schema import of_edition
 from graph_service.store.terms import is_of_other_age, is_outdated, merge_terms
@@ -32,7 +32,7 @@ _INSERT_STATEMENT = """INSERT INTO statements_$n
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_CONFLICT = """INSERT INTO conflicts_$n
     (id, is_document, batch, line, kept_batch, kept_line) VALUES (?, ?, ?, ?, ?, ?)"""
-_INSERT_BARE = """INSERT INTO entities_$n (row, key, id, kind, bare, terms)
+_INSERT_MENTIONED = """INSERT INTO entities_$n (row, key, id, kind, bare, terms)
     VALUES (?, ?, ?, 0, 1, '{}')"""
 _INSERT_ENTITY = """INSERT INTO entities_$n (row, key, id, kind, bare, redirect, revision, terms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -70,12 +70,12 @@ class KnownIds:
     """What batches of this session have written and committed, so as not to write it again.
 
     Attributes:
-        places: Rows of entities and documents.
+        locations: Rows of entities and documents.
         relations: Numbers of relations.
     """
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, locations: RowLocations) -> None:
+        self.locations = locations
         self.relations: dict[str, int] = {}
 
 
@@ -89,7 +89,7 @@ class PreparedBatch:
         self._known = known
         self._sequence = sequence
         self._keys = _keys_of(batch, self._encoded)
-        self._places: dict[str, Place] = {}
+        self._locations: dict[str, RowLocation] = {}
         self._appended: set[str] = set()
         self._new_entities = self._new_documents = count()
         self._relations: dict[str, int] = {}
@@ -97,14 +97,16 @@ class PreparedBatch:
 
     def remember(self) -> None:
         """Keeps where the batch's rows are, now that they are in, for later batches."""
-        self._known.places.remember((self._keys[id_], self._places[id_]) for id_ in self._appended)
+        self._known.locations.remember(
+            (self._keys[id_], self._locations[id_]) for id_ in self._appended
+        )
         self._known.relations.update(self._relations)
 
     def write(self, connection: sqlite3.Connection) -> Written:
         """Writes the batch, and leaves out documents of lower revisions and conflicting ones."""
         batch = self._batch
-        self._places = self._known.places.find(self._keys)
-        self._new_entities, self._new_documents = map(count, self._known.places.next_rows())
+        self._locations = self._known.locations.find(self._keys)
+        self._new_entities, self._new_documents = map(count, self._known.locations.next_rows())
         outdated, conflicting = self._write_entities(connection)
         encoded, lines = self._encoded, batch.lines
         left_out = Counter[int]()
@@ -112,9 +114,9 @@ class PreparedBatch:
             keys = {self._keys[id_] for id_ in outdated | conflicting}
             left_out.update(head for head in encoded.heads if head in keys)
             if left_out:
-                kept = [place for place, head in enumerate(encoded.heads) if head not in left_out]
-                encoded = encoded.at(kept)
-                lines = [lines[place] for place in kept] if lines else ()
+                rest = [index for index, head in enumerate(encoded.heads) if head not in left_out]
+                encoded = encoded.at(rest)
+                lines = [lines[index] for index in rest] if lines else ()
         first_row = self._write_lines(connection, lines)
         self._write_documents(connection, encoded, first_row, outdated | conflicting)
         self._write_statements(connection, encoded)
@@ -143,15 +145,15 @@ class PreparedBatch:
         first_row: int,
         left_out: AbstractSet[str],
     ) -> None:
-        whole = self._batch.documents - left_out
+        complete = self._batch.documents - left_out
         records = dict(self._records)
-        for id_ in whole - records.keys():
+        for id_ in complete - records.keys():
             records[id_] = self._line_of(id_), b""
         if not records:
             return
         begin: dict[int, int] = {}
         end: dict[int, int] = {}
-        if whole:
+        if complete:
             for row, head in enumerate(encoded.heads, start=first_row):
                 begin.setdefault(head, row)
                 end[head] = row
@@ -165,7 +167,7 @@ class PreparedBatch:
                     self._sequence,
                     line,
                     terms,
-                    first_row if id_ in whole else None,
+                    first_row if id_ in complete else None,
                     begin.get(keys[id_]),
                     end.get(keys[id_]),
                 )
@@ -177,10 +179,10 @@ class PreparedBatch:
         mentioned = [
             (self._entity_row(id_), key, id_)
             for id_, key in encoded.entity_keys.items()
-            if self._place(id_)[1] is None
+            if self._location(id_)[1] is None
         ]
         numbers = [self._relation(connection, id_) for id_ in encoded.relation_ids]
-        connection.executemany(of_edition(_INSERT_BARE, self._number), mentioned)
+        connection.executemany(of_edition(_INSERT_MENTIONED, self._number), mentioned)
         connection.executemany(
             of_edition(_INSERT_STATEMENT, self._number),
             zip(
@@ -199,9 +201,9 @@ class PreparedBatch:
         )
 
     def _relation(self, connection: sqlite3.Connection, id_: str) -> int:
-        found = self._known.relations.get(id_) or self._relations.get(id_)
-        if found is not None:
-            return found
+        known = self._known.relations.get(id_) or self._relations.get(id_)
+        if known is not None:
+            return known
         key = id_key(id_)
         row = connection.execute(
             of_edition("SELECT number, id FROM relations_$n WHERE key = ?", self._number), (key,)
@@ -225,12 +227,12 @@ class PreparedBatch:
         """
         batch = self._batch
         stored: dict[str, Entity] = {}
-        rows = {self._place(entity.id)[1] for entity in batch.entities} - {None}
-        found = connection.execute(
+        rows = {self._location(entity.id)[1] for entity in batch.entities} - {None}
+        cursor = connection.execute(
             of_edition(_SELECT_ENTITIES, self._number), (orjson.dumps(list(rows)).decode(),)
         )
-        for id_, kind, redirect, revision, terms, bare in found.fetchall():
-            if bare != 1:
+        for id_, kind, redirect, revision, terms, standing in cursor.fetchall():
+            if standing != 1:
                 stored[id_] = entity_of_row(id_, kind, redirect, revision, terms)
         conflicting = self._conflicting(connection, stored)
         outdated: set[str] = set()
@@ -278,13 +280,13 @@ class PreparedBatch:
         lines = batch.entity_lines or (0,) * len(batch.entities)
         for entity, line in zip(batch.entities, lines, strict=True):
             records[entity.id] = entity, line
-        given = {document: id_ for id_ in records if (document := self._place(id_)[2]) is not None}
-        found = connection.execute(
-            of_edition(_SELECT_DOCUMENTS, self._number), (orjson.dumps(list(given)).decode(),)
+        ids = {document: id_ for id_ in records if (document := self._location(id_)[2]) is not None}
+        cursor = connection.execute(
+            of_edition(_SELECT_DOCUMENTS, self._number), (orjson.dumps(list(ids)).decode(),)
         )
         conflicting: set[str] = set()
-        for document, *row in found.fetchall():
-            id_, earlier = given[document], _Given(*row)
+        for document, *row in cursor.fetchall():
+            id_, earlier = ids[document], _Record(*row)
             record, line = records[id_]
             before = stored.get(id_)
             if record is not None and before is not None and is_of_other_age(before, record):
@@ -301,12 +303,12 @@ class PreparedBatch:
     def _line_of(self, id_: str) -> int:
         return self._encoded.line_of(self._keys[id_], self._batch.lines)
 
-    def _place(self, id_: str) -> Place:
-        return self._places.get(id_) or (id_, None, None)
+    def _location(self, id_: str) -> RowLocation:
+        return self._locations.get(id_) or (id_, None, None)
 
     def _entity_row(self, id_: str) -> int:
         """Returns the row of an entity: its own, or the next one, which is its own from now."""
-        _, row, document = self._place(id_)
+        _, row, document = self._location(id_)
         if row is None:
             row = next(self._new_entities)
             self._append(id_, row, document)
@@ -314,18 +316,18 @@ class PreparedBatch:
 
     def _document_row(self, id_: str) -> int:
         """Returns the row of a document: its own, or the next one, which is its own from now."""
-        _, entity, row = self._place(id_)
+        _, entity, row = self._location(id_)
         if row is None:
             row = next(self._new_documents)
             self._append(id_, entity, row)
         return row
 
     def _append(self, id_: str, entity: int | None, document: int | None) -> None:
-        self._places[id_] = id_, entity, document
+        self._locations[id_] = id_, entity, document
         self._appended.add(id_)
 
     def _differs(
-        self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Given
+        self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Record
     ) -> bool:
         """Returns whether an entity's record in this batch is another than an earlier one."""
         if (
@@ -341,14 +343,14 @@ class PreparedBatch:
             of_edition(_SELECT_STATEMENTS, self._number),
             (earlier.begin_row or 0, earlier.end_row or -1, key),
         ).fetchall()
-        own = self._encoded.at(self._encoded.places_of(key))
+        own = self._encoded.at(self._encoded.indices_of(key))
         relations = map(own.relation_ids.__getitem__, own.relations)
         columns = (own.tails, own.values, own.ranks, own.qualifiers, own.sources, own.contexts)
         return set(rows) != set(zip(own.keys, relations, *columns, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Record:
     """The record of an entity that this load gave before; see the table ``documents``."""
 
     batch: int

@@ -137,10 +137,10 @@ class Database:
 
     def _on_disk(self) -> tuple[int, int] | None:
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
     def open_connection(self, *, cache_kib: int = READER_CACHE_KIB) -> sqlite3.Connection:
         """Returns a new connection; the caller closes it."""

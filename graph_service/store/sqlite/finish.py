@@ -152,11 +152,11 @@ class Finish:
                 AND a.qualifiers IS b.qualifiers AND a.sources IS b.sources
                 AND a.context IS b.context)"""
         )
-        replaced, same, rivals = execute(
+        replaced, same, conflicting = execute(
             """SELECT count(*), ifnull(sum(rival = 0), 0), ifnull(sum(rival = 2), 0)
                 FROM temp.gone"""
         ).fetchone()
-        if rivals:
+        if conflicting:
             self._write_conflicts()
         (documents,) = execute(
             "SELECT count(*) FROM documents_$n WHERE first_row IS NOT NULL"
@@ -178,13 +178,13 @@ class Finish:
             """UPDATE editions SET duplicates = duplicates + ?, updated = updated + ?,
                 removed = removed + ?, conflicting = conflicting + ?, placed_entity = 0,
                 placed_document = 0 WHERE number = ?""",
-            (same, replaced - same - rivals, removed, rivals, self._number),
+            (same, replaced - same - conflicting, removed, conflicting, self._number),
         )
         execute("DROP TABLE temp.gone")
         execute("DROP TABLE temp.again")
 
     def _write_conflicts(self) -> None:
-        """Writes down the places of rows that this load gave with other content than the kept."""
+        """Records where rows were read whose content differs from the row that stays."""
         last = 0
         while True:
             rows = self._execute(
@@ -194,16 +194,18 @@ class Finish:
             ).fetchall()
             if not rows:
                 return
-            places = self._places({row for left_out, kept, _ in rows for row in (left_out, kept)})
+            locations = self._locations(
+                {row for left_out, stored, _ in rows for row in (left_out, stored)}
+            )
             self._connection.executemany(
                 of_edition(INSERT_CONFLICT, self._number),
-                [(id_, False, *places[row], *places[kept]) for row, kept, id_ in rows],
+                [(id_, False, *locations[row], *locations[stored]) for row, stored, id_ in rows],
             )
             last = rows[-1][0]
 
-    def _places(self, rows: Iterable[int]) -> dict[int, tuple[int, int]]:
+    def _locations(self, rows: Iterable[int]) -> dict[int, tuple[int, int]]:
         """Returns the batch and line of rows of this load."""
-        found: dict[int, tuple[int, int]] = {}
+        locations: dict[int, tuple[int, int]] = {}
         first, after = 0, -1
         number, lines = 0, np.zeros(0, dtype=np.int64)
         for row in sorted(rows):
@@ -216,8 +218,8 @@ class Finish:
                     (row,),
                 ).fetchone()
                 lines = np.frombuffer(data, dtype=np.int64)
-            found[row] = number, int(lines[row - first]) if len(lines) else 0
-        return found
+            locations[row] = number, int(lines[row - first]) if len(lines) else 0
+        return locations
 
     def _delete_gone(self) -> None:
         execute = self._execute

@@ -43,8 +43,8 @@ class _State:
 
     @classmethod
     def of(cls, path: Path, /) -> _State:
-        found, log = path.stat(), Path(f"{path}-wal")
-        return cls(found.st_mtime_ns, found.st_size, log.is_file() and log.stat().st_size > 0)
+        status, log = path.stat(), Path(f"{path}-wal")
+        return cls(status.st_mtime_ns, status.st_size, log.is_file() and log.stat().st_size > 0)
 
 
 class _StateOfThread(threading.local):

@@ -41,16 +41,16 @@ def inspect_file(database: Database, /) -> Iterator[Inspected]:
     """Checks the structure of the file, its indexes against its tables, and loads under way."""
     with mapping_errors(database.path), closing(database.open_connection()) as connection:
         query = f"PRAGMA integrity_check({_MOST_FAULTS})"
-        found = [str(row[0]) for row in connection.execute(query).fetchall()]
-        yield Inspected("file", "" if found == ["ok"] else "; ".join(found))
+        report = [str(row[0]) for row in connection.execute(query).fetchall()]
+        yield Inspected("file", "" if report == ["ok"] else "; ".join(report))
         # One state of the file: loads under way go on, and may end, while they are checked.
         connection.execute("BEGIN")
         loads = connection.execute(
             """SELECT graph, number, sums, appended, checkpoint, copied_table, base FROM editions
                 WHERE state IN ('loading', 'finished') ORDER BY number"""
         ).fetchall()
-        for graph, number, sums, appended, checkpoint, copied, base in loads:
-            part = f"journal of the load {graph}@{number}"
+        for graph, edition_number, sums, appended, checkpoint, copied, base in loads:
+            part = f"journal of the load {graph}@{edition_number}"
             if base is not None and copied < len(COPIED_TABLES):
                 # The sums count all of the base, and only a part of it is copied.
                 yield Inspected(part)
@@ -58,9 +58,9 @@ def inspect_file(database: Database, /) -> Iterator[Inspected]:
             with decoding(part):
                 if checkpoint:
                     orjson.loads(checkpoint)
-                total, _ = _sums(connection, number)
-                wanted = np.frombuffer(sums, dtype=np.uint64)
-            fault = "" if np.array_equal(total, wanted) else "its statements are not those written"
+                total, _ = _sums(connection, edition_number)
+                stored = np.frombuffer(sums, dtype=np.uint64)
+            fault = "" if np.array_equal(total, stored) else "its statements are not those written"
             yield Inspected(part, fault if fault or appended >= 0 else "its count is negative")
 
 
@@ -73,10 +73,10 @@ def inspect_edition(database: Database, number: int, /) -> Iterator[Inspected]:
         wrong = _wrong_hubs(connection, number)
         yield Inspected("degrees", f"{wrong:,} entities have another number" if wrong else "")
         with decoding("the name index"):
-            wanted = _names_of_entities(connection, number)
-            found = _names_stored(connection, number)
-        for part, made in wanted.items():
-            yield Inspected(part, "" if found[part] == made else "it is not that of the entities")
+            expected = _names_of_entities(connection, number)
+            stored = _names_stored(connection, number)
+        for part, made in expected.items():
+            yield Inspected(part, "" if stored[part] == made else "it is not that of the entities")
 
 
 def _sums(connection: sqlite3.Connection, number: int) -> tuple[Uint64, int]:

@@ -1,7 +1,7 @@
 """A load into the SQLite file: append while it runs, resolve and index once at the end.
 
 Statements and entities are appended, because an index on a random key is what makes loads slow
-(``places`` says how an entity is found meanwhile).
+(``row_locations`` says how an entity is found meanwhile).
 ``finish`` then finds the rows that a later row of the same id replaces. Both fingerprints are
 wrapping sums, so what each batch adds is summed while its values are at hand, and what ``finish``
 deletes is subtracted: no second pass over all statements.
@@ -44,7 +44,7 @@ from graph_service.store.sqlite.database import (
     mapping_errors,
 )
 from graph_service.store.sqlite.finish import Finish
-from graph_service.store.sqlite.places import Places
+from graph_service.store.sqlite.row_locations import RowLocations
 from graph_service.store.sqlite.schema import (
     COPIED_TABLES,
     DROPS,
@@ -83,12 +83,12 @@ def create_edition(connection: sqlite3.Connection, number: int, /) -> None:
 def drop_editions(connection: sqlite3.Connection, /) -> None:
     """Drops the tables of all editions marked for it, one table a transaction."""
     numbers = connection.execute("SELECT number FROM editions WHERE state = 'dropping'").fetchall()
-    for (number,) in numbers:
+    for (edition_number,) in numbers:
         for template in DROPS:
             with transaction(connection):
-                connection.execute(of_edition(template, number))
+                connection.execute(of_edition(template, edition_number))
         with transaction(connection):
-            connection.execute("DELETE FROM editions WHERE number = ?", (number,))
+            connection.execute("DELETE FROM editions WHERE number = ?", (edition_number,))
 
 
 class SqliteLoadSession:
@@ -144,7 +144,7 @@ class SqliteLoadSession:
             prepared = PreparedBatch(batch, self._number, self._known, self._sequence + 1)
             encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
             with mapping_errors(self._database.path):
-                self._known.places.prepare()
+                self._known.locations.prepare()
                 self._commit(prepared, batch, encoded)
             prepared.remember()
             self._sequence += 1
@@ -186,7 +186,7 @@ class SqliteLoadSession:
             if not rows:
                 return
             last = rows[-1][0]
-            yield [Conflict(id_, bool(document), *places) for _, id_, document, *places in rows]
+            yield [Conflict(id_, bool(document), *origin) for _, id_, document, *origin in rows]
 
     def fingerprints(self) -> Fingerprints:
         """Returns those of the finished edition; see ``LoadSession.fingerprints``."""
@@ -283,7 +283,7 @@ class SqliteLoadSession:
                 self._end()
 
     def _new_known(self) -> KnownIds:
-        return KnownIds(Places(self._connection, self._number, renew=self._renew))
+        return KnownIds(RowLocations(self._connection, self._number, renew=self._renew))
 
     def _end(self) -> None:
         self._ended = True
@@ -429,8 +429,8 @@ class SqliteLoadSession:
         base, table, last = self._own("base, copied_table, copied_row")
         if base is None:
             return
-        for place in range(table, len(COPIED_TABLES)):
-            count, copy = COPIED_TABLES[place]
+        for index in range(table, len(COPIED_TABLES)):
+            count, copy = COPIED_TABLES[index]
             (end,) = connection.execute(of_edition(count, self._number, base=base)).fetchone()
             while last < (end or 0):
                 upper = min(last + COPY_ROWS, end)
@@ -445,7 +445,7 @@ class SqliteLoadSession:
                 self._renew()
                 connection.execute(
                     "UPDATE editions SET copied_table = ?, copied_row = 0 WHERE number = ?",
-                    (place + 1, self._number),
+                    (index + 1, self._number),
                 )
             last = 0
 

@@ -51,8 +51,8 @@ def names_of_rows(rows: Sequence[EntityRow], /) -> ChunkNames:
     name_keys, entity_keys, is_alias = array("q"), array("q"), array("B")
     longest = 0
     same_as: list[tuple[int, int]] = []
-    for key, id_, kind, redirect, revision, terms, bare in rows:
-        entity = Entity(id_) if bare == 1 else entity_of_row(id_, kind, redirect, revision, terms)
+    for key, id_, kind, redirect, revision, terms, code in rows:
+        entity = Entity(id_) if code == 1 else entity_of_row(id_, kind, redirect, revision, terms)
         hashes.append(entity_hash(id_, KINDS[kind].value, redirect, terms))
         indexed = indexed_names(entity)
         if indexed.text:

@@ -15,7 +15,7 @@ from graph_service import __version__
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
 from graph_service.sqlite_file import transaction
-from graph_service.store.names import graph_not_found, now_text
+from graph_service.store.names import now_text, unknown_graph
 from graph_service.store.passage_sets import (
     HeldSet,
     require_free,
@@ -24,8 +24,8 @@ from graph_service.store.passage_sets import (
     totals_of,
 )
 from graph_service.store.passages import (
+    PassageAddress,
     PassageMatch,
-    PassagePlace,
     PassageSet,
     WordMatches,
     check_passages,
@@ -68,7 +68,7 @@ class SqlitePassages:
         with self._database.writing() as connection:
             known = [name for (name,) in connection.execute("SELECT name FROM graphs").fetchall()]
             if graph not in known:
-                raise graph_not_found(graph, known)
+                raise unknown_graph(graph, known)
             number = _unfinished(connection, graph, source, encoded, owner)
             if number is None:
                 cursor = connection.execute(
@@ -126,46 +126,46 @@ class SqlitePassages:
         self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
     ) -> WordMatches:
         """Returns the passages that hold words of a query; see ``Passages.match``."""
-        numbers = [one.number for one in sets]
+        numbers = [passage_set.number for passage_set in sets]
         with self._database.reading(deadline) as connection:
 
             def count(term: str) -> int:
                 template = "SELECT count(*) FROM passage_words_$n WHERE passage_words_$n MATCH ?"
                 return sum(
-                    connection.execute(of_edition(template, number), (f'"{term}"',)).fetchone()[0]
-                    for number in numbers
+                    connection.execute(of_edition(template, set_id), (f'"{term}"',)).fetchone()[0]
+                    for set_id in numbers
                 )
 
             def find(chosen: Sequence[str], limit: int) -> list[PassageMatch]:
-                wanted = " OR ".join(f'"{term}"' for term in chosen)
+                any_term = " OR ".join(f'"{term}"' for term in chosen)
                 # The keys alone first: an order by key over the index needs no text.
                 template = """SELECT key, words FROM passages_$n WHERE key IN (SELECT rowid
                     FROM passage_words_$n WHERE passage_words_$n MATCH ? ORDER BY rowid LIMIT ?)"""
-                found = [
-                    PassageMatch(PassagePlace(number, key), words)
-                    for number in numbers
+                matches = [
+                    PassageMatch(PassageAddress(set_id, key), words)
+                    for set_id in numbers
                     for key, words in connection.execute(
-                        of_edition(template, number), (wanted, limit)
+                        of_edition(template, set_id), (any_term, limit)
                     ).fetchall()
                 ]
-                found.sort(key=lambda match: (match.place.key, match.place.number))
-                return found[:limit]
+                matches.sort(key=lambda match: (match.address.key, match.address.number))
+                return matches[:limit]
 
             return find_matches(sets, terms, count=count, find=find)
 
-    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
-        """Returns passages by their place; see ``Passages.read``."""
-        found: dict[PassagePlace, Passage] = {}
+    def read(self, addresses: Sequence[PassageAddress], /) -> dict[PassageAddress, Passage]:
+        """Returns passages by their address; see ``Passages.read``."""
+        passages: dict[PassageAddress, Passage] = {}
         template = """SELECT key, id, title, source, text, entity FROM passages_$n
             WHERE key IN (SELECT value FROM json_each(?))"""
         with self._database.reading() as connection:
-            for number in dict.fromkeys(place.number for place in places):
-                keys = [place.key for place in places if place.number == number]
+            for set_id in dict.fromkeys(address.number for address in addresses):
+                keys = [address.key for address in addresses if address.number == set_id]
                 rows = connection.execute(
-                    of_edition(template, number), (orjson.dumps(keys).decode(),)
+                    of_edition(template, set_id), (orjson.dumps(keys).decode(),)
                 ).fetchall()
-                found.update((PassagePlace(number, row[0]), Passage(*row[1:])) for row in rows)
-        return found
+                passages.update((PassageAddress(set_id, row[0]), Passage(*row[1:])) for row in rows)
+        return passages
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
         """Deletes sets; see ``Passages.delete``."""
@@ -190,11 +190,11 @@ class SqlitePassages:
             rows = connection.execute(
                 "SELECT number FROM passage_sets WHERE state = 'dropping'"
             ).fetchall()
-            for (number,) in rows:
+            for (set_id,) in rows:
                 with transaction(connection):
                     for template in PASSAGE_DROPS:
-                        connection.execute(of_edition(template, number))
-                    connection.execute("DELETE FROM passage_sets WHERE number = ?", (number,))
+                        connection.execute(of_edition(template, set_id))
+                    connection.execute("DELETE FROM passage_sets WHERE number = ?", (set_id,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,5 +361,5 @@ def _unfinished(
 
 def _has_tables(connection: sqlite3.Connection) -> bool:
     """A file of an older schema that is opened to be read has none."""
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'passage_sets'").fetchone()
-    return found is not None
+    row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'passage_sets'").fetchone()
+    return row is not None

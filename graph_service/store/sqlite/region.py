@@ -28,7 +28,7 @@ _EDGES = """SELECT key, id, head, relation, tail, value, rank FROM statements_$n
 _COUNTED = """(SELECT count(*) FROM statements_$n s WHERE s.head = j.value)
     + (SELECT count(*) FROM statements_$n s WHERE s.tail = j.value)"""
 _DEGREES = f"SELECT j.value, {_COUNTED} FROM json_each(?) j"  # noqa: S608
-_DEGREES_BESIDE_HUBS = f"""SELECT j.value, ifnull(h.degree, {_COUNTED})
+_DEGREES_WITH_HUBS = f"""SELECT j.value, ifnull(h.degree, {_COUNTED})
     FROM json_each(?) j LEFT JOIN hubs_$n h ON h.key = j.value"""  # noqa: S608
 _COUNT_FROM_HEAD = """SELECT count(*) FROM json_each(:walked) j
     CROSS JOIN statements_$n s ON s.head = j.value WHERE TRUE """
@@ -83,14 +83,14 @@ class _Neighbours:
         self._deadline = deadline
         self._names: dict[int, str] = {}
         (hubs,) = self._select(HAS_HUBS, ())[0]
-        self._count_degrees = _DEGREES_BESIDE_HUBS if hubs else _DEGREES
+        self._count_degrees = _DEGREES_WITH_HUBS if hubs else _DEGREES
 
     def _select(self, template: str, values: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         return self._connection.execute(of_edition(template, self._number), values).fetchall()
 
-    def starts(self, ids: Sequence[str]) -> set[int]:
-        wanted = {key64(id_): id_ for id_ in ids}
-        return {key for key, id_ in self.ids(wanted).items() if wanted[key] == id_}
+    def start_nodes(self, ids: Sequence[str]) -> set[int]:
+        ids_by_key = {key64(id_): id_ for id_ in ids}
+        return {key for key, id_ in self.ids(ids_by_key).items() if ids_by_key[key] == id_}
 
     def degrees(self, nodes: Sequence[int]) -> dict[int, int]:
         return dict(self._select(self._count_degrees, (_json(nodes),)))
@@ -142,10 +142,10 @@ def read_relations(
     pairs = connection.execute(of_edition(_RELATIONS, number), (_json(heads),)).fetchall()
     numbers = _json({relation for _, relation in pairs})
     names = dict(connection.execute(of_edition(_RELATION_IDS, number), (numbers,)).fetchall())
-    found: dict[str, set[str]] = {}
+    by_head: dict[str, set[str]] = {}
     for head, relation in pairs:
-        found.setdefault(heads[head], set()).add(names[relation])
-    return {id_: frozenset(relations) for id_, relations in found.items()}
+        by_head.setdefault(heads[head], set()).add(names[relation])
+    return {id_: frozenset(relations) for id_, relations in by_head.items()}
 
 
 def _json(values: Iterable[int]) -> str:

@@ -26,10 +26,10 @@ STANDINGS = (
 
 @decodes("an entity")
 def entity_of_row(
-    id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, bare: int = 0, /
+    id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, code: int = 0, /
 ) -> Entity:
     """Returns the entity of its columns."""
-    standing = STANDINGS[bare]
+    standing = STANDINGS[code]
     entity = decode_entity(id_, KINDS[kind].value, redirect, terms, standing=standing)
     return entity if revision is None else replace(entity, revision=revision)
 

@@ -117,13 +117,13 @@ def entity_chunks(database: Database, number: int, /) -> Iterator[EntityChunk]:
         rows, keys, ids, codes, redirects, terms = zip(*page, strict=True)
         last = rows[-1]
         known = [
-            (place, orjson.loads(encoded)) for place, encoded in enumerate(terms) if encoded != "{}"
+            (index, orjson.loads(encoded)) for index, encoded in enumerate(terms) if encoded != "{}"
         ]
         yield EntityChunk(
             keys=np.array(keys, dtype=np.int64),
             ids=pack_texts(ids),
             kinds=kinds[np.array(codes, dtype=np.int64)],
             is_redirect=np.array(redirects, dtype=np.bool_),
-            labels=[(place, found["labels"]) for place, found in known if found.get("labels")],
-            same_as=[(place, found["same_as"]) for place, found in known if found.get("same_as")],
+            labels=[(index, plain["labels"]) for index, plain in known if plain.get("labels")],
+            same_as=[(index, plain["same_as"]) for index, plain in known if plain.get("same_as")],
         )

@@ -42,7 +42,7 @@ RECORD_NAMES = """CREATE UNIQUE INDEX IF NOT EXISTS records_by_name ON records (
     WHERE name IS NOT NULL"""
 
 # Names of ids without a statement, in the columns of ``entities``.
-SPARE_NAMES = """CREATE TABLE IF NOT EXISTS spare_names_$n (
+UNUSED_NAMES = """CREATE TABLE IF NOT EXISTS spare_names_$n (
     row INTEGER PRIMARY KEY,
     key INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -62,11 +62,11 @@ def _add_conflicts_and_names(connection: sqlite3.Connection) -> None:
     if "conflicting" not in columns:
         connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
     _end_unfinished_loads(connection)
-    for (number,) in connection.execute("SELECT number FROM editions").fetchall():
-        connection.execute(of_edition(SPARE_NAMES, number))
+    for (edition_number,) in connection.execute("SELECT number FROM editions").fetchall():
+        connection.execute(of_edition(UNUSED_NAMES, edition_number))
 
 
-def _add_places(connection: sqlite3.Connection) -> None:
+def _add_locations(connection: sqlite3.Connection) -> None:
     columns = {row[1] for row in connection.execute("PRAGMA table_info(editions)").fetchall()}
     for column in ("placed_entity", "placed_document"):
         if column not in columns:
@@ -94,7 +94,7 @@ def _end_unfinished_loads(connection: sqlite3.Connection) -> None:
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _add_passages,
     2: _add_conflicts_and_names,
-    3: _add_places,
+    3: _add_locations,
     4: _add_record_names,
 }
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
@@ -201,7 +201,7 @@ EDITION_TABLES = (
         end_row INTEGER
     )""",
     # Rows of entities and documents while a load goes on, up to ``placed_entity`` and
-    # ``placed_document`` of the edition; see ``places``.
+    # ``placed_document`` of the edition; see ``row_locations``.
     """CREATE TABLE places_$n (
         key INTEGER PRIMARY KEY,
         entity INTEGER,
@@ -224,7 +224,7 @@ EDITION_TABLES = (
         kept_batch INTEGER NOT NULL,
         kept_line INTEGER NOT NULL
     )""",
-    SPARE_NAMES,
+    UNUSED_NAMES,
     """CREATE TABLE same_as_$n (
         key INTEGER NOT NULL,
         entity INTEGER NOT NULL,
@@ -276,7 +276,7 @@ PASSAGE_INDEX = """CREATE VIRTUAL TABLE passage_words_$n USING fts5(words, conte
 
 PASSAGE_DROPS = ("DROP TABLE IF EXISTS passage_words_$n", "DROP TABLE IF EXISTS passages_$n")
 
-# Made when all rows are there: see ``places``. Editions of schema 3 have one with their table.
+# Made when all rows are there: see ``row_locations``. Editions of schema 3 have one with their table.
 ENTITY_INDEX = "CREATE UNIQUE INDEX IF NOT EXISTS entities_key_$n ON entities_$n (key)"
 DOCUMENT_INDEX = """CREATE INDEX IF NOT EXISTS documents_key_$n
     ON documents_$n (key, first_row, oldest_row)"""

@@ -43,15 +43,10 @@ from graph_service.store.lookup import (
     names_of_same,
     same_as_these,
 )
-from graph_service.store.names import (
-    edition_not_found,
-    graph_not_found,
-    now_text,
-    require_graph_name,
-)
+from graph_service.store.names import now_text, require_graph_name, unknown_edition, unknown_graph
 from graph_service.store.protocol import EntityLookup, Inspected, Record
 from graph_service.store.records import decode_record, encode_fields, version_of
-from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
+from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, token_queries
 from graph_service.store.snapshot.build import (
     NameChunk,
     build_from_columns,
@@ -110,10 +105,10 @@ class SqliteStore(CachedStore[SqlitePassages]):
         with self._database.reading() as connection:
             names = [name for (name,) in connection.execute("SELECT name FROM graphs").fetchall()]
             unfinished = {_graph_of(load.edition): load for load in _unfinished(connection)}
-            found = [(name, graph_info(connection, name)) for name in sorted(names)]
+            infos = [(name, graph_info(connection, name)) for name in sorted(names)]
         return [
             replace(info, unfinished=unfinished.get(name))
-            for name, info in found
+            for name, info in infos
             if info is not None
         ]
 
@@ -123,7 +118,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
             info = graph_info(connection, name)
             if info is None:
                 rows = connection.execute("SELECT name FROM graphs").fetchall()
-                raise graph_not_found(name, [known for (known,) in rows])
+                raise unknown_graph(name, [known for (known,) in rows])
             loads = [load for load in _unfinished(connection) if _graph_of(load.edition) == name]
         return replace(info, unfinished=loads[0]) if loads else info
 
@@ -198,29 +193,29 @@ class SqliteStore(CachedStore[SqlitePassages]):
     def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
         """Returns entities by id; see ``GraphReader.entities``."""
         number = self._edition(edition)
-        wanted = list(dict.fromkeys(ids))
+        distinct = list(dict.fromkeys(ids))
         with self._database.reading() as connection:
-            found = _entities_by_id(connection, number, wanted)
-            lost = [id_ for id_ in wanted if id_ not in found]
+            by_id = _entities_by_id(connection, number, distinct)
+            lost = [id_ for id_ in distinct if id_ not in by_id]
             if lost:
-                found.update(_entities_same_as(connection, number, lost))
+                by_id.update(_entities_same_as(connection, number, lost))
             reached = follow_redirects(
-                found, lambda targets: _entities_by_id(connection, number, targets)
+                by_id, lambda targets: _entities_by_id(connection, number, targets)
             )
         return EntityLookup(
-            found={id_: reached[id_] for id_ in wanted if id_ in reached},
-            missing=tuple(id_ for id_ in wanted if id_ not in reached),
+            entities={id_: reached[id_] for id_ in distinct if id_ in reached},
+            missing=tuple(id_ for id_ in distinct if id_ not in reached),
         )
 
     def statements(self, edition: str, ids: Sequence[str], /) -> dict[str, Statement]:
         """Returns whole statements by id; see ``GraphReader.statements``."""
         number = self._edition(edition)
-        wanted = dict.fromkeys(ids)
+        requested = dict.fromkeys(ids)
         template = f"{_STATEMENT_ROWS} WHERE s.key IN (SELECT value FROM json_each(?))"  # noqa: S608
         with self._database.reading() as connection:
-            rows = connection.execute(of_edition(template, number), (_keys(wanted),)).fetchall()
-        found = {row[1]: statement_of_row(row) for row in rows}
-        return {id_: found[id_] for id_ in wanted if id_ in found}
+            rows = connection.execute(of_edition(template, number), (_keys(requested),)).fetchall()
+        statements = {row[1]: statement_of_row(row) for row in rows}
+        return {id_: statements[id_] for id_ in requested if id_ in statements}
 
     def statements_of(
         self,
@@ -323,8 +318,8 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 of_edition("SELECT id FROM relations_$n ORDER BY key", number)
             ).fetchall()
             ids = [id_ for (id_,) in rows]
-            found = _entities_by_id(connection, number, ids)
-        return [found.get(id_, Entity(id_)) for id_ in ids]
+            entities = _entities_by_id(connection, number, ids)
+        return [entities.get(id_, Entity(id_)) for id_ in ids]
 
     def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
         """Returns the same entities; see ``GraphReader.same_entities``."""
@@ -360,21 +355,21 @@ class SqliteStore(CachedStore[SqlitePassages]):
     ) -> list[SearchHit]:
         """Returns entities by name; see ``GraphReader.search`` and ``store.search``."""
         number = self._edition(edition)
-        sought = wanted_of(query, prefix=prefix)
+        sought = token_queries(query, prefix=prefix)
         if not sought:
             return []
         template = "SELECT rowid FROM names_$n WHERE names_$n MATCH ? ORDER BY rowid LIMIT ?"
         with self._database.reading(deadline) as connection:
             candidates: list[Entity] = []
             seen: set[int] = set()
-            for turn, wanted in enumerate(sought):
+            for turn, token_query in enumerate(sought):
                 if turn == 1 and are_enough(candidates, query, limit=limit):
                     break
-                parts = [f'"{token}"' for token in wanted.tokens]
-                if wanted.begins:
-                    parts.append(f'"{wanted.begins}" *')
-                given = (" AND ".join(parts), CANDIDATE_LIMIT)
-                rows = connection.execute(of_edition(template, number), given)
+                parts = [f'"{token}"' for token in token_query.tokens]
+                if token_query.begins:
+                    parts.append(f'"{token_query.begins}" *')
+                parameters = (" AND ".join(parts), CANDIDATE_LIMIT)
+                rows = connection.execute(of_edition(template, number), parameters)
                 keys = [key for (key,) in rows.fetchall() if key not in seen]
                 seen.update(keys)
                 candidates += _entities_by_key(connection, number, keys)
@@ -456,7 +451,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 raise _in_progress(name, held)
             known = [row[0] for row in connection.execute("SELECT name FROM graphs").fetchall()]
             if name not in known and held is None:
-                raise graph_not_found(name, known)
+                raise unknown_graph(name, known)
             connection.execute("DELETE FROM graphs WHERE name = ?", (name,))
             connection.execute("DELETE FROM records WHERE graph = ?", (name,))
             connection.execute(
@@ -497,7 +492,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 else None
             )
         if row is None:
-            raise edition_not_found(edition)
+            raise unknown_edition(edition)
         return int(row[0])
 
     def _pages(self, template: str, number: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -517,8 +512,8 @@ class SqliteStore(CachedStore[SqlitePassages]):
         template = _STATEMENT_ROWS + "WHERE s.row > ? AND s.row <= ?"
         for rows in row_ranges(self._database, number, SCAN_ROWS):
             with self._database.reading() as connection:
-                found = connection.execute(of_edition(template, number), rows).fetchall()
-            yield [statement_of_row(row) for row in found]
+                page = connection.execute(of_edition(template, number), rows).fetchall()
+            yield [statement_of_row(row) for row in page]
 
     def _entities(self, number: int) -> Iterator[list[Entity]]:
         template = (
@@ -567,9 +562,9 @@ def _verify_copy(path: Path) -> None:
     """Raises ``StoreCorruptError`` where a graph of a copy is not what its fingerprints claim."""
     with open_sqlite(path, read_only=True) as copy:
         for info in copy.graphs():
-            found = Fingerprinter()
-            found.add_edition(copy, info.edition)
-            require_claimed(info.fingerprints, found.fingerprints(), info.edition)
+            fingerprinter = Fingerprinter()
+            fingerprinter.add_edition(copy, info.edition)
+            require_claimed(info.fingerprints, fingerprinter.fingerprints(), info.edition)
 
 
 @decodes("a statement")
@@ -616,9 +611,9 @@ def _entities_by_key(
 def _entities_by_id(
     connection: sqlite3.Connection, number: int, ids: Sequence[str]
 ) -> dict[str, Entity]:
-    wanted = set(ids)
-    found = _entities_by_key(connection, number, {key64(id_): None for id_ in ids})
-    return {entity.id: entity for entity in found if entity.id in wanted}
+    requested = set(ids)
+    entities = _entities_by_key(connection, number, {key64(id_): None for id_ in ids})
+    return {entity.id: entity for entity in entities if entity.id in requested}
 
 
 def _entities_same_as(
@@ -663,14 +658,14 @@ def _unfinished(connection: sqlite3.Connection) -> list[UnfinishedLoad]:
     ).fetchall()
     return [
         UnfinishedLoad(
-            f"{graph}@{number}",
+            f"{graph}@{edition_number}",
             owner,
             source,
             started_at,
             appended,
             time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(lease_expires)),
         )
-        for graph, number, owner, source, started_at, appended, lease_expires in rows
+        for graph, edition_number, owner, source, started_at, appended, lease_expires in rows
     ]
 
 

@@ -17,12 +17,12 @@ from graph_service.sqlite_file import transaction
 from graph_service.store.hashes import collision
 from graph_service.store.sqlite.schema import of_edition
 
-Place = tuple[str, int | None, int | None]
+RowLocation = tuple[str, int | None, int | None]
 """Id, and the rows in ``entities`` and ``documents`` that there are. A named tuple would be walked
 by each collection of garbage."""
 
-RECENT_PLACES = 200_000
-KNOWN_PLACES = 300_000
+RECENT_ROWS = 200_000
+KNOWN_ROWS = 300_000
 MERGED_ROWS = 2_000_000
 _SELECT = """SELECT p.key, e.id, p.entity, p.document FROM places_$n p
     LEFT JOIN entities_$n e ON e.row = p.entity
@@ -39,8 +39,8 @@ _LAST_ROWS = """SELECT ifnull((SELECT max(row) FROM entities_$n), 0),
     ifnull((SELECT max(row) FROM documents_$n), 0)"""
 
 
-class Places:
-    """The places of one load.
+class RowLocations:
+    """The rows that one load has written.
 
     Args:
         connection: Of the load.
@@ -54,35 +54,35 @@ class Places:
         self._connection = connection
         self._number = number
         self._renew = renew
-        self._recent: dict[int, Place] = {}
-        self._known: dict[int, Place] = {}
+        self._recent: dict[int, RowLocation] = {}
+        self._known: dict[int, RowLocation] = {}
         self._merged = False
 
     def prepare(self) -> None:
         """Makes ready for a batch, before its transaction: merges what there is, if it is time."""
-        if not self._merged or len(self._recent) >= RECENT_PLACES:
+        if not self._merged or len(self._recent) >= RECENT_ROWS:
             self._merge()
             self._merged = True
             # What was written lately is likely to be mentioned again.
             self._known, self._recent = self._recent, {}
 
-    def find(self, keys: Mapping[str, int], /) -> dict[str, Place]:
-        """Returns the places of those of some ids, given with their keys, that have one.
+    def find(self, keys: Mapping[str, int], /) -> dict[str, RowLocation]:
+        """Returns the rows of each id, ids with their keys; ids that have no row are left out.
 
         Raises:
             KeyCollisionError: Two ids have one key.
         """
-        found: dict[str, Place] = {}
+        locations: dict[str, RowLocation] = {}
         missing: dict[int, str] = {}
         for id_, key in keys.items():
-            place = self._recent.get(key) or self._known.get(key)
-            if place is not None:
-                found[id_] = _checked(id_, place)
+            location = self._recent.get(key) or self._known.get(key)
+            if location is not None:
+                locations[id_] = _checked(id_, location)
             elif missing.setdefault(key, id_) != id_:
                 raise collision(id_, missing[key])
         if not missing:
-            return found
-        if len(self._known) + len(missing) > KNOWN_PLACES:
+            return locations
+        if len(self._known) + len(missing) > KNOWN_ROWS:
             self._known.clear()
         rows = self._connection.execute(
             of_edition(_SELECT, self._number), (orjson.dumps(list(missing)).decode(),)
@@ -90,13 +90,13 @@ class Places:
         for key, stored, entity, document in rows.fetchall():
             id_ = missing[key]
             # A document without statements and terms is no entity, and its id is not stored.
-            place = self._known[key] = _checked(id_, (stored or id_, entity, document))
-            found[id_] = place
-        return found
+            location = self._known[key] = _checked(id_, (stored or id_, entity, document))
+            locations[id_] = location
+        return locations
 
-    def remember(self, places: Iterable[tuple[int, Place]], /) -> None:
-        """Keeps the places, by key, of rows that a batch has appended and committed."""
-        self._recent.update(places)
+    def remember(self, locations: Iterable[tuple[int, RowLocation]], /) -> None:
+        """Caches the locations, by key, of rows that a batch has appended and committed."""
+        self._recent.update(locations)
 
     def next_rows(self) -> tuple[int, int]:
         """Returns the rows that the next entity and the next document take."""
@@ -134,7 +134,7 @@ class Places:
         return (begin[0], begin[1]), (entity, document)
 
 
-def _checked(id_: str, place: Place) -> Place:
-    if place[0] != id_:
-        raise collision(id_, place[0])
-    return place
+def _checked(id_: str, location: RowLocation) -> RowLocation:
+    if location[0] != id_:
+        raise collision(id_, location[0])
+    return location

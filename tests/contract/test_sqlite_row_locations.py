@@ -19,8 +19,8 @@ from graph_service.model.values import EntityValue
 from graph_service.store import encoded
 from graph_service.store.protocol import Batch, Conflict, LoadCounts
 from graph_service.store.sqlite import batch as sqlite_batch
-from graph_service.store.sqlite import places
-from graph_service.store.sqlite.places import Places
+from graph_service.store.sqlite import row_locations
+from graph_service.store.sqlite.row_locations import RowLocations
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
 
 Result = tuple[LoadCounts, list[Conflict], GraphInfo]
@@ -34,9 +34,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 def merge_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly each batch merges what those before it wrote, some rows at a time."""
-    monkeypatch.setattr(places, "RECENT_PLACES", 3)
-    monkeypatch.setattr(places, "KNOWN_PLACES", 2)
-    monkeypatch.setattr(places, "MERGED_ROWS", 2)
+    monkeypatch.setattr(row_locations, "RECENT_ROWS", 3)
+    monkeypatch.setattr(row_locations, "KNOWN_ROWS", 2)
+    monkeypatch.setattr(row_locations, "MERGED_ROWS", 2)
 
 
 def drawn_batches(random_seed: int) -> list[Batch]:
@@ -136,22 +136,22 @@ def test_a_killed_finish_leaves_a_load_that_can_be_written_to(
     assert not store.entities(info.edition, ["Q1", "Q2", "Q3"]).missing
 
 
-def forget(places_: Places) -> None:
+def forget(places_: RowLocations) -> None:
     places_._recent.clear()
     places_._known.clear()
 
 
-@pytest.mark.parametrize("prepare", [Places.prepare, forget, lambda _: None])
+@pytest.mark.parametrize("prepare", [RowLocations.prepare, forget, lambda _: None])
 def test_an_id_of_another_ones_key_is_told_wherever_that_is_found(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, prepare: Callable[[Places], None]
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, prepare: Callable[[RowLocations], None]
 ) -> None:
     for module in (sqlite_batch, encoded):
         monkeypatch.setattr(module, "key64", lambda id_: key64(id_.removeprefix("twin of ")))
-    monkeypatch.setattr(places, "RECENT_PLACES", 1)
+    monkeypatch.setattr(row_locations, "RECENT_ROWS", 1)
     with store.begin_load("g", owner="o", source="s") as load:
         load.write(Batch(statements=[statement(("Q1", "P1", "Q2"))]))
-        load._known.places.prepare()
-        prepare(load._known.places)
+        load._known.locations.prepare()
+        prepare(load._known.locations)
         for batch in (
             Batch(statements=[statement(("Q3", "P1", "twin of Q2"))]),
             Batch(entities=[Entity("twin of Q1")]),
