@@ -28,7 +28,7 @@ from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.region.cut import extra_edges_bytes
 from graph_service.store.protocol import Store
-from graph_service.views.alone import draw_alone, is_drawn_alone
+from graph_service.views.alone import can_draw_alone, draw_alone
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.deviation import BaseMeasure, measure
@@ -291,7 +291,7 @@ class ViewStore(ViewRecords):
             cached = self._cached(view_id, graph)
             if cached is not None:
                 return cached
-        if is_drawn_alone(spec) and (spec.scope.pruned or spec.scope.of_question):
+        if can_draw_alone(spec) and (spec.scope.pruned or spec.scope.of_question):
             edges, notes = _scope_alone(graph, spec, question_edges, deadline)
             delta, report = self._draw_alone(graph, spec, edges, deadline)
             report = replace(report, notes=(*notes, *report.notes))
@@ -319,7 +319,7 @@ class ViewStore(ViewRecords):
         Args:
             part: Its scope, and what lies beside it (``views.alone.beside``); with the name,
                 edition and fingerprints of the base.
-            spec: What is asked, as ``spec_of`` gives it; ``is_drawn_alone``.
+            spec: What is asked, as ``spec_of`` gives it; ``can_draw_alone``.
             edges: Its scope, int32 or int64, ascending; of a pruned one what is kept.
             deadline: When to give up.
         """

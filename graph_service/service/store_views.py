@@ -34,7 +34,7 @@ from graph_service.store.snapshot.region_graph import (
     region_graph_of,
     unlabelled_graph_of,
 )
-from graph_service.views.alone import BEYOND, cheaper_ends, is_drawn_alone, looks_beside
+from graph_service.views.alone import BEYOND, can_draw_alone, cheaper_nodes, reads_parallel_edges
 from graph_service.views.overlay import lay
 from graph_service.views.part import Part
 from graph_service.views.scope import scope_edges
@@ -86,7 +86,7 @@ def _may_be_pruned(spec: ViewSpec) -> bool:
 
 def _reads(spec: ViewSpec, *, is_stored: bool) -> str | None:
     """Returns what of a graph a view needs that is not read from a store; None for nothing."""
-    if not is_drawn_alone(spec):
+    if not can_draw_alone(spec):
         return BEYOND[spec.method]
     if is_stored and spec.method is Method.STALE:
         return "the statements that it was drawn from, whose qualifiers may have changed"
@@ -181,7 +181,7 @@ class StoreViews:
             entities |= found.hops.keys()
         rows |= self._named((*scope.statement_ids, *spec.statement_ids))
         graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
-        if looks_beside(spec):
+        if reads_parallel_edges(spec):
             rows |= self._beside(graph)
             graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
         edges = self._scope(graph, spec, ids, question)
@@ -261,7 +261,7 @@ class StoreViews:
         head, tail = graph.head[edges].astype(np.int64), graph.tail[edges].astype(np.int64)
         ids = graph.node_ids.take(np.arange(graph.entity_count))
         known = self._around(ids, 0, 0).degrees
-        looked = cheaper_ends(head, tail, np.array([known[id_] for id_ in ids], dtype=np.int64))
+        looked = cheaper_nodes(head, tail, np.array([known[id_] for id_ in ids], dtype=np.int64))
         near = self._around([ids[node] for node in looked], 1, MAX_EDGES, ranks=tuple(Rank))
         _require_whole(near, "lie beside those of the view's scope")
         pairs = {

@@ -37,15 +37,15 @@ BEYOND: Mapping[Method, str] = {
 """What a method reads of the base beyond its scope; a method that is not here reads nothing."""
 
 
-def is_drawn_alone(spec: ViewSpec, /) -> bool:
-    """Returns whether the statements in scope, and those beside them, decide a view.
+def can_draw_alone(spec: ViewSpec, /) -> bool:
+    """Returns whether the statements in scope, and those parallel to them, decide a view.
 
     A pruned scope is a graph of its own to every method.
     """
     return spec.scope.pruned or spec.method not in BEYOND
 
 
-def looks_beside(spec: ViewSpec, /) -> bool:
+def reads_parallel_edges(spec: ViewSpec, /) -> bool:
     """Returns whether statements between the same entities as those in scope decide a view too."""
     return (
         spec.method in (Method.RELATION_SWAPPING, Method.INVERSION)
@@ -65,8 +65,8 @@ def draw_alone(
     """Returns what ``make_delta`` does, at the cost of the scope rather than of the base.
 
     Args:
-        graph: The base, or a part of it that has the scope and what lies ``beside`` it.
-        spec: What is asked; ``is_drawn_alone``, and not pruned.
+        graph: The base, or a part of it that has the scope and the edges parallel to it (``with_parallel_edges``).
+        spec: What is asked; ``can_draw_alone``, and not pruned.
         edges: Its scope, as ``scope_edges`` finds it; of no use to withholding.
         deadline: When to give up.
 
@@ -76,15 +76,15 @@ def draw_alone(
     if not spec.takes.is_random:
         return make_delta(graph, spec, deadline=deadline)
     spec = replace(spec, scope=Scope(of_question=True))
-    if not looks_beside(spec):
+    if not reads_parallel_edges(spec):
         return make_delta(graph, spec, question_edges=edges, deadline=deadline)
-    part = Part.of(graph, beside(graph, edges))
-    places = np.searchsorted(part.edges, edges).astype(part.graph.edge_type)
-    delta, report = make_delta(part.graph, spec, question_edges=places, deadline=deadline)
+    part = Part.of(graph, with_parallel_edges(graph, edges))
+    positions = np.searchsorted(part.edges, edges).astype(part.graph.edge_type)
+    delta, report = make_delta(part.graph, spec, question_edges=positions, deadline=deadline)
     return part.in_base(delta), report
 
 
-def beside(graph: KnowledgeGraph, edges: Numbers, /) -> Numbers:
+def with_parallel_edges(graph: KnowledgeGraph, edges: Numbers, /) -> Numbers:
     """Returns some edges and all others, of any rank, between the same two entities.
 
     Args:
@@ -97,19 +97,19 @@ def beside(graph: KnowledgeGraph, edges: Numbers, /) -> Numbers:
     head, tail = graph.head[edges], graph.tail[edges]
     nodes = np.unique(np.concatenate([head, tail]))
     pairs = np.searchsorted(nodes, head), np.searchsorted(nodes, tail)
-    looked = nodes[cheaper_ends(*pairs, graph.degrees_of(nodes))]
-    wanted = np.unique(pack_pairs(head, tail, graph.node_count))
+    looked = nodes[cheaper_nodes(*pairs, graph.degrees_of(nodes))]
+    pairs_in_scope = np.unique(pack_pairs(head, tail, graph.node_count))
     # A hub's statements are many times those between the same two entities.
-    sieve = Sieve.of(wanted)
-    found = [edges]
+    sieve = Sieve.of(pairs_in_scope)
+    parts = [edges]
     for way, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
-        near, place = way.gather(looked)
-        pairs_there = pack_pairs(looked[place], other[near], graph.node_count)
-        found.append(near[among(wanted, pairs_there, sieve)])
-    return np.unique(np.concatenate(found)).astype(graph.edge_type)
+        near, owner = way.gather(looked)
+        pairs_there = pack_pairs(looked[owner], other[near], graph.node_count)
+        parts.append(near[among(pairs_in_scope, pairs_there, sieve)])
+    return np.unique(np.concatenate(parts)).astype(graph.edge_type)
 
 
-def cheaper_ends(head: Int64, tail: Int64, degrees: Int64, /) -> Int64:
+def cheaper_nodes(head: Int64, tail: Int64, degrees: Int64, /) -> Int64:
     """Returns nodes, one of each pair, whose statements are soonest read; ascending.
 
     Of a pair it is the node with fewer statements for each of its pairs: an entity all of whose

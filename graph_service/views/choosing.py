@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, ascending, below
-from graph_service.views.drawing import Drawing
+from graph_service.views.drawing import Draw
 from graph_service.views.pools import Pools
 
 DRAWS = 16
@@ -46,16 +46,16 @@ class Candidates:
         """Returns the candidate of some rows at a step of their orders, int32."""
         pool = self.pool[rows]
         sizes = self.pools.sizes(pool)
-        places = np.empty(len(rows), dtype=np.int64)
+        offsets = np.empty(len(rows), dtype=np.int64)
         attempts = np.minimum(steps, DRAWS)
         for attempt in np.unique(attempts).tolist():
             group = attempts == attempt
             purpose = "choice" if attempt < DRAWS else "walk"
             hashes = self.stream.hashes(self.keys[rows[group]], purpose=purpose, attempt=attempt)
-            places[group] = below(hashes, sizes[group])
-        places = (places + np.maximum(steps - DRAWS, 0)) % sizes
-        found: Int32 = self.pools.members[self.pools.indptr[pool] + places]
-        return found
+            offsets[group] = below(hashes, sizes[group])
+        offsets = (offsets + np.maximum(steps - DRAWS, 0)) % sizes
+        members: Int32 = self.pools.members[self.pools.indptr[pool] + offsets]
+        return members
 
     def first(self) -> Int64:
         """Returns the step at which each row begins: a small pool is taken in turn at once."""
@@ -106,32 +106,32 @@ def take_turns(
 
 
 def first_able(
-    drawing: Drawing, scope: Numbers, asked: int, choose: Callable[[Numbers], Int32], /
+    draw: Draw, scope: Numbers, target: int, choose: Callable[[Numbers], Int32], /
 ) -> tuple[Numbers, Int32]:
     """Returns the first edges in hash order that get something, ascending, and what they get.
 
     Args:
-        drawing: The view being drawn.
+        draw: The view being drawn.
         scope: Edges that may change.
-        asked: How many are to change.
+        target: How many are to change.
         choose: Gives what some edges in hash order get, -1 for nothing; what an edge gets depends
             on those before it alone.
     """
-    hashes = drawing.stream.hashes(drawing.graph.statement_keys, at=scope, purpose="order")
+    hashes = draw.stream.hashes(draw.graph.statement_keys, at=scope, purpose="order")
     order = scope[ascending(hashes)]
-    length = asked
+    length = target
     while True:
         edges = order[:length]
         chosen = choose(edges)
-        able = np.flatnonzero(chosen >= 0)[:asked]
-        if len(able) == asked or length == len(order):
+        able = np.flatnonzero(chosen >= 0)[:target]
+        if len(able) == target or length == len(order):
             break
-        length = min(len(order), length + max(asked - len(able), length))
-    if len(able) < asked:
-        drawing.notes.append(
-            f"{asked} edges were asked and {len(able)} can be changed: for the others nothing is "
+        length = min(len(order), length + max(target - len(able), length))
+    if len(able) < target:
+        draw.notes.append(
+            f"{target} edges were asked and {len(able)} can be changed: for the others nothing is "
             "left that the base does not say"
         )
     edges, chosen = edges[able], chosen[able]
-    place = np.argsort(edges)
-    return edges[place], chosen[place]
+    by_edge = np.argsort(edges)
+    return edges[by_edge], chosen[by_edge]

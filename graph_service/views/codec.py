@@ -74,8 +74,8 @@ class _Numbers:
 def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
     """Returns a delta of a base graph as bytes."""
     removed = np.sort(graph.key_ranks(delta.removed))
-    places = graph.key_ranks(delta.replaced)
-    order = np.argsort(places)
+    ranks = graph.key_ranks(delta.replaced)
+    order = np.argsort(ranks)
     delta = delta.with_replaced_in(order)
     numbers = _Numbers.of(graph)
     names = _Names(graph, delta, numbers)
@@ -97,10 +97,10 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
             len(delta.added_head),
         ),
         _edge_set(removed, graph.edge_count),
-        _edge_set(places[order], graph.edge_count),
-        _column(names.relations(delta.replaced_rel, kept=graph.rel[replaced])),
-        _column(names.nodes(delta.replaced_tail, kept=graph.tail[replaced])),
-        *([_column(names.nodes(heads, kept=graph.head[replaced]))] if version > HEADS_STAY else []),
+        _edge_set(ranks[order], graph.edge_count),
+        _column(names.relations(delta.replaced_rel, base=graph.rel[replaced])),
+        _column(names.nodes(delta.replaced_tail, base=graph.tail[replaced])),
+        *([_column(names.nodes(heads, base=graph.head[replaced]))] if version > HEADS_STAY else []),
         *([_column(_ranks(delta, graph))] if version > RANKS_STAY else []),
         _column(names.nodes(delta.added_head)),
         _column(names.relations(delta.added_rel)),
@@ -131,32 +131,32 @@ class _Names:
     def any(self) -> bool:
         return bool(self.node_names or self.relation_names)
 
-    def nodes(self, nodes: Int32, *, kept: Int32 | None = None) -> Int64:
+    def nodes(self, nodes: Int32, *, base: Int32 | None = None) -> Int64:
         known = self._numbers.nodes
-        codes, rest = _places(nodes, known, kept)
-        for place in rest.tolist():
-            node = int(nodes[place])
+        codes, rest = _codes(nodes, known, base)
+        for index in rest.tolist():
+            node = int(nodes[index])
             new = node - self._graph.node_count
             if new < 0:
                 if node not in self._lone_nodes:
                     self._lone_nodes[node] = len(self.node_names)
                     self.node_names.append(encode_value(EntityValue(self._graph.node_ids[node])))
                 new = self._lone_nodes[node]
-            codes[place] = 1 + len(known) + new
+            codes[index] = 1 + len(known) + new
         return codes
 
-    def relations(self, relations: Int32, *, kept: Int32 | None = None) -> Int64:
+    def relations(self, relations: Int32, *, base: Int32 | None = None) -> Int64:
         known = self._numbers.relations
-        codes, rest = _places(relations, known, kept)
-        for place in rest.tolist():
-            relation = int(relations[place])
+        codes, rest = _codes(relations, known, base)
+        for index in rest.tolist():
+            relation = int(relations[index])
             new = relation - self._graph.relation_count
             if new < 0:
                 if relation not in self._lone_relations:
                     self._lone_relations[relation] = len(self.relation_names)
                     self.relation_names.append(self._graph.relation_ids[relation])
                 new = self._lone_relations[relation]
-            codes[place] = 1 + len(known) + new
+            codes[index] = 1 + len(known) + new
         return codes
 
 
@@ -186,20 +186,20 @@ def _ranks(delta: ViewDelta, graph: KnowledgeGraph) -> Int64:
     return np.where(ranks == graph.rank[delta.replaced], 0, ranks.astype(np.int64) + 1)
 
 
-def _places(numbers: Int32, known: Int32, kept: Int32 | None) -> tuple[Int64, Int64]:
+def _codes(numbers: Int32, known: Int32, base: Int32 | None) -> tuple[Int64, Int64]:
     """Codes of numbers among the known ones, and where those stand that are not."""
-    places = np.searchsorted(known, numbers)
-    inside = places < len(known)
-    inside[inside] = known[places[inside]] == numbers[inside]
-    codes = np.where(inside, places + 1, -1).astype(np.int64)
-    if kept is not None:
-        codes[numbers == kept] = 0
+    positions = np.searchsorted(known, numbers)
+    inside = positions < len(known)
+    inside[inside] = known[positions[inside]] == numbers[inside]
+    codes = np.where(inside, positions + 1, -1).astype(np.int64)
+    if base is not None:
+        codes[numbers == base] = 0
     return codes, np.flatnonzero(codes < 0).astype(np.int64)
 
 
 def _edge_set(edges: Int64, edge_count: int) -> bytes:
-    before = np.concatenate([np.array([-1], dtype=np.int64), edges[:-1]])
-    gaps = _leb128(edges - before[: len(edges)] - 1)
+    base = np.concatenate([np.array([-1], dtype=np.int64), edges[:-1]])
+    gaps = _leb128(edges - base[: len(edges)] - 1)
     if len(gaps) <= (edge_count + 7) // 8:
         return _SECTION.pack(_GAPS, len(gaps)) + gaps.tobytes()
     mask = np.zeros(edge_count, dtype=np.bool_)
@@ -215,11 +215,11 @@ def _leb128(numbers: Int64) -> Uint8:
     """
     width = 5
     groups = np.empty((len(numbers), width), dtype=np.uint8)
-    for place in range(width):
-        groups[:, place] = (numbers >> (7 * place)) & 0x7F
+    for group in range(width):
+        groups[:, group] = (numbers >> (7 * group)) & 0x7F
     needed = np.ones(len(numbers), dtype=np.int64)
-    for place in range(1, width):
-        needed[numbers >> (7 * place) > 0] = place + 1
+    for group in range(1, width):
+        needed[numbers >> (7 * group) > 0] = group + 1
     at = np.arange(width)[None, :]
     groups[at < needed[:, None] - 1] |= 0x80
     flat: Uint8 = groups[at < needed[:, None]]
@@ -230,16 +230,16 @@ def _unleb128(data: Uint8) -> Int64:
     if not len(data):
         return np.zeros(0, dtype=np.int64)
     last = data < 0x80
-    ends = np.flatnonzero(last)
+    stops = np.flatnonzero(last)
     if not last[-1]:
         raise StoreCorruptError("a view's edges end inside a number")
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    if int((ends - starts).max()) > 4:
+    begins = np.concatenate([[0], stops[:-1] + 1])
+    if int((stops - begins).max()) > 4:
         raise StoreCorruptError("a view holds an edge number of over five bytes")
-    number_of = np.repeat(np.arange(len(ends)), ends - starts + 1)
-    shifts = 7 * (np.arange(len(data)) - starts[number_of])
+    number_of = np.repeat(np.arange(len(stops)), stops - begins + 1)
+    shifts = 7 * (np.arange(len(data)) - begins[number_of])
     values = (data & 0x7F).astype(np.int64) << shifts
-    numbers: Int64 = np.add.reduceat(values, starts)
+    numbers: Int64 = np.add.reduceat(values, begins)
     return numbers
 
 
@@ -264,9 +264,9 @@ class _Cursor:
         self._at += _SECTION.size
         if length > len(self._data) - self._at:
             raise StoreCorruptError("a view's section is longer than the view")
-        found = np.frombuffer(self._data, dtype=np.uint8, count=length, offset=self._at)
+        content = np.frombuffer(self._data, dtype=np.uint8, count=length, offset=self._at)
         self._at += length
-        return kind, found
+        return kind, content
 
     def rest(self) -> bytes:
         return self._data[self._at :]
@@ -405,16 +405,16 @@ def _named(called: _Called, node_table: Int32) -> NameDelta:
     )
 
 
-def _known_ranks(codes: Int64, kept: Uint8) -> Uint8:
+def _known_ranks(codes: Int64, base: Uint8) -> Uint8:
     if len(codes) and int(codes.max()) > len(RANKS):
         raise StoreCorruptError("a view's delta gives a statement a rank that there is not")
-    return np.where(codes == 0, kept, codes - 1).astype(np.uint8)
+    return np.where(codes == 0, base, codes - 1).astype(np.uint8)
 
 
 def _node_table(
     graph: KnowledgeGraph, numbers: _Numbers, names: list[str]
 ) -> tuple[Int32, tuple[str, ...]]:
-    found: list[int] = []
+    nodes: list[int] = []
     new: list[str] = []
     for name in names:
         value = decode_value(name)
@@ -422,28 +422,28 @@ def _node_table(
         if known is None:
             known = graph.node_count + len(new)
             new.append(name)
-        found.append(known)
-    return np.concatenate([numbers.nodes, np.array(found, dtype=np.int32)]), tuple(new)
+        nodes.append(known)
+    return np.concatenate([numbers.nodes, np.array(nodes, dtype=np.int32)]), tuple(new)
 
 
 def _relation_table(
     graph: KnowledgeGraph, numbers: _Numbers, names: list[str]
 ) -> tuple[Int32, tuple[str, ...]]:
-    found: list[int] = []
+    relations: list[int] = []
     new: list[str] = []
     for name in names:
         known = graph.find_relation(name)
         if known is None:
             known = graph.relation_count + len(new)
             new.append(name)
-        found.append(known)
-    return np.concatenate([numbers.relations, np.array(found, dtype=np.int32)]), tuple(new)
+        relations.append(known)
+    return np.concatenate([numbers.relations, np.array(relations, dtype=np.int32)]), tuple(new)
 
 
-def _numbers(codes: Int64, table: Int32, kept: Int32 | None) -> Int32:
-    if len(codes) and (int(codes.max()) > len(table) or (kept is None and int(codes.min()) < 1)):
+def _numbers(codes: Int64, table: Int32, base: Int32 | None) -> Int32:
+    if len(codes) and (int(codes.max()) > len(table) or (base is None and int(codes.min()) < 1)):
         raise StoreCorruptError("a view's delta names an entity or relation that is not there")
-    found = np.where(codes > 0, np.append(table, np.int32(0))[codes - 1], 0).astype(np.int32)
-    if kept is not None:
-        found[codes == 0] = kept[codes == 0]
-    return found
+    numbers = np.where(codes > 0, np.append(table, np.int32(0))[codes - 1], 0).astype(np.int32)
+    if base is not None:
+        numbers[codes == 0] = base[codes == 0]
+    return numbers

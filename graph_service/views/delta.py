@@ -13,7 +13,7 @@ from graph_service.model.stored_view import NAMES_CHANGED, ViewReport
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import VIEW_ALGORITHM, ChangeKind, Method, ViewSpec
 from graph_service.views.draw import Stream
-from graph_service.views.drawing import Drawing, Drawn
+from graph_service.views.drawing import Draw, MethodResult
 from graph_service.views.methods.contradiction import draw_contradiction
 from graph_service.views.methods.custom import draw_custom, draw_withholding
 from graph_service.views.methods.deletion import draw_deletion
@@ -29,7 +29,7 @@ from graph_service.views.methods.swapping import draw_swapping
 from graph_service.views.methods.type_preserving import draw_type_preserving
 from graph_service.views.prepared import PreparedBase
 
-METHODS: Mapping[Method, Callable[[Drawing], Drawn]] = {
+METHODS: Mapping[Method, Callable[[Draw], MethodResult]] = {
     Method.RELATION_SWAPPING: draw_swapping,
     Method.RELATION_REPLACEMENT: draw_replacement,
     Method.EDGE_REWIRING: draw_rewiring,
@@ -78,7 +78,7 @@ def make_delta(
             f"{VIEW_ALGORITHM}",
             argument="algorithm",
         )
-    drawing = Drawing(
+    draw = Draw(
         prepared=prepared or PreparedBase(graph),
         spec=spec,
         stream=Stream(spec.random_seed, spec.method, spec.algorithm),
@@ -86,15 +86,15 @@ def make_delta(
         deadline=deadline or Deadline.none(),
         notes=[],
     )
-    drawn = METHODS[spec.method](drawing)
-    return drawn.delta, _report(drawing, drawn)
+    result = METHODS[spec.method](draw)
+    return result.delta, _report(draw, result)
 
 
-def _report(drawing: Drawing, drawn: Drawn) -> ViewReport:
-    delta = drawn.delta
-    moved = delta.heads_of_replaced(drawing.graph.head) != drawing.graph.head[delta.replaced]
-    ranked = delta.ranks_of_replaced(drawing.graph.rank) != drawing.graph.rank[delta.replaced]
-    renamed = ~moved & (delta.replaced_rel != drawing.graph.rel[delta.replaced])
+def _report(draw: Draw, result: MethodResult) -> ViewReport:
+    delta = result.delta
+    moved = delta.heads_of_replaced(draw.graph.head) != draw.graph.head[delta.replaced]
+    ranked = delta.ranks_of_replaced(draw.graph.rank) != draw.graph.rank[delta.replaced]
+    renamed = ~moved & (delta.replaced_rel != draw.graph.rel[delta.replaced])
     counts = {
         "removed": len(delta.removed),
         ChangeKind.RELATION_CHANGED.value: int(np.count_nonzero(renamed)),
@@ -105,16 +105,16 @@ def _report(drawing: Drawing, drawn: Drawn) -> ViewReport:
         counts[ChangeKind.HEAD_CHANGED.value] = int(np.count_nonzero(moved))
     if ranked.any():
         counts[ChangeKind.RANK_CHANGED.value] = int(np.count_nonzero(ranked))
-    if drawing.spec.method is Method.NAMES:
+    if draw.spec.method is Method.NAMES:
         counts[NAMES_CHANGED] = delta.renamed_count
-    is_share = drawn.is_share and drawn.scope
+    is_share = result.is_share and result.scope
     return ViewReport(
-        scope_edges=drawn.scope,
-        level_asked=drawing.spec.level,
-        level_reached=(delta.changed_count + delta.renamed_count) / drawn.scope
+        scope_edges=result.scope,
+        level_asked=draw.spec.level,
+        level_reached=(delta.changed_count + delta.renamed_count) / result.scope
         if is_share
         else None,
         counts=counts,
-        unavoidable=drawn.unavoidable,
-        notes=tuple(drawing.notes),
+        unavoidable=result.unavoidable,
+        notes=tuple(draw.notes),
     )

@@ -88,8 +88,8 @@ def below(hashes: Uint64, limit: int | Int64, /) -> Int64:
         lower = hashes & _LOWER
         scaled = upper * rest + (lower * rest >> _HALF)
         carried = (scaled & _LOWER) + lower * more >> _HALF
-        found: Int64 = (upper * more + (scaled >> _HALF) + carried).astype(np.int64)
-        return found
+        numbers: Int64 = (upper * more + (scaled >> _HALF) + carried).astype(np.int64)
+        return numbers
     limits = np.asarray(limit, dtype=np.uint64)
     return (upper * limits >> _HALF).astype(np.int64)
 
@@ -111,13 +111,13 @@ def _largest_of(hashes: Uint64, count: int) -> np.uint64:
         for start in range(0, len(hashes), _BLOCK):
             upper = (hashes[start : start + _BLOCK] >> _DIGITS[1]).astype(np.uint16)
             counts += np.bincount(upper, minlength=len(counts))
-        ends = np.cumsum(counts)
-        bucket = int(np.searchsorted(ends, count))
-        count -= int(ends[bucket] - counts[bucket])
+        totals = np.cumsum(counts)
+        bucket = int(np.searchsorted(totals, count))
+        count -= int(totals[bucket] - counts[bucket])
         low = np.uint64(bucket) << _DIGITS[1]
         hashes = hashes[(hashes >= low) & (hashes <= (low | _REST))]
-    found: np.uint64 = np.partition(hashes, count - 1)[count - 1]
-    return found
+    largest: np.uint64 = np.partition(hashes, count - 1)[count - 1]
+    return largest
 
 
 def ascending(hashes: Uint64, /) -> Numbers:
@@ -132,16 +132,16 @@ def ascending(hashes: Uint64, /) -> Numbers:
         return _untied(order, hashes[order] >> _HALF, hashes)
     # A hash's upper bits and its place in one number, so that one array is moved and not two.
     bits = (len(hashes) - 1).bit_length()
-    places = np.uint64((1 << bits) - 1)
+    mask = np.uint64((1 << bits) - 1)
     unsorted = np.uint64(max(bits, 32 - _BUCKET_BITS))
     buckets: list[list[Uint64]] = [[] for _ in range(1 << _BUCKET_BITS)]
     for start in range(0, len(hashes), _BLOCK):
         block = hashes[start : start + _BLOCK]
         bucket = (block >> np.uint64(64 - _BUCKET_BITS)).astype(np.uint8)
-        packed = (block & ~places) | np.arange(start, start + len(block), dtype=np.uint64)
+        packed = (block & ~mask) | np.arange(start, start + len(block), dtype=np.uint64)
         packed = packed[np.argsort(bucket, kind="stable")]
-        ends = np.cumsum(np.bincount(bucket, minlength=len(buckets))).tolist()
-        for pieces, begin, end in zip(buckets, [0, *ends], ends, strict=False):
+        stops = np.cumsum(np.bincount(bucket, minlength=len(buckets))).tolist()
+        for pieces, begin, end in zip(buckets, [0, *stops], stops, strict=False):
             pieces.append(packed[begin:end])
     order = np.empty(len(hashes), dtype=edge_type(len(hashes)))
     done = 0
@@ -149,9 +149,9 @@ def ascending(hashes: Uint64, /) -> Numbers:
         packed = np.concatenate(pieces)
         pieces.clear()
         packed = packed[_by_upper_half(packed << np.uint64(_BUCKET_BITS))]
-        found = (packed & places).astype(order.dtype)
-        order[done : done + len(found)] = _untied(found, packed >> unsorted, hashes)
-        done += len(found)
+        indices = (packed & mask).astype(order.dtype)
+        order[done : done + len(indices)] = _untied(indices, packed >> unsorted, hashes)
+        done += len(indices)
     return order
 
 
@@ -175,10 +175,10 @@ def _untied(order: Numbers, upper: Uint64, hashes: Uint64) -> Numbers:
     return order
 
 
-def edges_asked(level: float, scope_edges: int, /) -> int:
+def edges_at_level(level: float, scope_edges: int, /) -> int:
     """Returns how many edges a level is: the nearest whole number, halves up.
 
-    >>> edges_asked(0.3, 10), edges_asked(0.25, 10), edges_asked(0.0, 10)
+    >>> edges_at_level(0.3, 10), edges_at_level(0.25, 10), edges_at_level(0.0, 10)
     (3, 3, 0)
     """
     # 0.29 * 100 is 28.999999999999996: rounding to 9 digits first keeps a half a half.

@@ -10,14 +10,14 @@ from graph_service.model.graph import Int32, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import ViewSpec
-from graph_service.views.draw import Stream, edges_asked, smallest
+from graph_service.views.draw import Stream, edges_at_level, smallest
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scope import scope_edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
+class Draw:
     """One view being drawn.
 
     Attributes:
@@ -68,10 +68,10 @@ class Drawing:
             self.notes.append("no edge is in scope")
         return edges
 
-    def asked(self, available: int, /) -> int:
-        """Returns how many of some edges the level or the count asks for."""
+    def target(self, available: int, /) -> int:
+        """Returns how many of the available edges the level or the count is."""
         if self.spec.level is not None:
-            return edges_asked(self.spec.level, available)
+            return edges_at_level(self.spec.level, available)
         return min(self.spec.count or 0, available)
 
     def first(self, edges: Numbers, count: int, /) -> Numbers:
@@ -81,7 +81,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class MethodResult:
     """What a method changes.
 
     Attributes:

@@ -97,15 +97,15 @@ def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: EdgeSet) -> tuple[Bool,
         return best, np.zeros(0, dtype=graph.edge_type)
     preferred, normal = RANK_CODES[Rank.PREFERRED], RANK_CODES[Rank.NORMAL]
     touched = np.concatenate([delta.removed, delta.replaced])
-    beside = graph.out_edges.edges_of(np.unique(graph.head[touched]))
-    beside = beside[~gone.has(beside)]
-    held = beside[graph.rank[beside] == preferred]
+    siblings = graph.out_edges.edges_of(np.unique(graph.head[touched]))
+    siblings = siblings[~gone.has(siblings)]
+    held = siblings[graph.rank[siblings] == preferred]
     now_preferred = delta.replaced[delta.replaced_rank == preferred]
     beating = _groups(graph, np.concatenate([held, now_preferred]))
     best[: len(delta.replaced)] = (delta.replaced_rank == preferred) | (
         (delta.replaced_rank == normal) & ~np.isin(_groups(graph, delta.replaced), beating)
     )
-    beaten = beside[(graph.rank[beside] == normal) & ~graph.best[beside]]
+    beaten = siblings[(graph.rank[siblings] == normal) & ~graph.best[siblings]]
     risen = beaten[~np.isin(_groups(graph, beaten), beating)]
     return best, np.sort(risen).astype(graph.edge_type)
 
@@ -132,15 +132,17 @@ def _identities(
     is_base = base_edge >= 0
     base_keys = np.full(len(base_edge), _NO_BASE, dtype=np.int64)
     base_keys[is_base] = graph.statement_keys[base_edge[is_base]]
-    ends = []
+    end_keys = []
     for nodes in (head, tail):
         keys = base_keys.copy()
         entity = nodes < graph.entity_count
         keys[entity] = graph.node_keys[nodes[entity]]
         new = nodes >= graph.node_count
         keys[new] = new_node_keys[nodes[new] - graph.node_count]
-        ends.append(keys)
-    words = [part.view(np.uint64) for part in (base_keys, ends[0], relation_keys[rel], ends[1])]
+        end_keys.append(keys)
+    words = [
+        part.view(np.uint64) for part in (base_keys, end_keys[0], relation_keys[rel], end_keys[1])
+    ]
     lanes = []
     for start in _LANES:
         state = np.full(len(base_edge), start, dtype=np.uint64)

@@ -137,12 +137,12 @@ class Sieve:
 
     def through(self, numbers: Int64, /) -> Int64:
         """Returns where those stand that may be among its own, ascending, int64."""
-        found = [np.zeros(0, dtype=np.int64)]
+        positions = [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(numbers), _BLOCK):
-            place = mix(numbers[start : start + _BLOCK].view(np.uint64)) >> self.shift
-            bit = np.left_shift(1, (place & _LOW_BITS).astype(np.uint8), dtype=np.uint8)
-            found.append(start + np.flatnonzero(self.bits[place >> _A_BYTE] & bit))
-        return np.concatenate(found)
+            bit_index = mix(numbers[start : start + _BLOCK].view(np.uint64)) >> self.shift
+            bit = np.left_shift(1, (bit_index & _LOW_BITS).astype(np.uint8), dtype=np.uint8)
+            positions.append(start + np.flatnonzero(self.bits[bit_index >> _A_BYTE] & bit))
+        return np.concatenate(positions)
 
 
 def _is_large(numbers: Int64) -> bool:
@@ -165,14 +165,14 @@ def _sorted(packed: Int64) -> tuple[Int64, Bool]:
     return ascending, again
 
 
-def among(ascending: Int64, wanted: Int64, sieve: Sieve | None, /) -> Bool:
+def among(ascending: Int64, numbers: Int64, sieve: Sieve | None, /) -> Bool:
     """Returns ``contains``, sooner where few are: a sieve of the ascending ones keeps them apart."""
     if sieve is None:
-        return contains(ascending, wanted)
-    found = np.zeros(len(wanted), dtype=np.bool_)
-    near = sieve.through(wanted)
-    found[near] = contains(ascending, wanted[near])
-    return found
+        return contains(ascending, numbers)
+    are_among = np.zeros(len(numbers), dtype=np.bool_)
+    near = sieve.through(numbers)
+    are_among[near] = contains(ascending, numbers[near])
+    return are_among
 
 
 def pack_pairs(first: Int32, second: Int32, node_count: int, /) -> Int64:
@@ -203,21 +203,21 @@ def pack_triples(
     )
 
 
-def contains(ascending: Int64, wanted: Int64, /) -> Bool:
+def contains(ascending: Int64, numbers: Int64, /) -> Bool:
     """Returns for each number whether it is among some ascending ones."""
     if not len(ascending):
-        return np.zeros(len(wanted), dtype=np.bool_)
-    if len(ascending) > _CACHED and len(wanted) > _CACHED // 16:
+        return np.zeros(len(numbers), dtype=np.bool_)
+    if len(ascending) > _CACHED and len(numbers) > _CACHED // 16:
         # Past the processor's cache looking them up in order costs a fifth, sorting included.
-        order = np.argsort(wanted)
-        found = np.empty(len(wanted), dtype=np.bool_)
-        found[order] = _contains(ascending, wanted[order])
-        return found
-    return _contains(ascending, wanted)
+        order = np.argsort(numbers)
+        are_among = np.empty(len(numbers), dtype=np.bool_)
+        are_among[order] = _contains(ascending, numbers[order])
+        return are_among
+    return _contains(ascending, numbers)
 
 
-def _contains(ascending: Int64, wanted: Int64) -> Bool:
-    places = np.searchsorted(ascending, wanted)
-    places[places == len(ascending)] = 0
-    found: Bool = ascending[places] == wanted
-    return found
+def _contains(ascending: Int64, numbers: Int64) -> Bool:
+    positions = np.searchsorted(ascending, numbers)
+    positions[positions == len(ascending)] = 0
+    are_among: Bool = ascending[positions] == numbers
+    return are_among

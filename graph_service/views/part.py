@@ -80,8 +80,8 @@ class Part:
         A node without a statement stands for none.
         """
         order = base.topology.key_order
-        places = find_positions_in_order(base.statement_keys, order, graph.statement_keys)
-        edges = order[places].astype(base.edge_type)
+        positions = find_positions_in_order(base.statement_keys, order, graph.statement_keys)
+        edges = order[positions].astype(base.edge_type)
         # A literal is of one statement; the order of edges is that of both graphs.
         literal = graph.tail >= graph.entity_count
         nodes = np.empty(graph.node_count, dtype=np.int32)

@@ -53,7 +53,7 @@ class Walker:
 
     def shortest(self, entities: list[int], answers: list[int], /) -> Paths:
         """Returns the shortest paths of at most ``MAX_STEPS`` edges of each entity and answer."""
-        found = [np.zeros(0, dtype=self._graph.edge_type)]
+        edges = [np.zeros(0, dtype=self._graph.edge_type)]
         length, pairs = 0, []
         for entity in entities:
             for answer in answers:
@@ -62,8 +62,8 @@ class Walker:
                     continue
                 pairs.append((entity, answer))
                 length = max(length, len(levels) - 1)
-                found += [self.between(low, high) for low, high in pairwise(levels)]
-        return Paths(np.unique(np.concatenate(found)), length, tuple(pairs))
+                edges += [self.between(low, high) for low, high in pairwise(levels)]
+        return Paths(np.unique(np.concatenate(edges)), length, tuple(pairs))
 
     def routes(self, entity: int, answer: int, /) -> Iterator[tuple[int, ...]]:
         """Yields the shortest paths of a pair, each as its edges from the entity on."""
@@ -71,15 +71,15 @@ class Walker:
         graph = self._graph
         steps = [self.between(low, high).tolist() for low, high in pairwise(levels)]
 
-        def walk(node: int, place: int) -> Iterator[tuple[int, ...]]:
+        def walk(node: int, depth: int) -> Iterator[tuple[int, ...]]:
             self._deadline.check("walking the paths")
-            if place == len(steps):
+            if depth == len(steps):
                 yield ()
                 return
-            for edge in steps[place]:
+            for edge in steps[depth]:
                 head, tail = int(graph.head[edge]), int(graph.tail[edge])
                 if node in (head, tail):
-                    for rest in walk(tail if node == head else head, place + 1):
+                    for rest in walk(tail if node == head else head, depth + 1):
                         yield (edge, *rest)
 
         if steps:
@@ -88,13 +88,13 @@ class Walker:
     def region(self, entities: list[int], steps: int, /) -> Numbers:
         """Returns the edges walked in some steps from some entities, ascending."""
         seen = frontier = np.unique(np.array(entities, dtype=np.int32))
-        found = [np.zeros(0, dtype=self._graph.edge_type)]
+        walked = [np.zeros(0, dtype=self._graph.edge_type)]
         for _ in range(steps):
             edges, reached = self._around(frontier)
-            found.append(edges)
+            walked.append(edges)
             frontier = np.setdiff1d(self._passable(np.unique(reached)), seen)
             seen = np.union1d(seen, frontier)
-        return np.unique(np.concatenate(found))
+        return np.unique(np.concatenate(walked))
 
     def between(self, low: Int32, high: Int32, /) -> Numbers:
         """Returns the edges that join two sets of nodes, either way, ascending."""
@@ -107,7 +107,7 @@ class Walker:
         if entity == answer:
             return None
         sides = [[np.array([end], dtype=np.int32)] for end in (entity, answer)]
-        ends = np.array([entity, answer], dtype=np.int32)
+        pair = np.array([entity, answer], dtype=np.int32)
         while (met := np.intersect1d(sides[0][-1], sides[1][-1])).size == 0:
             if sum(map(len, sides)) - 2 == MAX_STEPS or not (
                 len(sides[0][-1]) and len(sides[1][-1])
@@ -117,17 +117,17 @@ class Walker:
             side = min(sides, key=lambda levels: self._cost(levels[-1]))
             reached = np.unique(self._around(side[-1])[1])
             new = np.setdiff1d(reached, np.concatenate(side))
-            side.append(np.union1d(self._passable(new), np.intersect1d(new, ends)))
+            side.append(np.union1d(self._passable(new), np.intersect1d(new, pair)))
         back = [self._back(levels, met) for levels in sides]
         return [*back[0], *back[1][-2::-1]]
 
     def _back(self, levels: list[Int32], met: Int32) -> list[Int32]:
         """Of each level the nodes from which the last one's are reached."""
-        kept = [met]
+        back = [met]
         for level in levels[-2::-1]:
-            reached = self._around(kept[-1])[1]
-            kept.append(np.intersect1d(level, reached))
-        return kept[::-1]
+            reached = self._around(back[-1])[1]
+            back.append(np.intersect1d(level, reached))
+        return back[::-1]
 
     def _passable(self, nodes: Int32) -> Int32:
         return nodes[self._graph.degrees_of(nodes) <= HUB_DEGREE]

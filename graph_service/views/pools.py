@@ -32,12 +32,12 @@ class Pools:
             most: More than any member's number.
         """
         packed = np.unique(pool * max(1, most) + members)
-        pools, found = np.divmod(packed, max(1, most))
+        pools, distinct = np.divmod(packed, max(1, most))
         indptr = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(pools, minlength=count), out=indptr[1:])
-        return cls(indptr, found.astype(np.int32))
+        return cls(indptr, distinct.astype(np.int32))
 
     def sizes(self, pools: Int64, /) -> Int64:
         """Returns how many members some pools have, int64."""
-        found: Int64 = self.indptr[pools + 1] - self.indptr[pools]
-        return found
+        sizes: Int64 = self.indptr[pools + 1] - self.indptr[pools]
+        return sizes

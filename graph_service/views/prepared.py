@@ -153,7 +153,7 @@ class PreparedBase:
     ) -> list[tuple[EntityName, ...]]:
         """Returns all names of some entities, each one's in order."""
         deadline = deadline or Deadline.none()
-        found: list[tuple[EntityName, ...]] = []
+        names: list[tuple[EntityName, ...]] = []
         for start in range(0, len(nodes), _READ):
             deadline.check("reading the names of entities")
             block = nodes[start : start + _READ]
@@ -163,19 +163,19 @@ class PreparedBase:
                 entity = known.get(id_)
                 # An id that leads elsewhere names nothing itself.
                 if entity is None or entity.id != id_:
-                    found.append(())
+                    names.append(())
                 else:
-                    found.append(tuple(sorted(entity_names(entity))))
-        return found
+                    names.append(tuple(sorted(entity_names(entity))))
+        return names
 
     def _labelled(self, nodes: Int32, ids: Sequence[str]) -> dict[str, Entity]:
         labels: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
         for language, column in self.graph.node_labels.items():
-            places = find_positions(column.index, nodes)
-            places[places == len(column.index)] = 0
-            for place, node, id_ in zip(places.tolist(), nodes.tolist(), ids, strict=True):
-                if column.index[place] == node:
-                    labels[id_][language] = column.texts[place]
+            positions = find_positions(column.index, nodes)
+            positions[positions == len(column.index)] = 0
+            for position, node, id_ in zip(positions.tolist(), nodes.tolist(), ids, strict=True):
+                if column.index[position] == node:
+                    labels[id_][language] = column.texts[position]
         return {id_: Entity(id_, labels=some) for id_, some in labels.items()}
 
     def says(self, head: Int32, rel: Int32, tail: Int32, /) -> Bool:

@@ -38,8 +38,8 @@ def rename(graph: KnowledgeGraph, names: NameDelta, /) -> KnowledgeGraph:
     of_label = np.flatnonzero(~names.is_alias)
     labels = {}
     for language in sorted({*graph.node_labels, *names.languages}):
-        place = names.languages.index(language) if language in names.languages else -1
-        rows = of_label[names.language[of_label] == place]
+        language_index = names.languages.index(language) if language in names.languages else -1
+        rows = of_label[names.language[of_label] == language_index]
         column = _column(graph.node_labels.get(language), names, rows)
         if len(column.index):
             labels[language] = column
@@ -59,10 +59,10 @@ def _column(column: LabelColumn | None, names: NameDelta, rows: Int64) -> LabelC
     if not len(rows) and len(stay) == len(column.index):
         return column
     index = np.concatenate([column.index[stay], names.nodes[names.owner[rows]]])
-    places = np.concatenate([stay, len(column.texts) + rows])
+    indices = np.concatenate([stay, len(column.texts) + rows])
     order = np.argsort(index, kind="stable")
     both = join_texts([column.texts, names.texts])
-    return LabelColumn(index[order], reorder_texts(both, places[order]))
+    return LabelColumn(index[order], reorder_texts(both, indices[order]))
 
 
 def _index(index: NameIndex, names: NameDelta) -> NameIndex:
@@ -92,6 +92,6 @@ def _content(graph: KnowledgeGraph, names: NameDelta) -> str:
         names.texts.offsets,
         names.texts.data,
     )
-    said = [np.ascontiguousarray(column).tobytes().hex() for column in columns]
-    parts = (graph.fingerprints.content, *names.languages, *said)
+    encoded = [np.ascontiguousarray(column).tobytes().hex() for column in columns]
+    parts = (graph.fingerprints.content, *names.languages, *encoded)
     return digest(parts, size=24, person=b"names").hex()

@@ -63,10 +63,10 @@ class _Steps:
         start, end = np.concatenate([head, tail]), np.concatenate([tail, head])
         step = np.concatenate([rel, rel + np.int32(self.relations)])
         pairs = start.astype(np.int64) * self.nodes + end
-        place = np.lexsort((step, pairs))
-        self.pairs, self.start, self.end = pairs[place], start[place], end[place]
-        self.step: Int32 = step[place]
-        self.edge: Numbers = np.concatenate([self.heads, self.heads])[place]
+        by_pair = np.lexsort((step, pairs))
+        self.pairs, self.start, self.end = pairs[by_pair], start[by_pair], end[by_pair]
+        self.step: Int32 = step[by_pair]
+        self.edge: Numbers = np.concatenate([self.heads, self.heads])[by_pair]
         self.begin = np.searchsorted(self.start, np.arange(self.nodes + 1))
         self._of_step = np.argsort(self.step, kind="stable")
         self._step_begin = np.searchsorted(
@@ -74,32 +74,32 @@ class _Steps:
         )
 
     def joining(self, start: Int32, end: Int32) -> tuple[Int64, Int64]:
-        """For some pairs, the steps that join each: the pair's place, and the step's."""
-        wanted = start.astype(np.int64) * self.nodes + end
-        low = np.searchsorted(self.pairs, wanted, side="left")
-        return _ranges(low, np.searchsorted(self.pairs, wanted, side="right") - low)
+        """Returns the steps that join some pairs: the pair's index, and the step's row."""
+        pairs = start.astype(np.int64) * self.nodes + end
+        low = np.searchsorted(self.pairs, pairs, side="left")
+        return _ranges(low, np.searchsorted(self.pairs, pairs, side="right") - low)
 
     def domains(self, graph: KnowledgeGraph) -> list[Int32]:
         """The entities that have a value of each relation, ascending."""
         packed = np.unique(
             graph.rel[self.heads].astype(np.int64) * self.nodes + graph.head[self.heads]
         )
-        ends = np.searchsorted(packed, np.arange(1, self.relations) * self.nodes)
-        return [(part % self.nodes).astype(np.int32) for part in np.split(packed, ends)]
+        stops = np.searchsorted(packed, np.arange(1, self.relations) * self.nodes)
+        return [(part % self.nodes).astype(np.int32) for part in np.split(packed, stops)]
 
     def bodies(self, first: int, second: int | None) -> Int64 | None:
         """How many others a body leads to from each entity, int64 [N]; None for too many pairs."""
-        of_first = self._places(first)
+        of_first = self._rows_of(first)
         if second is None:
             return np.bincount(self.start[of_first], minlength=self.nodes)
-        of_second = self._places(second)
-        starts = self.start[of_second]
-        low = np.searchsorted(starts, self.end[of_first], side="left")
-        count = np.searchsorted(starts, self.end[of_first], side="right") - low
+        of_second = self._rows_of(second)
+        second_start = self.start[of_second]
+        low = np.searchsorted(second_start, self.end[of_first], side="left")
+        count = np.searchsorted(second_start, self.end[of_first], side="right") - low
         if int(count.sum()) > MAX_BODIES:
             return None
-        owner, place = _ranges(low, count)
-        start, end = self.start[of_first[owner]], self.end[of_second[place]]
+        owner, row = _ranges(low, count)
+        start, end = self.start[of_first[owner]], self.end[of_second[row]]
         pairs = np.unique(start.astype(np.int64) * self.nodes + end)
         start, end = np.divmod(pairs, self.nodes)
         return np.bincount(start[start != end], minlength=self.nodes)
@@ -111,21 +111,21 @@ class _Steps:
         keys: Int64 = first * (2 * self.relations) + self.step
         return keys
 
-    def turned(self, places: Int64) -> Int64:
-        """The places of the same steps walked the other way."""
-        step = self.step[places]
+    def turned(self, steps: Int64) -> Int64:
+        """Returns the rows of the same steps walked the other way."""
+        step = self.step[steps]
         turned = np.where(step < self.relations, step + self.relations, step - self.relations)
-        pairs = self.end[places].astype(np.int64) * self.nodes + self.start[places]
+        pairs = self.end[steps].astype(np.int64) * self.nodes + self.start[steps]
         first = np.searchsorted(self.pairs, pairs)
-        found: Int64 = np.searchsorted(self._keys, first * (2 * self.relations) + turned)
-        return found
+        reverse: Int64 = np.searchsorted(self._keys, first * (2 * self.relations) + turned)
+        return reverse
 
-    def _places(self, step: int) -> Int64:
-        found: Int64 = self._of_step[self._step_begin[step] : self._step_begin[step + 1]]
-        return found
+    def _rows_of(self, step: int) -> Int64:
+        rows: Int64 = self._of_step[self._step_begin[step] : self._step_begin[step + 1]]
+        return rows
 
     def leaving(self, nodes: Int32) -> tuple[Int64, Int64]:
-        """For some nodes, the steps that leave each: the node's place, and the step's."""
+        """Returns the steps that leave some nodes: the node's index, and the step's row."""
         return _ranges(self.begin[nodes], self.begin[nodes + 1] - self.begin[nodes])
 
 
@@ -169,8 +169,8 @@ def mine_restorable(
     rule = (rel * width + one) * width + two
     rules, of_rule = np.unique(rule, return_inverse=True)
     # A pair counts once, however many entities its bodies go over.
-    said = np.unique(of_rule.astype(np.int64) * max(1, len(steps.heads)) + head)
-    supports = np.bincount(said // max(1, len(steps.heads)), minlength=len(rules))
+    instances = np.unique(of_rule.astype(np.int64) * max(1, len(steps.heads)) + head)
+    supports = np.bincount(instances // max(1, len(steps.heads)), minlength=len(rules))
     values = np.zeros(len(rules))
     enough = np.flatnonzero(supports >= support)
     relation, body_of = np.divmod(rules[enough], width * width)
@@ -181,23 +181,23 @@ def mine_restorable(
         deadline.check(_MINING)
         begin, end = divmod(body, width)
         numbers = np.flatnonzero(body_of == body)
-        starts = steps.bodies(begin, None if end == width - 1 else end)
-        if starts is None:
+        bodies = steps.bodies(begin, None if end == width - 1 else end)
+        if bodies is None:
             left_out += len(numbers)
             continue
-        for number in numbers.tolist():
-            pairs = int(starts[domains[relation[number]]].sum())
-            values[enough[number]] = supports[enough[number]] / pairs
+        for rule_index in numbers.tolist():
+            pairs = int(bodies[domains[relation[rule_index]]].sum())
+            values[enough[rule_index]] = supports[enough[rule_index]] / pairs
     holds = (supports >= support) & (values >= confidence) & (values > 0)
-    kept = np.flatnonzero(holds[of_rule] & steps.is_alone[head])
-    edges = steps.heads[head[kept]]
-    body = steps.edge[first[kept]], np.where(second >= 0, steps.edge[second], -1)[kept]
-    order = np.lexsort((body[1], body[0], -values[of_rule[kept]], edges))
+    selected = np.flatnonzero(holds[of_rule] & steps.is_alone[head])
+    edges = steps.heads[head[selected]]
+    body = steps.edge[first[selected]], np.where(second >= 0, steps.edge[second], -1)[selected]
+    order = np.lexsort((body[1], body[0], -values[of_rule[selected]], edges))
     return Restorable(
         head=edges[order],
         first=body[0][order],
         second=body[1][order].astype(graph.edge_type),
-        confidence=values[of_rule[kept]][order],
+        confidence=values[of_rule[selected]][order],
         rules=int(np.count_nonzero(holds)),
         left_out=left_out,
     )
@@ -205,9 +205,9 @@ def mine_restorable(
 
 def _of_one(graph: KnowledgeGraph, steps: _Steps) -> tuple[Int64, Int64, Int64]:
     heads = steps.heads
-    owner, place = steps.joining(graph.head[heads], graph.tail[heads])
-    other = steps.step[place] != graph.rel[heads[owner]]
-    return owner[other], place[other], np.full(int(other.sum()), -1, dtype=np.int64)
+    owner, row = steps.joining(graph.head[heads], graph.tail[heads])
+    other = steps.step[row] != graph.rel[heads[owner]]
+    return owner[other], row[other], np.full(int(other.sum()), -1, dtype=np.int64)
 
 
 def _of_two(
@@ -219,7 +219,7 @@ def _of_two(
     start, end = graph.head[heads], graph.tail[heads]
     from_start = degree[start] <= degree[end]
     costs = np.minimum(degree[start], degree[end])
-    found = []
+    bodies = []
     for is_start in (True, False):
         rows = np.flatnonzero(from_start == is_start)
         sums = np.cumsum(costs[rows])
@@ -238,10 +238,10 @@ def _of_two(
             # then what the end's step is the other way round.
             if is_start:
                 second_of, second = steps.joining(over, far[chunk[owner]])
-                found.append((chunk[owner[second_of]], out[second_of], second))
+                bodies.append((chunk[owner[second_of]], out[second_of], second))
             else:
                 first_of, first = steps.joining(far[chunk[owner]], over)
                 back = steps.turned(out)[first_of]
-                found.append((chunk[owner[first_of]], first, back))
+                bodies.append((chunk[owner[first_of]], first, back))
             begin = stop
-    return found
+    return bodies

@@ -127,17 +127,17 @@ def _around(
 ) -> Numbers:
     """Edges walked in ``hops`` steps, both ways: those with an end at most ``hops - 1`` away."""
     seen = np.unique(np.array([require_node(graph, id_) for id_ in around_entity_ids], np.int32))
-    frontier, found = seen, [np.zeros(0, dtype=graph.edge_type)]
+    frontier, walked = seen, [np.zeros(0, dtype=graph.edge_type)]
     for _ in range(hops):
         deadline.check("walking the graph")
         step = np.concatenate(
             [graph.out_edges.edges_of(frontier), graph.in_edges.edges_of(frontier)]
         )
         step = step[graph.rank[step] != RANK_CODES[Rank.DEPRECATED]]
-        found.append(step)
-        ends = np.unique(np.concatenate([graph.head[step], graph.tail[step]]))
-        frontier = np.setdiff1d(ends[graph.is_entity(ends)], seen, assume_unique=True)
+        walked.append(step)
+        nodes = np.unique(np.concatenate([graph.head[step], graph.tail[step]]))
+        frontier = np.setdiff1d(nodes[graph.is_entity(nodes)], seen, assume_unique=True)
         seen = np.union1d(seen, frontier)
         if not len(frontier):
             break
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(walked))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from graph_service.text.fold import normalise_name
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_BESIDE = {
-    row[place]: (row[max(place - 1, 0)] + row[min(place + 1, len(row) - 1)]).replace(row[place], "")
+_NEIGHBOURS = {
+    row[index]: (row[max(index - 1, 0)] + row[min(index + 1, len(row) - 1)]).replace(row[index], "")
     for row in _ROWS
-    for place in range(len(row))
+    for index in range(len(row))
 }
 """The letters to the left and to the right of each on a keyboard of US layout."""
 _KINDS = 4
@@ -33,11 +33,11 @@ def slip(name: str, number: int, /) -> str | None:
     >>> slip("1984", 5) is None
     True
     """
-    letters = [place for place, letter in enumerate(name) if letter.isalpha()]
+    letters = [index for index, letter in enumerate(name) if letter.isalpha()]
     normal = normalise_name(name)
     for step in range(_KINDS * len(letters)):
-        place, kind = divmod((number + step) % (_KINDS * len(letters)), _KINDS)
-        slipped = _slipped(name, letters[place], kind, number)
+        index, kind = divmod((number + step) % (_KINDS * len(letters)), _KINDS)
+        slipped = _slipped(name, letters[index], kind, number)
         if slipped is not None and normalise_name(slipped) not in ("", normal):
             return slipped
     return None
@@ -50,9 +50,9 @@ def _slipped(name: str, at: int, kind: int, number: int) -> str | None:
     if kind == 1:
         return name[:at] + rest
     if kind == 2:
-        beside = _BESIDE.get(letter.lower(), "")
-        if not beside:
+        neighbours = _NEIGHBOURS.get(letter.lower(), "")
+        if not neighbours:
             return None
-        other = beside[number % len(beside)]
+        other = neighbours[number % len(neighbours)]
         return name[:at] + (other.upper() if letter.isupper() else other) + rest
     return name[:at] + letter + letter + rest

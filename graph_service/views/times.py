@@ -45,8 +45,8 @@ def begin_of(statement: Statement, /) -> int:
 
 
 def _ordered(time: str) -> int:
-    found = _DATE.match(time)
-    if found is None or len(found[2]) > 14:
+    date = _DATE.match(time)
+    if date is None or len(date[2]) > 14:
         return UNTIMED
-    year = int(found[2]) * (-1 if found[1] == "-" else 1)
-    return year * 10_000 + int(found[3]) * 100 + int(found[4])
+    year = int(date[2]) * (-1 if date[1] == "-" else 1)
+    return year * 10_000 + int(date[3]) * 100 + int(date[4])

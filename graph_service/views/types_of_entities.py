@@ -61,13 +61,13 @@ class TypesOfEntities:
 
     def of_tails(self, nodes: Int32, rel: Int32, /) -> Int64:
         """Returns the pool of some entities that are tails of some relations, int64."""
-        found = self.class_of[nodes]
-        return np.where(found >= 0, found, self.class_count + rel)
+        classes = self.class_of[nodes]
+        return np.where(classes >= 0, classes, self.class_count + rel)
 
     def of_heads(self, nodes: Int32, rel: Int32, /) -> Int64:
         """Returns the pool of some entities that are heads of some relations, int64."""
-        found = self.class_of[nodes]
-        return np.where(found >= 0, found, self.class_count + self.relation_count + rel)
+        classes = self.class_of[nodes]
+        return np.where(classes >= 0, classes, self.class_count + self.relation_count + rel)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,15 +103,15 @@ class Signatures:
             count=graph.entity_count,
             most=count + graph.entity_count,
         )
-        found = []
-        for ends in (graph.head[edges], graph.tail[edges]):
-            packed = np.unique(ends.astype(np.int64) * most + graph.rel[edges])
+        pairs = []
+        for column in (graph.head[edges], graph.tail[edges]):
+            packed = np.unique(column.astype(np.int64) * most + graph.rel[edges])
             nodes, rel = np.divmod(packed, most)
             sizes = kinds.sizes(nodes)
-            places = np.repeat(kinds.indptr[nodes] - np.cumsum(sizes) + sizes, sizes)
-            of_end = kinds.members[places + np.arange(len(places))].astype(np.int64)
-            found.append(np.unique(of_end * most + np.repeat(rel, sizes)))
-        of_heads, relations = np.divmod(found[0], most)
+            rows = np.repeat(kinds.indptr[nodes] - np.cumsum(sizes) + sizes, sizes)
+            of_end = kinds.members[rows + np.arange(len(rows))].astype(np.int64)
+            pairs.append(np.unique(of_end * most + np.repeat(rel, sizes)))
+        of_heads, relations = np.divmod(pairs[0], most)
         return cls(
             np.where(types.class_of >= 0, types.class_of, own),
             Pools.of(
@@ -120,5 +120,5 @@ class Signatures:
                 count=count + graph.entity_count,
                 most=most,
             ),
-            found[1],
+            pairs[1],
         )

@@ -27,11 +27,11 @@ from graph_service.model.view_spec import TAKES, Method, Sampling, Scope, Takes,
 from graph_service.retrieve.region.cut import extra_edges_bytes, extract_region
 from graph_service.views.alone import (
     BEYOND,
-    beside,
-    cheaper_ends,
+    can_draw_alone,
+    cheaper_nodes,
     draw_alone,
-    is_drawn_alone,
-    looks_beside,
+    reads_parallel_edges,
+    with_parallel_edges,
 )
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
@@ -91,7 +91,7 @@ def is_drawn_on_the_part(graph: KnowledgeGraph, spec: ViewSpec, edges: Int32) ->
 def is_drawn_on_what_is_beside(graph: KnowledgeGraph, spec: ViewSpec, edges: Int32) -> bool:
     scope, _ = scope_edges(graph, OF_QUESTION, question_edges=edges)
     delta, _ = make_delta(graph, spec, question_edges=edges)
-    return changes(graph, delta) == drawn_on(graph, spec, scope, beside(graph, scope))
+    return changes(graph, delta) == drawn_on(graph, spec, scope, with_parallel_edges(graph, scope))
 
 
 def is_the_whole_view(graph: KnowledgeGraph, spec: ViewSpec, edges: Int32) -> bool:
@@ -100,7 +100,7 @@ def is_the_whole_view(graph: KnowledgeGraph, spec: ViewSpec, edges: Int32) -> bo
     A level is a share of what is in scope: the part's own view has as many changes.
     """
     scope, _ = scope_edges(graph, OF_QUESTION, question_edges=edges)
-    part = beside(graph, scope)
+    part = with_parallel_edges(graph, scope)
     whole, _ = make_delta(graph, replace(spec, scope=Scope()))
     seen = changes(graph, whole, part)
     count = len(seen[0]) + len(seen[1])
@@ -155,11 +155,13 @@ def test_the_service_knows_these_methods() -> None:
     assert BEYOND.keys() | {*BY_WHAT_IS_BESIDE, Method.WITHHOLDING} == {*Method}
     for method in DRAWN_IN_A_SCOPE:
         spec = ViewSpec(method, level=0.5, scope=OF_QUESTION)
-        assert is_drawn_alone(spec) == (method in BY_WHAT_IS_BESIDE)
-        assert looks_beside(spec) == (method in BY_WHAT_IS_BESIDE and method not in BY_THE_PART)
+        assert can_draw_alone(spec) == (method in BY_WHAT_IS_BESIDE)
+        assert reads_parallel_edges(spec) == (
+            method in BY_WHAT_IS_BESIDE and method not in BY_THE_PART
+        )
         pruned = replace(spec, scope=replace(OF_QUESTION, pruned=True))
-        assert is_drawn_alone(pruned)
-        assert not looks_beside(pruned)
+        assert can_draw_alone(pruned)
+        assert not reads_parallel_edges(pruned)
 
 
 @settings(max_examples=150)
@@ -180,9 +182,9 @@ def test_a_view_drawn_alone_is_that_of_the_whole_graph(
     found, own_report = draw_alone(graph, spec, scope)
     assert changes(graph, found) == changes(graph, expected)
     assert own_report == report
-    near = beside(graph, scope)
+    near = with_parallel_edges(graph, scope)
     drawn = changes(graph, expected)
-    assert drawn_on(graph, spec, scope, near if looks_beside(spec) else scope) == drawn
+    assert drawn_on(graph, spec, scope, near if reads_parallel_edges(spec) else scope) == drawn
 
 
 @settings(max_examples=100)
@@ -217,7 +219,7 @@ def test_beside_edges_lie_all_between_the_same_entities(
     some = sorted(data.draw(st.sets(st.sampled_from(to_entities)))) if to_entities else []
     ends = [{int(graph.head[edge]), int(graph.tail[edge])} for edge in every]
     expected = [edge for edge in every if any(ends[edge] == ends[one] for one in some)]
-    assert beside(graph, np.array(some, dtype=np.int32)).tolist() == expected
+    assert with_parallel_edges(graph, np.array(some, dtype=np.int32)).tolist() == expected
 
 
 def test_of_a_pair_the_end_is_looked_at_that_costs_less() -> None:
@@ -226,7 +228,7 @@ def test_of_a_pair_the_end_is_looked_at_that_costs_less() -> None:
     head = np.array([hub, hub, hub, walked, walked, walked])
     tail = np.array([2, 3, 4, 5, 6, 7])
     degrees = np.array([1000, 3, 20, 20, 20, 20, 20, 20])
-    assert cheaper_ends(head, tail, degrees).tolist() == [walked, 2, 3, 4]
+    assert cheaper_nodes(head, tail, degrees).tolist() == [walked, 2, 3, 4]
 
 
 def bytes_taken(others: int, method: Method) -> int:

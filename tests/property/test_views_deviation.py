@@ -21,7 +21,7 @@ from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.measure import deviation
-from graph_service.views.measure.deviation import BaseMeasure, likeness, mean_clustering, measure
+from graph_service.views.measure.deviation import BaseMeasure, mean_clustering, measure, similarity
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
@@ -211,4 +211,4 @@ def test_counting_triangles_gives_up_in_time() -> None:
 
 def test_likeness_fills_the_shorter_vector_with_zeros() -> None:
     """O11: 1 - 5 / 6 for a distance of 5."""
-    assert likeness(np.array([0.0, 3.0]), np.array([0.0, 0.0, 4.0])) == pytest.approx(1 / 6)
+    assert similarity(np.array([0.0, 3.0]), np.array([0.0, 0.0, 4.0])) == pytest.approx(1 / 6)

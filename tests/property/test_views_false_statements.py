@@ -18,7 +18,7 @@ from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import ChangeCode, Method, Replacement, Sampling, Scope, ViewSpec
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.overlay import lay
 
 DRAWN = [
@@ -109,7 +109,7 @@ def test_new_triples_are_false_of_the_right_type_and_as_many_as_asked(
 ) -> None:
     delta, report = make_delta(graph, ViewSpec(method, level=level, random_seed=seed))
     scope = scope_of(graph)
-    asked = edges_asked(level, len(scope))
+    asked = edges_at_level(level, len(scope))
     made = made_by(graph, delta)
     assert len(made) == len(set(made)) == delta.changed_count == sum(report.counts.values())
     assert not set(made) & said(graph)
@@ -314,7 +314,7 @@ def test_a_plausible_relation_joins_entities_of_the_same_types(
     assert set(made_by(graph, less)) <= set(made)
     for edge, triple in zip(delta.replaced.tolist(), made, strict=True):
         assert triple in possible(edge)
-    if len(made) < edges_asked(high, len(scope)):
+    if len(made) < edges_at_level(high, len(scope)):
         assert report.notes
         for edge in set(scope) - set(delta.replaced.tolist()):
             assert not possible(edge) - set(made)

@@ -23,7 +23,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.methods.rewiring import Outside, rewirable
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
@@ -113,7 +113,7 @@ def test_level_is_reached_to_one_edge_or_said_why_not(
             near.setdefault(h, {h}).add(t)
             near.setdefault(t, {t}).add(h)
         possible = sum(1 for e in scope.tolist() if ends - near[int(graph.head[e])])
-    asked = edges_asked(level, n)
+    asked = edges_at_level(level, n)
     changed = delta.changed_count
     assert changed <= asked
     assert changed >= min(asked, possible) - 1
@@ -403,7 +403,7 @@ def test_okgqa_sampling_never_reaches_more_than_asked(
     for method in (Method.RELATION_SWAPPING, Method.RELATION_REPLACEMENT):
         spec = ViewSpec(method, level=level, random_seed=seed, sampling=Sampling.OKGQA)
         delta, report = make_delta(graph, spec)
-        asked = edges_asked(level, report.scope_edges)
+        asked = edges_at_level(level, report.scope_edges)
         assert delta.changed_count <= asked
         if delta.changed_count < asked:
             assert report.notes

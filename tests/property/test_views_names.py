@@ -22,7 +22,7 @@ from graph_service.model.view_spec import Method, Naming, Scope, ViewSpec
 from graph_service.text.fold import normalise_name
 from graph_service.views.codec import VERSION, decode_delta, encode_delta
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.renaming import rename
 from graph_service.views.slips import slip
@@ -110,7 +110,7 @@ def test_levels_nest_whatever_the_order_of_loading_b3(
         graph, delta, reached, scope = drawn(rows, entities, spec)
         made = called(graph, delta)
         assert not delta.changed_count
-        assert len(made) <= edges_asked(level, scope)
+        assert len(made) <= edges_at_level(level, scope)
         assert reached == (len(made) / scope if scope else None)
         data_ = encode_delta(graph, delta)
         assert (data_[4] == VERSION) is bool(made)

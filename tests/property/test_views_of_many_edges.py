@@ -45,7 +45,7 @@ from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region.cut import _extra_edges, extra_edges_bytes, extract_region
 from graph_service.service.comparison import changed_edges
 from graph_service.views import codec
-from graph_service.views.alone import beside, draw_alone
+from graph_service.views.alone import draw_alone, with_parallel_edges
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending, below
@@ -289,7 +289,7 @@ def on_the_way(base: KnowledgeGraph) -> Found:
         "no path": walker.shortest([one], []).edges,
         "region": walker.region([one], 2),
         "no region": walker.region([one], 0),
-        "beside": beside(base, scope[:9]),
+        "beside": with_parallel_edges(base, scope[:9]),
         "part": part.edges,
         "in the part": Part.within(part.graph, base).edges,
         "pruned": pruned_edges(base, [one], hops=2, deadline=deadline),

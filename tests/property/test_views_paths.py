@@ -19,7 +19,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.views import paths as walking
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
 from graph_service.views.paths import Walker
@@ -119,7 +119,7 @@ def test_path_deletion_and_its_control(
         region |= {e for e, head, tail in walkable(graph) if {head, tail} & near}
         near |= {int(n) for e in region for n in (graph.head[e], graph.tail[e])}
     possible = region - on_paths if control else on_paths
-    asked = edges_asked(level, len(on_paths))
+    asked = edges_at_level(level, len(on_paths))
     removed = gone(level=level)
     assert removed <= possible
     assert len(removed) == min(asked, len(possible))

@@ -17,7 +17,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.views import rules as mining
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.pairs import PairIndex
 from graph_service.views.rules import mine_restorable
 
@@ -126,7 +126,7 @@ def test_what_goes_can_be_restored_and_levels_nest(
         delta, report = make_delta(graph, spec)
         assert delta.changed_count == len(delta.removed)
         assert report.scope_edges == len(possible)
-        asked = edges_asked(level, len(possible))
+        asked = edges_at_level(level, len(possible))
         assert len(delta.removed) <= asked
         assert len(delta.removed) == asked or report.notes
         return set(delta.removed.tolist())

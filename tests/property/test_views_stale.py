@@ -19,7 +19,7 @@ from graph_service.model.view_spec import ChangeCode, Method, Scope, ViewSpec
 from graph_service.views import times
 from graph_service.views.codec import NAMES_STAY, decode_delta, encode_delta
 from graph_service.views.delta import make_delta
-from graph_service.views.draw import edges_asked
+from graph_service.views.draw import edges_at_level
 from graph_service.views.overlay import lay
 from graph_service.views.prepared import PreparedBase
 
@@ -105,7 +105,7 @@ def test_newest_go_deprecated_return_and_levels_nest_b3(
         delta, reached, scope = drawn(graph, years, spec)
         removed, changed = set(delta.removed.tolist()), delta.replaced.tolist()
         assert scope == len(newest) + len(deprecated)
-        assert len(removed) + len(changed) == edges_asked(level, scope)
+        assert len(removed) + len(changed) == edges_at_level(level, scope)
         assert reached == ((len(removed) + len(changed)) / scope if scope else None)
         assert removed <= newest
         assert set(changed) <= deprecated

@@ -196,7 +196,7 @@ def test_scores_are_what_the_formula_says(
 
 def test_folding_keeps_the_weighted_sum_of_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.Generator(np.random.PCG64(5))
-    monkeypatch.setattr(scorer_training, "SHARE_KEPT", 1.0)
+    monkeypatch.setattr(scorer_training, "SHARE_RETAINED", 1.0)
     sets = [
         Factors(*(random.standard_normal((n, 8)).astype(np.float32) for n in (6, 4)))
         for _ in range(2)
@@ -255,10 +255,10 @@ def test_wrong_triples_are_wrong(learnt: Learnt) -> None:
     said = set(zip(graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist(), strict=True))
     held = set(zip(trial.head.tolist(), trial.rel[0].tolist(), trial.tail[0].tolist(), strict=True))
     kept = {
-        (int(graph.head[e]), int(graph.rel[e]), int(graph.tail[e])) for e in trial.kept.tolist()
+        (int(graph.head[e]), int(graph.rel[e]), int(graph.tail[e])) for e in trial.edges.tolist()
     }
     assert held <= said
-    assert len(trial.kept) + len(trial.head) == graph.edge_count
+    assert len(trial.edges) + len(trial.head) == graph.edge_count
     assert not held & kept
     for row in range(1, 4):
         wrong = set(

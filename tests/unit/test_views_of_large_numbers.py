@@ -44,7 +44,7 @@ from graph_service.service.browsing import PageRequest, between_entities, edges_
 from graph_service.service.comparison import changed_edges
 from graph_service.service.lookup import relations_of
 from graph_service.service.triples import TripleRenderer
-from graph_service.views.alone import beside, draw_alone
+from graph_service.views.alone import draw_alone, with_parallel_edges
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.describe import differences
 from graph_service.views.overlay import lay
@@ -264,8 +264,12 @@ def test_a_scope_of_large_numbers_and_what_lies_beside_it(scope: Scope, holes: H
     expected, _ = scope_edges(SMALL, scope, question_edges=question)
     edges, _ = scope_edges(graph, scope, question_edges=question + holes.count)
     assert (edges - holes.count).tolist() == expected.tolist()
-    assert (beside(graph, edges) - holes.count).tolist() == beside(SMALL, expected).tolist()
+    assert (with_parallel_edges(graph, edges) - holes.count).tolist() == with_parallel_edges(
+        SMALL, expected
+    ).tolist()
     starts = [node_of(SMALL, "e1")]
     kept = [pruned_edges(one, starts, hops=2, deadline=Deadline.none()) for one in (SMALL, graph)]
     assert (kept[1] - holes.count).tolist() == kept[0].tolist()
-    assert edges.dtype == beside(graph, edges).dtype == kept[1].dtype == graph.edge_type
+    assert (
+        edges.dtype == with_parallel_edges(graph, edges).dtype == kept[1].dtype == graph.edge_type
+    )

@@ -59,12 +59,12 @@ def differences(
     end = delta.changed_count if count is None else min(delta.changed_count, start + count)
     removed, changed = len(delta.removed), len(delta.replaced)
     now_ranks = delta.ranks_of_replaced(graph.rank)
-    for place in range(start, end):
-        if place < removed:
-            edge = int(delta.removed[place])
+    for index in range(start, end):
+        if index < removed:
+            edge = int(delta.removed[index])
             yield Difference(edge, int(graph.head[edge]), _base(graph, edge), None)
-        elif place < removed + changed:
-            row = place - removed
+        elif index < removed + changed:
+            row = index - removed
             edge = int(delta.replaced[row])
             head = int(graph.head[edge])
             now = head if delta.replaced_head is None else int(delta.replaced_head[row])
@@ -80,7 +80,7 @@ def differences(
                 before = replace(before, rank=RANKS[was])
             yield Difference(edge, head, before, after)
         else:
-            row = place - removed - changed
+            row = index - removed - changed
             after = End(int(delta.added_rel[row]), int(delta.added_tail[row]))
             yield Difference(None, int(delta.added_head[row]), None, after)
 
@@ -157,13 +157,13 @@ def describe_report(report: ViewReport, /) -> str:
     made = [f"{count} {kind}" for kind, count in report.counts.items() if count]
     parts = [", ".join(made) or "nothing changed"]
     if report.level_reached is not None:
-        asked = (
+        opening = (
             f"level asked {report.level_asked:.4g}, reached"
             if report.level_asked is not None
             else "level"
         )
         kind = "entities" if NAMES_CHANGED in report.counts else "edges"
-        parts.append(f"{asked} {report.level_reached:.4g} of {report.scope_edges} {kind}")
+        parts.append(f"{opening} {report.level_reached:.4g} of {report.scope_edges} {kind}")
     if report.unavoidable:
         parts.append(f"{report.unavoidable} repeat a triple, as no other choice was left")
     return "; ".join([*parts, *report.notes])

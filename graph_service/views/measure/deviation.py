@@ -102,10 +102,10 @@ def measure(
     deadline = deadline or Deadline.none()
     deadline.check(_MEASURING)
     nodes = graph.node_count + len(overlay.new_nodes)
-    kept = ~overlay.gone.has(base.edges)
+    staying = ~overlay.gone.has(base.edges)
     extra = _counted(graph, overlay, deadline)
     head, rel, tail = (
-        np.concatenate([of_base[base.edges[kept]], of_view[extra]])
+        np.concatenate([of_base[base.edges[staying]], of_view[extra]])
         for of_base, of_view in (
             (graph.head, overlay.head),
             (graph.rel, overlay.rel),
@@ -120,7 +120,7 @@ def measure(
     scored = extra[known]
     scores = np.concatenate(
         [
-            base.scores[kept],
+            base.scores[staying],
             base.scorer.score(overlay.head[scored], overlay.rel[scored], overlay.tail[scored]),
         ]
     )
@@ -130,14 +130,16 @@ def measure(
         ats_edges=len(scores),
         unscored=len(extra) - len(scored),
         scorer=base.scorer.name,
-        sc2d=likeness(base.clustering, mean_clustering(head, rel, tail, nodes, deadline=deadline)),
-        sd2=likeness(base.degree, mean_degree(head, rel, tail, nodes)),
+        sc2d=similarity(
+            base.clustering, mean_clustering(head, rel, tail, nodes, deadline=deadline)
+        ),
+        sd2=similarity(base.degree, mean_degree(head, rel, tail, nodes)),
         scorer_accuracy=base.quality.accuracy if base.quality else None,
         scorer_calibration_error=base.quality.calibration_error if base.quality else None,
     )
 
 
-def likeness(one: Float64, other: Float64, /) -> float:
+def similarity(one: Float64, other: Float64, /) -> float:
     """Returns ``1 - d / (d + 1)`` of the distance of two vectors, the shorter filled with zeros."""
     short, long = sorted((one, other), key=len)
     rest = long[len(short) :]
@@ -247,8 +249,8 @@ def _simple_edges(
     head, rel, tail = head[straight], rel[straight], tail[straight]
     offset = rel.astype(np.int64) * node_count
     low, high = np.minimum(head, tail) + offset, np.maximum(head, tail) + offset
-    copies, place = ranked(np.concatenate([low, high]))
-    one, other = np.split(place.astype(np.int32), 2)
+    copies, inverse = ranked(np.concatenate([low, high]))
+    one, other = np.split(inverse.astype(np.int32), 2)
     # Fewer than 2**31 copies, so two of their places fit one number.
     packed = np.sort(one.astype(np.int64) << 31 | other)
     first = np.ones(len(packed), dtype=np.bool_)
@@ -275,7 +277,7 @@ def _triangles(
 ) -> npt.NDArray[np.int64]:
     """How many triangles each node is in, int64; edges are simple, ends ascending."""
     size = len(degree)
-    found = np.zeros(size, dtype=np.int64)
+    triangles = np.zeros(size, dtype=np.int64)
     edges = one.astype(np.int64) << 31 | other
     up = (degree[one] < degree[other]) | ((degree[one] == degree[other]) & (one < other))
     start, end = np.where(up, one, other), np.where(up, other, one)
@@ -299,6 +301,6 @@ def _triangles(
         closing = np.minimum(b, c).astype(np.int64) << 31 | np.maximum(b, c)
         closed = contains(edges, closing)
         for corner in (start[first[closed]], b[closed], c[closed]):
-            found += np.bincount(corner, minlength=size)
+            triangles += np.bincount(corner, minlength=size)
         begin = stop
-    return found
+    return triangles

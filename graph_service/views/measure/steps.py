@@ -50,33 +50,33 @@ class Steps:
             self._nodes += len(overlay.new_nodes)
         self._walked: Bool = walked
         self._extra = {
-            True: _Ends.of(extra_head, extra_tail),
-            False: _Ends.of(extra_tail, extra_head),
+            True: _ExtraEdges.of(extra_head, extra_tail),
+            False: _ExtraEdges.of(extra_tail, extra_head),
         }
 
     def nearest(
-        self, starts: Sequence[int], ends: Sequence[int], /, *, most: int = MAX_STEPS
+        self, sources: Sequence[int], targets: Sequence[int], /, *, most: int = MAX_STEPS
     ) -> int | None:
-        """Returns the steps from the nearest start to the nearest end; None beyond ``most``.
+        """Returns the fewest steps from a source to a target; None beyond ``most``.
 
         Args:
-            starts: Nodes of the graph.
-            ends: Nodes of the graph.
-            most: Steps within which an end is looked for.
+            sources: Nodes of the graph.
+            targets: Nodes of the graph.
+            most: Steps within which a target is looked for.
         """
-        if not starts or not ends:
+        if not sources or not targets:
             return None
-        wanted = set(ends)
-        if wanted & set(starts):
+        target_set = set(targets)
+        if target_set & set(sources):
             return 0
         seen = np.zeros(self._nodes, dtype=np.bool_)
-        front = np.unique(np.array(starts, dtype=np.int32))
+        front = np.unique(np.array(sources, dtype=np.int32))
         seen[front] = True
         for step in range(1, most + 1):
             self._deadline.check("looking for the steps to an answer")
             reached = np.unique(self._beyond(front))
             front = reached[~seen[reached]]
-            if wanted.intersection(front.tolist()):
+            if target_set.intersection(front.tolist()):
                 return step
             seen[front] = True
             # A literal ends a walk.
@@ -97,20 +97,20 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Ends:
+class _ExtraEdges:
     """Extra edges by one end: ``node`` ascending, and the other end of each."""
 
     node: Int32
     other: Int32
 
     @classmethod
-    def of(cls, node: Int32, other: Int32) -> _Ends:
+    def of(cls, node: Int32, other: Int32) -> _ExtraEdges:
         order = np.argsort(node, kind="stable")
         return cls(node[order], other[order])
 
     def others(self, nodes: Int32) -> Int32:
-        starts = np.searchsorted(self.node, nodes, side="left")
-        counts = np.searchsorted(self.node, nodes, side="right") - starts
+        begins = np.searchsorted(self.node, nodes, side="left")
+        counts = np.searchsorted(self.node, nodes, side="right") - begins
         offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        found: Int32 = self.other[np.repeat(starts, counts) + offsets]
-        return found
+        others: Int32 = self.other[np.repeat(begins, counts) + offsets]
+        return others

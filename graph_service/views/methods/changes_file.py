@@ -48,7 +48,7 @@ def read_question_changes(path: Path, /) -> dict[str, tuple[Change, ...]]:
     Raises:
         InputError: As for ``read_changes``, or a line names no question.
     """
-    found: dict[str, list[Change]] = {}
+    by_question: dict[str, list[Change]] = {}
     for where, fields in _records(_lines_of(path), str(path), (*_FIELDS, QUESTION)):
         question = fields.pop(QUESTION, None)
         if not isinstance(question, str | int) or isinstance(question, bool):
@@ -56,8 +56,8 @@ def read_question_changes(path: Path, /) -> dict[str, tuple[Change, ...]]:
                 f"{where}: field {QUESTION!r} should be the id of a question, got {question!r}",
                 argument="changes",
             )
-        found.setdefault(str(question), []).append(_change(fields, where))
-    return {question: tuple(changes) for question, changes in found.items()}
+        by_question.setdefault(str(question), []).append(_change(fields, where))
+    return {question: tuple(changes) for question, changes in by_question.items()}
 
 
 def _lines_of(path: Path) -> list[str]:
@@ -84,10 +84,10 @@ def _records(
     """Yields where each line stands and its fields; raises ``InputError`` if there is none."""
     count = 0
     columns: list[str] | None = None
-    for number, line in enumerate(lines, start=1):
+    for line_number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        where = f"{source}, line {number}"
+        where = f"{source}, line {line_number}"
         if line.lstrip().startswith("{"):
             yield where, _json_fields(line, where, known)
         elif columns is None and not count:
@@ -121,12 +121,12 @@ def _json_fields(line: str, where: str, known: tuple[str, ...]) -> dict[str, Any
     except orjson.JSONDecodeError as error:
         raise InputError(f"{where}: not JSON: {error}", argument="changes") from error
     fields: dict[str, Any] = {}
-    for name, given in payload.items():
+    for name, value in payload.items():
         field = _column(name, where, known)
         if field in fields:
             raise InputError(f"{where}: field {field!r} is given twice", argument="changes")
-        if given is not None:
-            fields[field] = given
+        if value is not None:
+            fields[field] = value
     if not isinstance(fields.get("remove", False), bool):
         raise InputError(
             f"{where}: field 'remove' should be true or false, got {fields['remove']!r}",
@@ -196,16 +196,16 @@ def _change(fields: dict[str, Any], where: str) -> Change:
     return change
 
 
-def _value(given: Any, where: str) -> Value:
-    if isinstance(given, str):
-        return EntityValue(normalise_entity_id(given))
-    if isinstance(given, list):
+def _value(value: Any, where: str) -> Value:
+    if isinstance(value, str):
+        return EntityValue(normalise_entity_id(value))
+    if isinstance(value, list):
         try:
-            return decode_value(orjson.dumps(given))
+            return decode_value(orjson.dumps(value))
         except ValueError as error:
             raise InputError(f"{where}: field 'value': {error}", argument="changes") from error
     raise InputError(
         f"{where}: field 'value' should be an entity id or an encoded value such as "
-        f'["s","text"], got {given!r}',
+        f'["s","text"], got {value!r}',
         argument="changes",
     )

@@ -11,29 +11,29 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.views.choosing import Candidates, first_able, take_turns
-from graph_service.views.drawing import Drawing, Drawn, added
+from graph_service.views.drawing import Draw, MethodResult, added
 
 
-def draw_contradiction(drawing: Drawing, /) -> Drawn:
+def draw_contradiction(draw: Draw, /) -> MethodResult:
     """Returns the view with a false value beside those of the first edges in hash order."""
-    graph = drawing.graph
-    scope = drawing.scope()
+    graph = draw.graph
+    scope = draw.scope()
 
     def choose(edges: Numbers) -> Int32:
-        return false_tails(drawing, edges)
+        return false_tails(draw, edges)
 
-    edges, tails = first_able(drawing, scope, drawing.asked(len(scope)), choose)
-    return Drawn(added(graph, graph.head[edges], graph.rel[edges], tails), len(scope))
+    edges, tails = first_able(draw, scope, draw.target(len(scope)), choose)
+    return MethodResult(added(graph, graph.head[edges], graph.rel[edges], tails), len(scope))
 
 
-def false_tails(drawing: Drawing, edges: Numbers, /) -> Int32:
+def false_tails(draw: Draw, edges: Numbers, /) -> Int32:
     """Returns another value of the same type for each edge, int32; -1 where there is none.
 
     Args:
-        drawing: The view being drawn.
+        draw: The view being drawn.
         edges: In the order of their turns.
     """
-    graph, prepared = drawing.graph, drawing.prepared
+    graph, prepared = draw.graph, draw.prepared
     head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
     types = prepared.types
     keys = graph.statement_keys[edges]
@@ -43,7 +43,7 @@ def false_tails(drawing: Drawing, edges: Numbers, /) -> Int32:
         return np.asarray(same | prepared.says(head[rows], rel[rows], offered))
 
     def packed(rows: Int64, offered: Int32) -> Int64:
-        return drawing.index.pack(head[rows], rel[rows], offered)
+        return draw.index.pack(head[rows], rel[rows], offered)
 
-    candidates = Candidates(types.pools, types.of_tails(tail, rel), keys, drawing.stream)
-    return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)
+    candidates = Candidates(types.pools, types.of_tails(tail, rel), keys, draw.stream)
+    return take_turns(candidates, refused=refused, packed=packed, deadline=draw.deadline)

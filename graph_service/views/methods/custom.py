@@ -13,24 +13,24 @@ from graph_service.model.limits import Deadline
 from graph_service.model.values import EntityValue, Value, encode_value
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Change
-from graph_service.views.drawing import Drawing, Drawn, without
+from graph_service.views.drawing import Draw, MethodResult, without
 from graph_service.views.scope import edges_of
 
 
-def draw_withholding(drawing: Drawing, /) -> Drawn:
+def draw_withholding(draw: Draw, /) -> MethodResult:
     """Returns the view without the first of the statements that its specification names."""
-    spec = drawing.spec
+    spec = draw.spec
     delta, named = withhold(
-        drawing.graph, spec.statement_ids, count=spec.count, deadline=drawing.deadline
+        draw.graph, spec.statement_ids, count=spec.count, deadline=draw.deadline
     )
-    return Drawn(delta, named)
+    return MethodResult(delta, named)
 
 
-def draw_custom(drawing: Drawing, /) -> Drawn:
+def draw_custom(draw: Draw, /) -> MethodResult:
     """Returns the view with a person's own changes."""
-    graph = drawing.graph
-    delta = apply_changes(graph, drawing.spec.changes, deadline=drawing.deadline)
-    return Drawn(delta, graph.edge_count, is_share=False)
+    graph = draw.graph
+    delta = apply_changes(graph, draw.spec.changes, deadline=draw.deadline)
+    return MethodResult(delta, graph.edge_count, is_share=False)
 
 
 def withhold(
@@ -110,16 +110,16 @@ def apply_changes(
     """
     deadline = deadline or Deadline.none()
     draft = _Draft(graph)
-    for number, change in enumerate(changes, start=1):
+    for index, change in enumerate(changes, start=1):
         deadline.check("laying the changes")
         try:
             if change.statement_id is None:
-                _add(draft, change, number)
+                _add(draft, change, index)
             else:
-                _change(draft, change, change.statement_id, number)
+                _change(draft, change, change.statement_id, index)
         except InputError as error:
             raise InputError(
-                f"change {number}: {error.message}", argument="changes", hint=error.hint
+                f"change {index}: {error.message}", argument="changes", hint=error.hint
             ) from error
     replaced = sorted(draft.replaced)
     return ViewDelta(
@@ -182,12 +182,12 @@ def _add(draft: _Draft, change: Change, number: int) -> None:
     if change.head is None or change.relation is None or change.value is None:
         missing = [
             name
-            for name, given in (
+            for name, field in (
                 ("head", change.head),
                 ("relation", change.relation),
                 ("value", change.value),
             )
-            if given is None
+            if field is None
         ]
         raise InputError(
             f"a statement that is added needs head, relation and value; {', '.join(missing)} "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graph_service.views.drawing import Drawing, Drawn, without
+from graph_service.views.drawing import Draw, MethodResult, without
 
 
-def draw_deletion(drawing: Drawing, /) -> Drawn:
+def draw_deletion(draw: Draw, /) -> MethodResult:
     """Returns the view without the first edges in hash order."""
-    scope = drawing.scope()
-    removed = drawing.first(scope, drawing.asked(len(scope)))
-    return Drawn(without(drawing.graph, removed), len(scope))
+    scope = draw.scope()
+    removed = draw.first(scope, draw.target(len(scope)))
+    return MethodResult(without(draw.graph, removed), len(scope))

@@ -17,7 +17,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Int32, Int64, Numbers, require_node
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import below
-from graph_service.views.drawing import Drawing, Drawn, added
+from graph_service.views.drawing import Draw, MethodResult, added
 from graph_service.views.paths import Walker
 from graph_service.views.pools import Pools
 
@@ -30,29 +30,29 @@ _TRIES = 64
 Triple = tuple[int, int, int]
 
 
-def draw_insertion(drawing: Drawing, /) -> Drawn:
+def draw_insertion(draw: Draw, /) -> MethodResult:
     """Returns the view with false statements more: chains where a question is given."""
-    return _chains(drawing) if drawing.spec.entity_ids else _at_random(drawing)
+    return _chains(draw) if draw.spec.entity_ids else _at_random(draw)
 
 
-def _at_random(drawing: Drawing) -> Drawn:
+def _at_random(draw: Draw) -> MethodResult:
     """A statement for each of the first edges: its head, any edge's relation, any entity."""
-    graph, prepared, index = drawing.graph, drawing.prepared, drawing.index
-    scope = drawing.scope()
+    graph, prepared, index = draw.graph, draw.prepared, draw.index
+    scope = draw.scope()
     by_key = graph.in_key_order(scope)
     everyone = Pools(np.array([0, len(index.linked)], dtype=np.int64), index.linked)
 
     def relations(edges: Numbers) -> Int32:
         keys = graph.statement_keys
-        hashes = drawing.stream.hashes(keys, at=edges, purpose="relation")
+        hashes = draw.stream.hashes(keys, at=edges, purpose="relation")
         return graph.rel[by_key[below(hashes, len(scope))]]
 
     def choose(edges: Numbers) -> Int32:
         head, rel = graph.head[edges], relations(edges)
 
         def refused(rows: Int64, offered: Int32) -> Bool:
-            said = prepared.says(head[rows], rel[rows], offered)
-            return np.asarray((offered == head[rows]) | said)
+            is_stated = prepared.says(head[rows], rel[rows], offered)
+            return np.asarray((offered == head[rows]) | is_stated)
 
         def packed(rows: Int64, offered: Int32) -> Int64:
             return index.pack(head[rows], rel[rows], offered)
@@ -61,12 +61,12 @@ def _at_random(drawing: Drawing) -> Drawn:
             everyone,
             np.zeros(len(edges), dtype=np.int64),
             graph.statement_keys[edges],
-            drawing.stream,
+            draw.stream,
         )
-        return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)
+        return take_turns(candidates, refused=refused, packed=packed, deadline=draw.deadline)
 
-    edges, tails = first_able(drawing, scope, drawing.asked(len(scope)), choose)
-    return Drawn(added(graph, graph.head[edges], relations(edges), tails), len(scope))
+    edges, tails = first_able(draw, scope, draw.target(len(scope)), choose)
+    return MethodResult(added(graph, graph.head[edges], relations(edges), tails), len(scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,42 +98,42 @@ class _Route:
     key: int
 
 
-def _chains(drawing: Drawing) -> Drawn:
-    graph, spec = drawing.graph, drawing.spec
-    asked = spec.count or 0
+def _chains(draw: Draw) -> MethodResult:
+    graph, spec = draw.graph, draw.spec
+    count = spec.count or 0
     entities = [require_node(graph, id_) for id_ in sorted(set(spec.entity_ids))]
     answers = [require_node(graph, id_) for id_ in sorted(set(spec.answer_ids))]
     targets = [require_node(graph, id_) for id_ in spec.target_ids]
-    routes = _routes(drawing, entities, answers)
+    routes = _routes(draw, entities, answers)
     keys = np.array([route.key for route in routes], dtype=np.int64)
-    order = np.argsort(drawing.stream.hashes(keys, purpose="route"), kind="stable").tolist()
+    order = np.argsort(draw.stream.hashes(keys, purpose="route"), kind="stable").tolist()
     made: dict[Triple, None] = {}
     chains = vain = 0
     # Each chain follows from those before it, so that a smaller count is a part of a larger one.
-    for place in range(asked * len(order)):
-        drawing.deadline.check("making chains")
-        if chains == asked or vain > len(order):
+    for index in range(count * len(order)):
+        draw.deadline.check("making chains")
+        if chains == count or vain > len(order):
             break
-        route = routes[order[place % len(order)]]
-        chain = _chain(drawing, route, place, targets, frozenset(answers), made)
+        route = routes[order[index % len(order)]]
+        chain = _chain(draw, route, index, targets, frozenset(answers), made)
         chains, vain = (chains + 1, 0) if chain else (chains, vain + 1)
         made |= dict.fromkeys(chain)
-    if chains < asked:
-        drawing.notes.append(
-            f"{asked} chains were asked and {chains} made, along {len(routes)} shortest paths"
+    if chains < count:
+        draw.notes.append(
+            f"{count} chains were asked and {chains} made, along {len(routes)} shortest paths"
         )
     columns = np.array([*made], dtype=np.int32).reshape(-1, 3)
     delta = added(graph, columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy())
-    return Drawn(delta, len(routes), is_share=False)
+    return MethodResult(delta, len(routes), is_share=False)
 
 
-def _routes(drawing: Drawing, entities: list[int], answers: list[int]) -> list[_Route]:
-    graph, types = drawing.graph, drawing.prepared.types
-    walker = Walker(graph, drawing.index, drawing.deadline)
-    found: list[_Route] = []
+def _routes(draw: Draw, entities: list[int], answers: list[int]) -> list[_Route]:
+    graph, types = draw.graph, draw.prepared.types
+    walker = Walker(graph, draw.index, draw.deadline)
+    routes: list[_Route] = []
     for start in entities:
         for answer in answers:
-            for route in islice(walker.routes(start, answer), MAX_ROUTES - len(found)):
+            for route in islice(walker.routes(start, answer), MAX_ROUTES - len(routes)):
                 here, nodes = start, {start}
                 steps: list[_Step] = []
                 key = int(graph.node_keys[start])
@@ -146,36 +146,36 @@ def _routes(drawing: Drawing, entities: list[int], answers: list[int]) -> list[_
                     nodes.add(here)
                     steps.append(_Step(rel, is_forward, int(pool[0])))
                     key ^= int(graph.statement_keys[edge])
-                found.append(_Route(start, frozenset(nodes), tuple(steps), key))
-    return found
+                routes.append(_Route(start, frozenset(nodes), tuple(steps), key))
+    return routes
 
 
 def _chain(
-    drawing: Drawing,
+    draw: Draw,
     route: _Route,
-    place: int,
+    index: int,
     targets: list[int],
     answers: frozenset[int],
     made: dict[Triple, None],
 ) -> list[Triple]:
     """The statements of one chain along a route; none where no entities are left for it."""
     last = len(route.steps) - 1
-    offered = _offered(drawing, route, place, last)
+    offered = _offered(draw, route, index, last)
     # Chosen targets take turns, the next one where one can't be reached.
-    chosen = [*targets[place % len(targets) :], *targets[: place % len(targets)]] if targets else ()
+    chosen = [*targets[index % len(targets) :], *targets[: index % len(targets)]] if targets else ()
     for target in chosen or offered:
         if target in route.nodes or target in answers:
             continue
         chain: list[Triple] = []
         here, used = route.start, {*route.nodes, target}
-        for number, step in enumerate(route.steps):
-            ends = [target] if number == last else _offered(drawing, route, place, number)
-            for there in ends:
+        for position, step in enumerate(route.steps):
+            candidates = [target] if position == last else _offered(draw, route, index, position)
+            for there in candidates:
                 triples = [step.triple(here, there)]
-                if number == last - 1:
+                if position == last - 1:
                     triples.append(route.steps[last].triple(there, target))
-                if (number == last or there not in used) and not any(
-                    triple in made or _says(drawing, triple) for triple in triples
+                if (position == last or there not in used) and not any(
+                    triple in made or _says(draw, triple) for triple in triples
                 ):
                     break
             else:
@@ -188,20 +188,20 @@ def _chain(
     return []
 
 
-def _offered(drawing: Drawing, route: _Route, place: int, number: int) -> Iterator[int]:
+def _offered(draw: Draw, route: _Route, index: int, number: int) -> Iterator[int]:
     """Entities of the type that a route has at a step, in an order drawn for the chain."""
-    pools, pool = drawing.prepared.types.pools, np.array([route.steps[number].pool])
+    pools, pool = draw.prepared.types.pools, np.array([route.steps[number].pool])
     keys = np.array([route.key], dtype=np.int64)
     # A hash of each chain, then of each of its steps: no two go through a pool in one order.
-    for purpose, attempt in (("chain", place), ("step", number)):
-        keys = drawing.stream.hashes(keys, purpose=purpose, attempt=attempt).view(np.int64)
-    draws = Candidates(pools, pool, keys, drawing.stream)
+    for purpose, attempt in (("chain", index), ("step", number)):
+        keys = draw.stream.hashes(keys, purpose=purpose, attempt=attempt).view(np.int64)
+    draws = Candidates(pools, pool, keys, draw.stream)
     rows = np.zeros(1, dtype=np.int64)
     begin, end = int(draws.first()[0]), int(draws.last()[0])
     for step in range(begin, min(begin + _TRIES, end)):
         yield int(draws.at(rows, np.array([step]))[0])
 
 
-def _says(drawing: Drawing, triple: Triple) -> bool:
-    head, rel, tail = (np.array([number], dtype=np.int32) for number in triple)
-    return bool(drawing.prepared.says(head, rel, tail)[0])
+def _says(draw: Draw, triple: Triple) -> bool:
+    head, rel, tail = (np.array([part], dtype=np.int32) for part in triple)
+    return bool(draw.prepared.says(head, rel, tail)[0])

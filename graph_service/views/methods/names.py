@@ -17,69 +17,71 @@ from graph_service.model.statement import Entity
 from graph_service.model.view_delta import NameDelta, empty_delta, with_names
 from graph_service.model.view_spec import Naming
 from graph_service.views.draw import smallest
-from graph_service.views.drawing import Drawing, Drawn
+from graph_service.views.drawing import Draw, MethodResult
 from graph_service.views.scope import scope_edges
 from graph_service.views.slips import slip
 
 Names = Sequence[EntityName]
 
 
-def draw_names(drawing: Drawing, /) -> Drawn:
+def draw_names(draw: Draw, /) -> MethodResult:
     """Returns the view in which some entities have other names.
 
     The level is a share of the entities in scope that have a name: those at an end of a statement
     in scope, of whatever rank, that are no properties; around an entity by no steps, itself. Those that are drawn come first in hash
     order. What each is called does not hang on the level, so levels nest.
     """
-    naming = drawing.spec.naming
-    units = _named(drawing)
+    naming = draw.spec.naming
+    units = _named(draw)
     if not len(units):
-        drawing.notes.append("no entity with a name is in scope")
-    asked = drawing.asked(len(units))
+        draw.notes.append("no entity with a name is in scope")
+    target = draw.target(len(units))
     if naming in (Naming.SWAPPED, Naming.NAMESAKES):
-        nodes, partners = _exchanged(drawing, units, asked)
-        was = drawing.prepared.names_of(nodes, deadline=drawing.deadline)
-        now: Sequence[Names] = [was[place] for place in np.searchsorted(nodes, partners).tolist()]
+        nodes, partners = _exchanged(draw, units, target)
+        was = draw.prepared.names_of(nodes, deadline=draw.deadline)
+        now: Sequence[Names] = [was[index] for index in np.searchsorted(nodes, partners).tolist()]
     else:
-        hashes = drawing.stream.hashes(drawing.graph.node_keys, at=units, purpose="order")
-        nodes = units[smallest(hashes, asked)]
-        was = drawing.prepared.names_of(nodes, deadline=drawing.deadline)
-        ids = drawing.graph.node_ids.take(nodes)
+        hashes = draw.stream.hashes(draw.graph.node_keys, at=units, purpose="order")
+        nodes = units[smallest(hashes, target)]
+        was = draw.prepared.names_of(nodes, deadline=draw.deadline)
+        ids = draw.graph.node_ids.take(nodes)
         now = (
             [entity_names(Entity(id_)) for id_ in ids]
             if naming is Naming.GONE
-            else _slipped(drawing, ids, was)
+            else _slipped(draw, ids, was)
         )
-    other = [_said(one) != _said(two) for one, two in zip(was, now, strict=True)]
+    other = [_texts(before) != _texts(after) for before, after in zip(was, now, strict=True)]
     if not all(other):
-        drawing.notes.append(f"{other.count(False)} of the entities drawn keep their names")
+        draw.notes.append(f"{other.count(False)} of the entities drawn keep their names")
     changed = nodes[np.array(other, dtype=np.bool_)]
-    kept = [names for names, is_other in zip(now, other, strict=True) if is_other]
-    return Drawn(with_names(empty_delta(drawing.graph), NameDelta.of(changed, kept)), len(units))
+    new_names = [names for names, is_other in zip(now, other, strict=True) if is_other]
+    return MethodResult(
+        with_names(empty_delta(draw.graph), NameDelta.of(changed, new_names)), len(units)
+    )
 
 
-def _said(names: Names) -> set[tuple[str, bool]]:
+def _texts(names: Names) -> set[tuple[str, bool]]:
     return {(name.text, name.is_alias) for name in names}
 
 
-def _named(drawing: Drawing) -> Int32:
+def _named(draw: Draw) -> Int32:
     """Returns the entities in scope that have a name to lose, int32, ascending."""
-    graph = drawing.graph
+    graph = draw.graph
     edges, notes = scope_edges(
         graph,
-        drawing.spec.scope,
+        draw.spec.scope,
         of_any_kind=True,
-        deadline=drawing.deadline,
+        deadline=draw.deadline,
     )
-    drawing.notes.extend(notes)
-    ends = np.unique(np.concatenate([graph.head[edges], graph.tail[edges]]))
-    if drawing.spec.scope.around_entity_ids and not drawing.spec.scope.hops:
-        around = drawing.spec.scope.around_entity_ids
-        ends = np.unique(np.array([require_node(graph, id_) for id_ in around], dtype=np.int32))
-        ends = ends[graph.degrees_of(ends) > 0]
-    ends = ends[graph.node_kinds[ends] == NodeKind.ENTITY]
-    found: Int32 = ends[_has_name(graph, drawing.spec.naming)[ends]].astype(np.int32)
-    return found
+    draw.notes.extend(notes)
+    nodes = np.unique(np.concatenate([graph.head[edges], graph.tail[edges]]))
+    if draw.spec.scope.around_entity_ids and not draw.spec.scope.hops:
+        around = draw.spec.scope.around_entity_ids
+        nodes = np.unique(np.array([require_node(graph, id_) for id_ in around], dtype=np.int32))
+        nodes = nodes[graph.degrees_of(nodes) > 0]
+    nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
+    named: Int32 = nodes[_has_name(graph, draw.spec.naming)[nodes]].astype(np.int32)
+    return named
 
 
 def _has_name(graph: KnowledgeGraph, naming: Naming) -> Bool:
@@ -92,47 +94,47 @@ def _has_name(graph: KnowledgeGraph, naming: Naming) -> Bool:
     return has
 
 
-def _slipped(drawing: Drawing, ids: Sequence[str], was: Sequence[Names]) -> list[Names]:
+def _slipped(draw: Draw, ids: Sequence[str], was: Sequence[Names]) -> list[Names]:
     """Returns all names of some entities with a slip each; a name without letters stays."""
     each = [(id_, name) for id_, names in zip(ids, was, strict=True) for name in names]
     keys = [key64(f"{id_}\x00{name.language}\x00{name.text}") for id_, name in each]
-    hashes = drawing.stream.hashes(np.array(keys, dtype=np.int64), purpose="slip").tolist()
-    found = iter(
-        name._replace(text=slip(name.text, number) or name.text)
-        for (_, name), number in zip(each, hashes, strict=True)
+    hashes = draw.stream.hashes(np.array(keys, dtype=np.int64), purpose="slip").tolist()
+    slipped = iter(
+        name._replace(text=slip(name.text, choice) or name.text)
+        for (_, name), choice in zip(each, hashes, strict=True)
     )
-    return [[next(found) for _ in names] for names in was]
+    return [[next(slipped) for _ in names] for names in was]
 
 
-def _exchanged(drawing: Drawing, units: Int32, asked: int) -> tuple[Int32, Int32]:
+def _exchanged(draw: Draw, units: Int32, target: int) -> tuple[Int32, Int32]:
     """Returns the entities of the first pairs that exchange their names, and whose names each gets.
 
     Both int32, the entities ascending.
     """
-    group, members = _groups(drawing, units)
-    one, other = _pairs(drawing, group, members)
-    if 2 * len(one) < asked:
-        kind = "type" if drawing.spec.naming is Naming.SWAPPED else "name"
-        drawing.notes.append(
-            f"{asked} entities were asked, and {2 * len(one)} find another one of their {kind}"
+    group, members = _groups(draw, units)
+    one, other = _pairs(draw, group, members)
+    if 2 * len(one) < target:
+        kind = "type" if draw.spec.naming is Naming.SWAPPED else "name"
+        draw.notes.append(
+            f"{target} entities were asked, and {2 * len(one)} find another one of their {kind}"
         )
-    one, other = one[: asked // 2], other[: asked // 2]
+    one, other = one[: target // 2], other[: target // 2]
     nodes, partners = np.concatenate([one, other]), np.concatenate([other, one])
     order = np.argsort(nodes)
     return nodes[order], partners[order]
 
 
-def _groups(drawing: Drawing, units: Int32) -> tuple[Int64, Int32]:
+def _groups(draw: Draw, units: Int32) -> tuple[Int64, Int32]:
     """Returns entities that may exchange their names: a group, and a member of it each.
 
     A type is one of ``types_of_entities``; an entity without a class is of the smallest group of
     those that stand at one end of one relation.
     """
-    graph = drawing.graph
-    if drawing.spec.naming is Naming.NAMESAKES:
+    graph = draw.graph
+    if draw.spec.naming is Naming.NAMESAKES:
         held = np.isin(graph.names.nodes, units)
         return graph.names.name_keys[held], graph.names.nodes[held]
-    types = drawing.prepared.types
+    types = draw.prepared.types
     sizes = np.diff(types.pools.indptr)
     pool = np.repeat(np.arange(len(sizes)), sizes)
     members = types.pools.members
@@ -146,22 +148,22 @@ def _groups(drawing: Drawing, units: Int32) -> tuple[Int64, Int32]:
     return pool[order[first]], nodes
 
 
-def _pairs(drawing: Drawing, group: Int64, members: Int32) -> tuple[Int32, Int32]:
+def _pairs(draw: Draw, group: Int64, members: Int32) -> tuple[Int32, Int32]:
     """Returns pairs of two members of a group, each entity once, in the order of their hashes."""
-    hashes = drawing.stream.hashes(drawing.graph.node_keys, at=members, purpose="order")
+    hashes = draw.stream.hashes(draw.graph.node_keys, at=members, purpose="order")
     order = np.lexsort((group, hashes))
     waiting: dict[int, int] = {}
     taken: set[int] = set()
     pairs: list[tuple[int, int]] = []
-    for place, node in zip(group[order].tolist(), members[order].tolist(), strict=True):
+    for of_group, node in zip(group[order].tolist(), members[order].tolist(), strict=True):
         if node in taken:
             continue
-        other = waiting.pop(place, None)
+        other = waiting.pop(of_group, None)
         if other is None or other in taken:
-            waiting[place] = node
+            waiting[of_group] = node
             continue
         pairs.append((other, node))
         taken.update((other, node))
-    drawing.deadline.check("pairing entities")
+    draw.deadline.check("pairing entities")
     both = np.array(pairs, dtype=np.int32).reshape(-1, 2)
     return both[:, 0], both[:, 1]

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from graph_service.model.graph import require_node
-from graph_service.views.drawing import Drawing, Drawn, without
+from graph_service.views.drawing import Draw, MethodResult, without
 from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.paths import Walker
 
 
-def draw_path_deletion(drawing: Drawing, /) -> Drawn:
+def draw_path_deletion(draw: Draw, /) -> MethodResult:
     """Returns the view without the first statements of the paths, or of what is beside them.
 
     The level is a share of the statements on the paths, for the control too.
@@ -26,20 +26,20 @@ def draw_path_deletion(drawing: Drawing, /) -> Drawn:
     Raises:
         InputError: An entity that the graph lacks.
     """
-    graph, spec = drawing.graph, drawing.spec
-    walker = Walker(graph, drawing.index, drawing.deadline)
+    graph, spec = draw.graph, draw.spec
+    walker = Walker(graph, draw.index, draw.deadline)
     entities = [require_node(graph, id_) for id_ in sorted(set(spec.entity_ids))]
     answers = [require_node(graph, id_) for id_ in sorted(set(spec.answer_ids))]
     paths = walker.shortest(entities, answers)
     if not len(paths.edges):
-        drawing.notes.append(f"no path of at most {MAX_STEPS} statements leads to an answer")
-    asked = drawing.asked(len(paths.edges))
-    if spec.count is not None and spec.count > asked:
-        drawing.notes.append(f"{spec.count} statements were asked and {asked} are on a path")
+        draw.notes.append(f"no path of at most {MAX_STEPS} statements leads to an answer")
+    target = draw.target(len(paths.edges))
+    if spec.count is not None and spec.count > target:
+        draw.notes.append(f"{spec.count} statements were asked and {target} are on a path")
     edges = paths.edges
     if spec.control:
         edges = np.setdiff1d(walker.region(entities, paths.length), edges)
-        if len(edges) < asked:
-            drawing.notes.append(f"{asked} statements were asked and {len(edges)} are on no path")
-    removed = drawing.first(edges, min(asked, len(edges)))
-    return Drawn(without(graph, removed), len(paths.edges))
+        if len(edges) < target:
+            draw.notes.append(f"{target} statements were asked and {len(edges)} are on no path")
+    removed = draw.first(edges, min(target, len(edges)))
+    return MethodResult(without(graph, removed), len(paths.edges))

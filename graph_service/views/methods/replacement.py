@@ -16,20 +16,20 @@ from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import Replacement, Sampling
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import Stream, below, smallest
-from graph_service.views.drawing import Drawing, Drawn, repeats, replaced
+from graph_service.views.drawing import Draw, MethodResult, repeats, replaced
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scorer.counting import CHUNK_CELLS
 
 
-def draw_replacement(drawing: Drawing, /) -> Drawn:
+def draw_replacement(draw: Draw, /) -> MethodResult:
     """Returns the view in which the first edges in hash order have other relations.
 
     Raises:
         InputError: The base was prepared with another scorer than the one asked for.
     """
-    spec, scorer = drawing.spec, drawing.prepared.scorer
-    scope = drawing.scope()
+    spec, scorer = draw.spec, draw.prepared.scorer
+    scope = draw.scope()
     if scorer.name != spec.scorer:
         raise InputError(
             f"the view asks for scorer {spec.scorer!r}, got {scorer.name!r}",
@@ -37,12 +37,12 @@ def draw_replacement(drawing: Drawing, /) -> Drawn:
             hint="Ask for 'counts', which needs no training, or train that scorer first.",
         )
     is_plausible = spec.replacement is Replacement.PLAUSIBLE
-    delta = (_plausible if is_plausible else _replaced)(drawing, scope)
-    _note_the_commonest(drawing, delta)
-    return Drawn(delta, len(scope), repeats(drawing.graph, delta, drawing.index))
+    delta = (_plausible if is_plausible else _replaced)(draw, scope)
+    _note_the_commonest(draw, delta)
+    return MethodResult(delta, len(scope), repeats(draw.graph, delta, draw.index))
 
 
-def _note_the_commonest(drawing: Drawing, delta: ViewDelta) -> None:
+def _note_the_commonest(draw: Draw, delta: ViewDelta) -> None:
     """Says so where one relation takes more than half of several changes."""
     changes = len(delta.replaced)
     if changes < 2:
@@ -50,14 +50,14 @@ def _note_the_commonest(drawing: Drawing, delta: ViewDelta) -> None:
     counts = np.bincount(delta.replaced_rel)
     most = int(counts.argmax())
     if 2 * int(counts[most]) > changes:
-        drawing.notes.append(
-            f"relation {drawing.graph.relation_ids[most]} takes {counts[most]} of {changes} "
+        draw.notes.append(
+            f"relation {draw.graph.relation_ids[most]} takes {counts[most]} of {changes} "
             "changes, more than half of them"
         )
 
 
-def _plausible(drawing: Drawing, scope: Numbers) -> ViewDelta:
-    graph, prepared = drawing.graph, drawing.prepared
+def _plausible(draw: Draw, scope: Numbers) -> ViewDelta:
+    graph, prepared = draw.graph, draw.prepared
     signatures = prepared.signatures
 
     def choose(edges: Numbers) -> Int32:
@@ -66,50 +66,50 @@ def _plausible(drawing: Drawing, scope: Numbers) -> ViewDelta:
 
         def refused(rows: Int64, offered: Int32) -> Bool:
             joined = contains(signatures.with_tails, to[rows] + offered)
-            said = prepared.says(head[rows], offered, tail[rows])
-            return np.asarray((offered == rel[rows]) | ~joined | said)
+            is_stated = prepared.says(head[rows], offered, tail[rows])
+            return np.asarray((offered == rel[rows]) | ~joined | is_stated)
 
         def packed(rows: Int64, offered: Int32) -> Int64:
-            return drawing.index.pack(head[rows], offered, tail[rows])
+            return draw.index.pack(head[rows], offered, tail[rows])
 
         candidates = Candidates(
             signatures.of_heads,
             signatures.kind_of[head],
             graph.statement_keys[edges],
-            drawing.stream,
+            draw.stream,
         )
-        return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)
+        return take_turns(candidates, refused=refused, packed=packed, deadline=draw.deadline)
 
-    edges, relations = first_able(drawing, scope, drawing.asked(len(scope)), choose)
+    edges, relations = first_able(draw, scope, draw.target(len(scope)), choose)
     return replaced(graph, edges, rel=relations)
 
 
-def _replaced(drawing: Drawing, scope: Numbers) -> ViewDelta:
-    graph, stream, asked = drawing.graph, drawing.stream, drawing.asked(len(scope))
-    if len(drawing.index.relations) < 2:
-        if asked:
-            drawing.notes.append(f"{asked} edges were asked and the graph has no second relation")
+def _replaced(draw: Draw, scope: Numbers) -> ViewDelta:
+    graph, stream, target = draw.graph, draw.stream, draw.target(len(scope))
+    if len(draw.index.relations) < 2:
+        if target:
+            draw.notes.append(f"{target} edges were asked and the graph has no second relation")
         return empty_delta(graph)
     chosen: Int64
-    if drawing.spec.sampling is Sampling.OKGQA:
-        counters = np.arange(asked, dtype=np.int64)
-        drawn = below(stream.hashes(counters, purpose="draw"), len(scope))
-        chosen = np.unique(np.argsort(graph.statement_keys[scope])[drawn])
-        if len(chosen) < asked:
-            drawing.notes.append(
-                f"sampling okgqa draws with replacement: {asked} edges were asked, "
+    if draw.spec.sampling is Sampling.OKGQA:
+        counters = np.arange(target, dtype=np.int64)
+        rows = below(stream.hashes(counters, purpose="draw"), len(scope))
+        chosen = np.unique(np.argsort(graph.statement_keys[scope])[rows])
+        if len(chosen) < target:
+            draw.notes.append(
+                f"sampling okgqa draws with replacement: {target} edges were asked, "
                 f"{len(chosen)} changed"
             )
     else:
         hashes = stream.hashes(graph.statement_keys, at=scope, purpose="order")
-        chosen = smallest(hashes, asked)
+        chosen = smallest(hashes, target)
     relations = new_relations(
-        drawing.prepared,
+        draw.prepared,
         scope,
         chosen,
         stream=stream,
-        deadline=drawing.deadline,
-        nth=drawing.spec.nth,
+        deadline=draw.deadline,
+        nth=draw.spec.nth,
     )
     return replaced(graph, scope[chosen], rel=relations)
 
@@ -142,10 +142,10 @@ def new_relations(
     """
     graph, scorer, index = prepared.graph, prepared.scorer, prepared.index
     edges = scope[chosen]
-    found = np.zeros(len(edges), dtype=np.int32)
+    relations = np.zeros(len(edges), dtype=np.int32)
     alone = ~index.parallel[edges] & (nth == 1)
     own = graph.rel[edges]
-    found[alone] = prepared.least_likely(edges[alone], deadline=deadline)
+    relations[alone] = prepared.least_likely(edges[alone], deadline=deadline)
     crowded = np.flatnonzero(~alone)
     rows = max(1, CHUNK_CELLS // max(1, len(index.relations)))
     turns = _turns(graph, scope, chosen[crowded], stream=stream, index=index)
@@ -170,22 +170,22 @@ def new_relations(
         at = np.where(free_count > 0, turn % np.maximum(free_count, 1), 0)
         choice = free[np.arange(len(part)), at]
         forced = np.argmin(np.where(mine, np.inf, scores), axis=1)
-        found[part] = index.relations[np.where(free_count > 0, choice, forced)]
-    return found
+        relations[part] = index.relations[np.where(free_count > 0, choice, forced)]
+    return relations
 
 
 def _turns(
-    graph: KnowledgeGraph, scope: Numbers, places: Int64, /, *, stream: Stream, index: PairIndex
+    graph: KnowledgeGraph, scope: Numbers, chosen: Int64, /, *, stream: Stream, index: PairIndex
 ) -> Int64:
-    """For some places of the scope, how many edges of the same ends come before in hash order."""
+    """Returns for chosen edges of the scope how many of the same ends come before in hash order."""
     crowd = np.flatnonzero(index.parallel[scope])
     edges = scope[crowd]
-    ends = graph.head[edges].astype(np.int64) * graph.node_count + graph.tail[edges]
+    pairs = graph.head[edges].astype(np.int64) * graph.node_count + graph.tail[edges]
     hashes = stream.hashes(graph.statement_keys[edges], purpose="order")
-    order = np.lexsort((hashes, ends))
+    order = np.lexsort((hashes, pairs))
     begins = np.ones(len(order), dtype=np.bool_)
-    begins[1:] = ends[order[1:]] != ends[order[:-1]]
-    starts = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
+    begins[1:] = pairs[order[1:]] != pairs[order[:-1]]
+    firsts = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
     turns = np.zeros(len(scope), dtype=np.int64)
-    turns[crowd[order]] = np.arange(len(order)) - starts
-    return turns[places]
+    turns[crowd[order]] = np.arange(len(order)) - firsts
+    return turns[chosen]

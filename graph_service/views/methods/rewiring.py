@@ -9,32 +9,32 @@ from graph_service.model.hashing import Uint64
 from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import empty_delta
 from graph_service.views.draw import Stream, below
-from graph_service.views.drawing import Drawing, Drawn, replaced
+from graph_service.views.drawing import Draw, MethodResult, replaced
 from graph_service.views.pairs import PairIndex, contains
 
 DRAWS = 16
 """Tails drawn at random for an edge before all that are possible are listed for it."""
 
 
-def draw_rewiring(drawing: Drawing, /) -> Drawn:
+def draw_rewiring(draw: Draw, /) -> MethodResult:
     """Returns the view in which the first edges in hash order have new tails."""
-    graph, index, deadline = drawing.graph, drawing.index, drawing.deadline
-    scope = drawing.scope()
-    asked = drawing.asked(len(scope))
+    graph, index, deadline = draw.graph, draw.index, draw.deadline
+    scope = draw.scope()
+    target = draw.target(len(scope))
     outside = Outside(graph, index, deadline)
     able = scope[rewirable(graph, scope, index=index, outside=outside)]
-    if asked > len(able):
-        drawing.notes.append(
-            f"{asked} edges were asked and {len(able)} can be rewired: the heads of the others "
+    if target > len(able):
+        draw.notes.append(
+            f"{target} edges were asked and {len(able)} can be rewired: the heads of the others "
             "are joined to every entity"
         )
-    edges = drawing.first(able, min(asked, len(able)))
+    edges = draw.first(able, min(target, len(able)))
     if not len(edges):
-        return Drawn(empty_delta(graph), len(scope))
+        return MethodResult(empty_delta(graph), len(scope))
     tails, again = new_tails(
-        graph, edges, stream=drawing.stream, index=index, outside=outside, deadline=deadline
+        graph, edges, stream=draw.stream, index=index, outside=outside, deadline=deadline
     )
-    return Drawn(replaced(graph, edges, tail=tails), len(scope), again)
+    return MethodResult(replaced(graph, edges, tail=tails), len(scope), again)
 
 
 class Outside:
@@ -115,11 +115,11 @@ def new_tails(
         while len(refused):
             deadline.check("choosing new tails")
             attempts[refused] += 1
-            drawn = attempts[refused] < DRAWS
-            for attempt in np.unique(attempts[refused[drawn]]).tolist():
+            is_draw = attempts[refused] < DRAWS
+            for attempt in np.unique(attempts[refused[is_draw]]).tolist():
                 group = refused[attempts[refused] == attempt]
                 tails[group] = _draw(index, keys[group], stream, attempt)
-            walked = refused[~drawn]
+            walked = refused[~is_draw]
             tails[walked], settled[walked] = walks.at(walked, attempts[walked] - DRAWS)
             open_ = refused[attempts[refused] < DRAWS]
             refused = open_[(tails[open_] == head[open_]) | index.joined(head[open_], tails[open_])]
@@ -148,8 +148,8 @@ def new_tails(
 
 def _draw(index: PairIndex, keys: Int64, stream: Stream, attempt: int) -> Int32:
     hashes = stream.hashes(keys, purpose="tail", attempt=attempt)
-    drawn: Int32 = index.linked[below(hashes, len(index.linked))]
-    return drawn
+    tails: Int32 = index.linked[below(hashes, len(index.linked))]
+    return tails
 
 
 class _Walks:
@@ -167,21 +167,21 @@ class _Walks:
         self._keys = keys
         self._stream = stream
         self._outside = outside
-        self._starts = np.full(len(head), -1, dtype=np.int64)
+        self._begins = np.full(len(head), -1, dtype=np.int64)
 
-    def at(self, places: Int64, steps: Int32) -> tuple[Int32, Bool]:
+    def at(self, rows: Int64, steps: Int32) -> tuple[Int32, Bool]:
         """Returns the tails of some edges at a step of their walks, and whose walk is over."""
-        heads, group = np.unique(self._head[places], return_inverse=True)
+        heads, group = np.unique(self._head[rows], return_inverse=True)
         possible = [self._outside.of(head) for head in heads.tolist()]
         counts = np.array([len(tails) for tails in possible], dtype=np.int64)[group]
-        new = np.flatnonzero(self._starts[places] < 0)
-        hashes = self._stream.hashes(self._keys, at=places[new], purpose="walk")
-        self._starts[places[new]] = below(hashes, counts[new])
-        tails = np.empty(len(places), dtype=np.int32)
-        at = (self._starts[places] + steps) % counts
+        new = np.flatnonzero(self._begins[rows] < 0)
+        hashes = self._stream.hashes(self._keys, at=rows[new], purpose="walk")
+        self._begins[rows[new]] = below(hashes, counts[new])
+        tails = np.empty(len(rows), dtype=np.int32)
+        at = (self._begins[rows] + steps) % counts
         order = np.argsort(group, kind="stable")
-        ends = np.cumsum(np.bincount(group, minlength=len(heads))).tolist()
-        for choice, begin, end in zip(possible, [0, *ends], ends, strict=False):
+        stops = np.cumsum(np.bincount(group, minlength=len(heads))).tolist()
+        for choice, begin, end in zip(possible, [0, *stops], stops, strict=False):
             part = order[begin:end]
             tails[part] = choice[at[part]]
         return tails, steps >= counts

@@ -10,54 +10,54 @@ import numpy as np
 
 from graph_service.model.graph import Numbers
 from graph_service.views.draw import ascending
-from graph_service.views.drawing import Drawing, Drawn, without
+from graph_service.views.drawing import Draw, MethodResult, without
 from graph_service.views.rules import Restorable
 
 
-def draw_rule_deletion(drawing: Drawing, /) -> Drawn:
+def draw_rule_deletion(draw: Draw, /) -> MethodResult:
     """Returns the view without the first statements in hash order that rules could restore.
 
     The level is a share of all statements in scope that they could.
     """
-    spec = drawing.spec
-    found = drawing.prepared.restorable(
+    spec = draw.spec
+    restorable = draw.prepared.restorable(
         atoms=spec.rule_atoms,
         support=spec.rule_support,
         confidence=spec.rule_confidence,
-        deadline=drawing.deadline,
+        deadline=draw.deadline,
     )
-    scope = np.intersect1d(drawing.scope(), found.head)
-    if found.left_out:
-        drawing.notes.append(f"{found.left_out} rules have too many bodies to count")
+    scope = np.intersect1d(draw.scope(), restorable.head)
+    if restorable.left_out:
+        draw.notes.append(f"{restorable.left_out} rules have too many bodies to count")
     if not len(scope):
-        drawing.notes.append(f"{found.rules} rules hold, and no statement in scope follows")
-    asked = drawing.asked(len(scope))
-    removed = _taken(drawing, scope, found, asked)
-    if len(removed) < asked:
-        drawing.notes.append(
-            f"{asked} statements were asked and {len(removed)} can go: the others are needed to "
+        draw.notes.append(f"{restorable.rules} rules hold, and no statement in scope follows")
+    target = draw.target(len(scope))
+    removed = _taken(draw, scope, restorable, target)
+    if len(removed) < target:
+        draw.notes.append(
+            f"{target} statements were asked and {len(removed)} can go: the others are needed to "
             "restore these"
         )
-    return Drawn(without(drawing.graph, removed), len(scope))
+    return MethodResult(without(draw.graph, removed), len(scope))
 
 
-def _taken(drawing: Drawing, scope: Numbers, found: Restorable, asked: int) -> Numbers:
+def _taken(draw: Draw, scope: Numbers, restorable: Restorable, target: int) -> Numbers:
     """The statements that go: each keeps the body of its surest rule that is still whole."""
-    graph = drawing.graph
+    graph = draw.graph
     keys = graph.statement_keys
-    order = scope[ascending(drawing.stream.hashes(keys, at=scope, purpose="order"))]
-    begin = np.searchsorted(found.head, order, side="left").tolist()
-    end = np.searchsorted(found.head, order, side="right").tolist()
+    order = scope[ascending(draw.stream.hashes(keys, at=scope, purpose="order"))]
+    begin = np.searchsorted(restorable.head, order, side="left").tolist()
+    end = np.searchsorted(restorable.head, order, side="right").tolist()
     gone: set[int] = set()
     needed: set[int] = set()
     for edge, low, high in zip(order.tolist(), begin, end, strict=True):
-        if len(gone) == asked:
+        if len(gone) == target:
             break
         if edge in needed:
             continue
-        drawing.deadline.check("choosing what rules restore")
-        for place in range(low, high):
-            body = {int(found.first[place]), int(found.second[place])} - {-1}
+        draw.deadline.check("choosing what rules restore")
+        for row in range(low, high):
+            body = {int(restorable.first[row]), int(restorable.second[row])} - {-1}
             if edge not in body and not body & gone:
                 gone.add(edge)
                 needed |= body

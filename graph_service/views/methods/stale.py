@@ -14,39 +14,39 @@ import numpy as np
 
 from graph_service.model.graph import RANK_CODES, Numbers
 from graph_service.model.statement import Rank
-from graph_service.views.drawing import Drawing, Drawn, replaced
+from graph_service.views.drawing import Draw, MethodResult, replaced
 from graph_service.views.times import UNTIMED
 
 
-def draw_stale(drawing: Drawing, /) -> Drawn:
+def draw_stale(draw: Draw, /) -> MethodResult:
     """Returns the view that lacks the newest of some values, and has deprecated ones again.
 
     The level is a share of what can go stale: the newest statement of each entity and relation,
     where there is one, and every deprecated statement.
     """
-    graph = drawing.graph
-    in_scope = drawing.scope(of_any_kind=True)
-    members = _beside(drawing, in_scope)
-    found = [newest_of(group) for group in _groups(drawing, members)]
-    newest = np.array([edge for edge in found if edge is not None], dtype=graph.edge_type)
+    graph = draw.graph
+    in_scope = draw.scope(of_any_kind=True)
+    members = _siblings(draw, in_scope)
+    candidates = [newest_of(group) for group in _groups(draw, members)]
+    newest = np.array([edge for edge in candidates if edge is not None], dtype=graph.edge_type)
     newest = np.intersect1d(newest, in_scope)
     deprecated = members[graph.rank[members] == RANK_CODES[Rank.DEPRECATED]]
-    if drawing.spec.scope.statement_ids:
+    if draw.spec.scope.statement_ids:
         deprecated = np.intersect1d(deprecated, in_scope)
     units = np.union1d(newest, deprecated)
     if len(in_scope) and not len(units):
-        drawing.notes.append(
+        draw.notes.append(
             "nothing in scope can go stale: no statement is deprecated, or newer than another by "
             "its rank or its qualifiers of time"
         )
-    taken = drawing.first(units, drawing.asked(len(units)))
+    taken = draw.first(units, draw.target(len(units)))
     returned = np.intersect1d(taken, deprecated)
     delta = replace(
         replaced(graph, returned),
         removed=np.intersect1d(taken, newest),
         replaced_rank=np.full(len(returned), RANK_CODES[Rank.NORMAL], dtype=np.uint8),
     )
-    return Drawn(delta, len(units))
+    return MethodResult(delta, len(units))
 
 
 def newest_of(group: Sequence[tuple[int, int, int]], /) -> int | None:
@@ -70,41 +70,39 @@ def newest_of(group: Sequence[tuple[int, int, int]], /) -> int | None:
     ahead = [(begin, edge) for rank, begin, edge in group if rank == best]
     if len(ahead) == 1 and len(group) > 1:
         return ahead[0][1]
-    timed = sorted(one for one in ahead if one[0] != UNTIMED)
+    timed = sorted(pair for pair in ahead if pair[0] != UNTIMED)
     if len(timed) < 2 or timed[-1][0] == timed[-2][0]:
         return None
     return timed[-1][1]
 
 
-def _beside(drawing: Drawing, edges: Numbers) -> Numbers:
+def _siblings(draw: Draw, edges: Numbers) -> Numbers:
     """All statements of the entities and relations of some edges, by both."""
-    graph = drawing.graph
+    graph = draw.graph
     members = graph.out_edges.edges_of(np.unique(graph.head[edges]))
-    keys = _pairs(drawing, members)
-    kept = np.isin(keys, np.unique(_pairs(drawing, edges)))
-    members, keys = members[kept], keys[kept]
+    keys = _pairs(draw, members)
+    selected = np.isin(keys, np.unique(_pairs(draw, edges)))
+    members, keys = members[selected], keys[selected]
     return members[np.lexsort((members, keys))]
 
 
-def _pairs(drawing: Drawing, edges: Numbers) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    graph = drawing.graph
+def _pairs(draw: Draw, edges: Numbers) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    graph = draw.graph
     return graph.head[edges].astype(np.int64) * graph.relation_count + graph.rel[edges]
 
 
-def _groups(drawing: Drawing, members: Numbers) -> Iterator[list[tuple[int, int, int]]]:
+def _groups(draw: Draw, members: Numbers) -> Iterator[list[tuple[int, int, int]]]:
     """Yields the statements of each entity and relation that has several that hold."""
-    graph = drawing.graph
+    graph = draw.graph
     members = members[graph.rank[members] != RANK_CODES[Rank.DEPRECATED]]
-    starts = np.flatnonzero(np.diff(_pairs(drawing, members), prepend=-1))
-    sizes = np.diff(np.append(starts, len(members)))
+    firsts = np.flatnonzero(np.diff(_pairs(draw, members), prepend=-1))
+    sizes = np.diff(np.append(firsts, len(members)))
     several = np.repeat(sizes, sizes) > 1
     # Of a statement that stands alone the time need not be read.
     begins = np.full(len(members), UNTIMED, dtype=np.int64)
-    begins[several] = drawing.prepared.begins(members[several], deadline=drawing.deadline)
+    begins[several] = draw.prepared.begins(members[several], deadline=draw.deadline)
     ranks = graph.rank[members].tolist()
-    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+    for start, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
         if size > 1:
-            places = slice(start, start + size)
-            yield list(
-                zip(ranks[places], begins[places].tolist(), members[places].tolist(), strict=True)
-            )
+            rows = slice(start, start + size)
+            yield list(zip(ranks[rows], begins[rows].tolist(), members[rows].tolist(), strict=True))

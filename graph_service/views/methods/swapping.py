@@ -7,53 +7,53 @@ import numpy as np
 from graph_service.model.graph import Numbers
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Sampling
-from graph_service.views.drawing import Drawing, Drawn, repeats, replaced
+from graph_service.views.drawing import Draw, MethodResult, repeats, replaced
 from graph_service.views.swapping.method import pair_edges, swap_with_replacement
 
 _SWAPPED_IN_TWOS = "edges are swapped in twos, and {0} was asked: {1} changed"
 
 
-def draw_swapping(drawing: Drawing, /) -> Drawn:
+def draw_swapping(draw: Draw, /) -> MethodResult:
     """Returns the view in which the first pairs of edges exchange their relations."""
-    scope = drawing.scope()
-    asked = drawing.asked(len(scope))
-    draw = _with_replacement if drawing.spec.sampling is Sampling.OKGQA else _in_pairs
-    delta = draw(drawing, scope, asked)
-    return Drawn(delta, len(scope), repeats(drawing.graph, delta, drawing.index))
+    scope = draw.scope()
+    target = draw.target(len(scope))
+    method = _with_replacement if draw.spec.sampling is Sampling.OKGQA else _in_pairs
+    delta = method(draw, scope, target)
+    return MethodResult(delta, len(scope), repeats(draw.graph, delta, draw.index))
 
 
-def _with_replacement(drawing: Drawing, scope: Numbers, asked: int) -> ViewDelta:
-    graph = drawing.graph
+def _with_replacement(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
+    graph = draw.graph
     relations = swap_with_replacement(
-        graph, scope, asked // 2, stream=drawing.stream, deadline=drawing.deadline
+        graph, scope, target // 2, stream=draw.stream, deadline=draw.deadline
     )
     changed = np.flatnonzero(relations != graph.rel[scope])
-    if len(changed) < asked:
-        drawing.notes.append(
-            f"sampling okgqa draws with replacement and swaps within a relation: {asked} "
+    if len(changed) < target:
+        draw.notes.append(
+            f"sampling okgqa draws with replacement and swaps within a relation: {target} "
             f"edges were asked, {len(changed)} changed"
         )
     return replaced(graph, scope[changed], rel=relations[changed])
 
 
-def _in_pairs(drawing: Drawing, scope: Numbers, asked: int) -> ViewDelta:
-    graph = drawing.graph
+def _in_pairs(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
+    graph = draw.graph
     sequence = pair_edges(
         graph,
         scope,
-        stream=drawing.stream,
-        index=drawing.index,
-        deadline=drawing.deadline,
-        wanted=asked // 2,
+        stream=draw.stream,
+        index=draw.index,
+        deadline=draw.deadline,
+        count=target // 2,
     )
     first, second = sequence.first, sequence.second
-    if len(first) < asked // 2:
-        drawing.notes.append(
-            f"{asked} edges were asked and only {2 * sequence.count} can be paired: one "
+    if len(first) < target // 2:
+        draw.notes.append(
+            f"{target} edges were asked and only {2 * sequence.count} can be paired: one "
             "relation holds more than half of the edges in scope"
         )
-    elif asked % 2:
-        drawing.notes.append(_SWAPPED_IN_TWOS.format(asked, 2 * len(first)))
+    elif target % 2:
+        draw.notes.append(_SWAPPED_IN_TWOS.format(target, 2 * len(first)))
     edges = np.concatenate([first, second])
     relations = graph.rel[np.concatenate([second, first])]
     order = np.argsort(edges)

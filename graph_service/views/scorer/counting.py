@@ -83,9 +83,9 @@ class CountScorer:
         relations = max(1, graph.relation_count)
         rel = graph.rel[edges]
         columns = []
-        for ends in (graph.head[edges], graph.tail[edges]):
-            keys, counts = np.unique(ends.astype(np.int64) * relations + rel, return_counts=True)
-            degrees = np.bincount(ends, minlength=graph.node_count).astype(np.float64)
+        for nodes in (graph.head[edges], graph.tail[edges]):
+            keys, counts = np.unique(nodes.astype(np.int64) * relations + rel, return_counts=True)
+            degrees = np.bincount(nodes, minlength=graph.node_count).astype(np.float64)
             shares = (degrees + 1.0) / float(len(edges) + max(1, len(index.linked)))
             columns.append((keys, counts.astype(np.float64), shares))
         (head_keys, head_counts, head_shares), (tail_keys, tail_counts, tail_shares) = columns
@@ -135,30 +135,28 @@ class CountScorer:
         """Counts of each (node, relation), by one run of the sorted keys for each node."""
         every = len(self.relation_counts)
         distinct, rows = np.unique(nodes, return_inverse=True)
-        starts = np.searchsorted(keys, distinct.astype(np.int64) * every)
-        lengths = np.searchsorted(keys, (distinct.astype(np.int64) + 1) * every) - starts
+        begins = np.searchsorted(keys, distinct.astype(np.int64) * every)
+        lengths = np.searchsorted(keys, (distinct.astype(np.int64) + 1) * every) - begins
         row_of = np.repeat(np.arange(len(distinct)), lengths)
-        places = np.arange(len(row_of)) + np.repeat(
-            starts - (np.cumsum(lengths) - lengths), lengths
-        )
+        cells = np.arange(len(row_of)) + np.repeat(begins - (np.cumsum(lengths) - lengths), lengths)
         column_of = np.full(every, -1, dtype=np.int64)
         column_of[relations] = np.arange(len(relations))
-        columns = column_of[keys[places] % every]
-        kept = columns >= 0
+        columns = column_of[keys[cells] % every]
+        selected = columns >= 0
         table = np.zeros((len(distinct), len(relations)), dtype=np.float64)
-        table[row_of[kept], columns[kept]] = counts[places[kept]]
-        found: Float64 = table[rows]
-        return found
+        table[row_of[selected], columns[selected]] = counts[cells[selected]]
+        counted: Float64 = table[rows]
+        return counted
 
 
-def _counts(keys: Int64, counts: Float64, wanted: Int64) -> Float64:
-    found = np.zeros(len(wanted), dtype=np.float64)
+def _counts(keys: Int64, counts: Float64, pairs: Int64) -> Float64:
+    values = np.zeros(len(pairs), dtype=np.float64)
     if len(keys):
-        places = np.searchsorted(keys, wanted)
-        places[places == len(keys)] = 0
-        hit = keys[places] == wanted
-        found[hit] = counts[places[hit]]
-    return found
+        positions = np.searchsorted(keys, pairs)
+        positions[positions == len(keys)] = 0
+        hit = keys[positions] == pairs
+        values[hit] = counts[positions[hit]]
+    return values
 
 
 def _posterior(odds: Float64) -> Float64:
@@ -189,7 +187,7 @@ def least_likely(
         own: The relation that each pair has, int32 [n].
         deadline: When to give up.
     """
-    found = np.zeros(len(head), dtype=np.int32)
+    choices = np.zeros(len(head), dtype=np.int32)
     rows = max(1, CHUNK_CELLS // max(1, len(relations)))
     for start in range(0, len(head), rows):
         if deadline is not None:
@@ -197,5 +195,5 @@ def least_likely(
         part = slice(start, start + rows)
         scores = scorer.score_relations(head[part], tail[part], relations)
         scores[relations[None, :] == own[part][:, None]] = np.inf
-        found[part] = relations[np.argmin(scores, axis=1)]
-    return found
+        choices[part] = relations[np.argmin(scores, axis=1)]
+    return choices

@@ -107,8 +107,8 @@ class Trainer:
         self._training = training
         self._random = random
         self._relations = relation_count
-        self._entity = _drawn(random, node_count, width)
-        self._relation = _drawn(random, 2 * relation_count, width)
+        self._entity = _normal(random, node_count, width)
+        self._relation = _normal(random, 2 * relation_count, width)
         self._squares = [np.full_like(self._entity, _TINY), np.full_like(self._relation, _TINY)]
         self._text = text
         self._described: Bool = np.zeros(node_count, dtype=np.bool_)
@@ -117,7 +117,7 @@ class Trainer:
         if text is not None:
             self._described = np.asarray((text != 0).any(axis=1))
             self._entity[self._described] = 0.0
-            self._image = _drawn(random, text.shape[1], width)
+            self._image = _normal(random, text.shape[1], width)
         self._squares.append(np.full_like(self._image, _TINY))
 
     def factors(self) -> Factors:
@@ -177,8 +177,8 @@ class Trainer:
         ]
         nodes: Int64 | None = None
         if len(self._entity) > MAX_COMPARED:
-            drawn = random.integers(0, len(self._entity), training.sampled)
-            nodes = np.unique(np.concatenate([tails, heads, drawn]))
+            sampled = random.integers(0, len(self._entity), training.sampled)
+            nodes = np.unique(np.concatenate([tails, heads, sampled]))
             tails, heads = np.searchsorted(nodes, tails), np.searchsorted(nodes, heads)
         everyone = np.arange(len(self._entity)) if nodes is None else nodes
         own: Bool | None = None
@@ -195,8 +195,8 @@ class Trainer:
         query = np.concatenate(
             [one * real - other * imaginary, one * imaginary + other * real], axis=1
         )
-        kept = random.random(query.shape, dtype=np.float32) >= training.dropout
-        mask = kept.astype(np.float32) / np.float32(1.0 - training.dropout)
+        active = random.random(query.shape, dtype=np.float32) >= training.dropout
+        mask = active.astype(np.float32) / np.float32(1.0 - training.dropout)
         query *= mask
         share = query @ entity.T
         _to_gradient(share, rows, tails, weight, training.objective)
@@ -224,7 +224,7 @@ class Trainer:
         changed = np.zeros_like(self._relation)
         _add_rows(changed, rels, to_relation)
         self._tell_relations(entity, heads[rows], rels[rows], tails, to_entity, changed)
-        self._learn(everyone, to_entity, own, whole=nodes is None)
+        self._learn(everyone, to_entity, own, complete=nodes is None)
         _adagrad(self._relation, self._squares[1], changed, training.rate)
 
     def _tell_relations(
@@ -258,14 +258,14 @@ class Trainer:
             _add_rows(to_entity, heads[mine], np.concatenate([x * c + y * e, x * e - y * c], 1))
             _add_rows(to_entity, tails[mine], np.concatenate([x * a - y * b, x * b + y * a], 1))
 
-    def _learn(self, nodes: Int64, change: Float32, own: Bool | None, *, whole: bool) -> None:
+    def _learn(self, nodes: Int64, change: Float32, own: Bool | None, *, complete: bool) -> None:
         rate = self._training.rate
         if self._text is not None:
             image = self._text[nodes].astype(np.float32).T @ change
             _adagrad(self._image, self._squares[2], image, rate * _TEXT_RATE)
         if own is not None:
             change *= own[:, None]
-        if whole:
+        if complete:
             _adagrad(self._entity, self._squares[0], change, rate)
             return
         squares = self._squares[0][nodes] + change * change
@@ -332,20 +332,20 @@ def _to_gradient(
     scores *= np.float32(1.0 / len(rows))
 
 
-def _drawn(random: np.random.Generator, rows: int, width: int) -> Float32:
-    drawn = random.standard_normal((rows, width), dtype=np.float32)
-    drawn *= np.float32(_SCALE)
-    return drawn
+def _normal(random: np.random.Generator, rows: int, width: int) -> Float32:
+    values = random.standard_normal((rows, width), dtype=np.float32)
+    values *= np.float32(_SCALE)
+    return values
 
 
-def _add_rows(into: Float32, places: Int64, rows: Float32) -> None:
-    """Adds rows at places that may repeat."""
-    order = np.argsort(places, kind="stable")
-    ascending = places[order]
+def _add_rows(into: Float32, targets: Int64, rows: Float32) -> None:
+    """Adds rows at targets that may repeat."""
+    order = np.argsort(targets, kind="stable")
+    ascending = targets[order]
     first = np.ones(len(ascending), dtype=np.bool_)
     first[1:] = ascending[1:] != ascending[:-1]
-    starts = np.flatnonzero(first)
-    into[ascending[starts]] += np.add.reduceat(rows[order], starts, axis=0)
+    firsts = np.flatnonzero(first)
+    into[ascending[firsts]] += np.add.reduceat(rows[order], firsts, axis=0)
 
 
 def _adagrad(values: Float32, squares: Float32, change: Float32, rate: float) -> None:

@@ -56,9 +56,9 @@ def decode_scorer(data: bytes, /, *, entities: int, relations: int) -> Learned:
         or not all(np.isfinite(part).all() for part in (entity, relation, weights))
     ):
         raise _wrong(f"expected vectors of {entities} entities and {relations} relations")
-    whole = entity.astype(np.float32)
+    full = entity.astype(np.float32)
     return Learned(
-        entity=np.ascontiguousarray(whole[0] + np.complex64(1j) * whole[1], dtype=np.complex64),
+        entity=np.ascontiguousarray(full[0] + np.complex64(1j) * full[1], dtype=np.complex64),
         relation=np.ascontiguousarray(
             relation[0] + np.complex64(1j) * relation[1], dtype=np.complex64
         ),

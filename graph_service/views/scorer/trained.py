@@ -96,16 +96,16 @@ class TrainedScorer:
                 part = slice(begin, min(begin + _ROWS, start + _A_THREAD, len(head)))
                 odds[part] = _factor_odds(self._learned, head[part], rel[part], tail[part])
 
-        starts = range(0, len(head), _A_THREAD)
-        if len(starts) > 1:
+        begins = range(0, len(head), _A_THREAD)
+        if len(begins) > 1:
             with ThreadPoolExecutor(_THREADS) as pool:
-                list(pool.map(fill, starts))
+                list(pool.map(fill, begins))
         elif len(head):
             fill(0)
         if self._tables is not None:
             width = len(self._counts.relation_counts)
-            for table, ends in zip(self._tables, (head, tail), strict=True):
-                odds += np.take(table.reshape(-1), ends.astype(np.int64) * width + rel)
+            for table, nodes in zip(self._tables, (head, tail), strict=True):
+                odds += np.take(table.reshape(-1), nodes.astype(np.int64) * width + rel)
             return _probability(odds + self._frequency[rel])
         weights = self._learned.weights
         lift_head, lift_tail = self._counts.lifts(head, rel, tail)

@@ -28,7 +28,7 @@ from graph_service.views.scorer.trial import (
     quality_of,
 )
 
-SHARE_KEPT = 0.98
+SHARE_RETAINED = 0.98
 """Share of the variance of the factors' scores that the numbers kept have."""
 
 _RIDGE = 1e-3
@@ -85,26 +85,31 @@ def train(
     random = np.random.Generator(np.random.PCG64(random_seed))
     trainings = training_for(graph.entity_count) if trainings is None else trainings
     trial = make_trial(graph, index, random)
-    more = [max(1, one.epochs // 4) for one in trainings]
-    steps = sum(one.epochs for one in trainings) + sum(more)
+    more = [max(1, training.epochs // 4) for training in trainings]
+    steps = sum(training.epochs for training in trainings) + sum(more)
     done = 0
 
-    def told(_: int) -> None:
+    def report(_: int) -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress(done / steps)
 
     trainers = [
-        Trainer(graph.entity_count, graph.relation_count, text=text, training=one, random=random)
-        for one in trainings
+        Trainer(
+            graph.entity_count, graph.relation_count, text=text, training=training, random=random
+        )
+        for training in trainings
     ]
-    for trainer, one in zip(trainers, trainings, strict=True):
+    for trainer, training in zip(trainers, trainings, strict=True):
         trainer.run(
-            *_triples(graph, index, trial.kept), epochs=one.epochs, deadline=deadline, progress=told
+            *_triples(graph, index, trial.edges),
+            epochs=training.epochs,
+            deadline=deadline,
+            progress=report,
         )
     sets = [trainer.factors() for trainer in trainers]
-    counts = CountScorer.build(graph, index=index, edges=trial.kept)
+    counts = CountScorer.build(graph, index=index, edges=trial.edges)
     features = _features(trial, sets, counts)
     half = np.arange(len(trial.head)) % 2 == 0
     tested = features[:, ~half] @ _fit(features[:, half])
@@ -115,7 +120,7 @@ def train(
             *_triples(graph, index, graph.in_key_order(np.flatnonzero(index.eligible))),
             epochs=epochs,
             deadline=deadline,
-            progress=told,
+            progress=report,
         )
     learned = _fold([trainer.factors() for trainer in trainers], weights, graph.relation_count)
     return TrainedResult(learned, quality, judge(trial.part(~half), counts))
@@ -160,8 +165,8 @@ def _scores(factors: Factors, head: Int32, rel: Int32, tail: Int32) -> Float64:
         _complex(rows)
         for rows in (factors.entity[head], factors.relation[rel], factors.entity[tail])
     )
-    found: Float64 = (one * way * np.conj(other)).real.sum(axis=1, dtype=np.float64)
-    return found
+    scores: Float64 = (one * way * np.conj(other)).real.sum(axis=1, dtype=np.float64)
+    return scores
 
 
 def _fit(features: Float64) -> Float64:
@@ -180,17 +185,17 @@ def _fit(features: Float64) -> Float64:
     used = np.ones(rows.shape[1], dtype=np.bool_)
     while True:
         part = rows[:, used] / scale[used]
-        found = np.zeros(part.shape[1])
+        solution = np.zeros(part.shape[1])
         for _ in range(50):
-            share = _sigmoid(part @ found)
-            slope = part.T @ (weight * (share - truth)) / weight.sum() + _RIDGE * found
+            share = _sigmoid(part @ solution)
+            slope = part.T @ (weight * (share - truth)) / weight.sum() + _RIDGE * solution
             bend = (part * (weight * share * (1.0 - share))[:, None]).T @ part / weight.sum()
-            step = np.linalg.solve(bend + _RIDGE * np.eye(len(found)), slope)
-            found -= step
+            step = np.linalg.solve(bend + _RIDGE * np.eye(len(solution)), slope)
+            solution -= step
             if np.abs(step).max() < 1e-8:
                 break
         full = np.zeros(rows.shape[1])
-        full[used] = found / scale[used]
+        full[used] = solution / scale[used]
         negative = np.flatnonzero(full[:-2] < 0)
         if not len(negative):
             return full
@@ -198,15 +203,15 @@ def _fit(features: Float64) -> Float64:
 
 
 def _sigmoid(odds: Float64) -> Float64:
-    found: Float64 = 1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0)))
-    return found
+    probability: Float64 = 1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0)))
+    return probability
 
 
 def _fold(sets: list[Factors], weights: Float64, relations: int) -> Learned:
     """All sets of factors as one: both ways and their weights in one vector a relation."""
     entities, ways = [], []
-    for place, factors in enumerate(sets):
-        forward, backward = weights[2 * place], weights[2 * place + 1]
+    for index, factors in enumerate(sets):
+        forward, backward = weights[2 * index], weights[2 * index + 1]
         relation = _complex(factors.relation)
         # Re(t * r' * conj(h)) is Re(h * conj(r') * conj(t)).
         way = forward * relation[:relations] + backward * np.conj(relation[relations:])
@@ -214,8 +219,8 @@ def _fold(sets: list[Factors], weights: Float64, relations: int) -> Learned:
         size = np.square((np.abs(entity) ** 2).mean(axis=0)) * (np.abs(way) ** 2).mean(axis=0)
         order = np.argsort(-size, kind="stable")
         total = np.cumsum(size[order])
-        kept = 1 + int(np.searchsorted(total, SHARE_KEPT * total[-1])) if total[-1] > 0 else 0
-        chosen = np.sort(order[:kept])
+        count = 1 + int(np.searchsorted(total, SHARE_RETAINED * total[-1])) if total[-1] > 0 else 0
+        chosen = np.sort(order[:count])
         entities.append(entity[:, chosen])
         ways.append(way[:, chosen])
     return Learned(

@@ -51,12 +51,12 @@ class Trial:
     """Held-out edges and the wrong ones made of them, in rows: edge, relation, tail, like tail.
 
     Attributes:
-        kept: Edges that are not held out, int64, ascending.
+        edges: Edges that are not held out, int64, ascending.
         head: int32 [n].
         rel, tail: int32 [4, n]; the first row is that of the edges themselves.
     """
 
-    kept: Int64
+    edges: Int64
     head: Int32
     rel: Int32
     tail: Int32
@@ -93,7 +93,7 @@ def make_trial(graph: KnowledgeGraph, index: PairIndex, random: np.random.Genera
     triples = np.sort(index.pack(graph.head[edges], graph.rel[edges], graph.tail[edges]))
     alike = np.lexsort((graph.tail[edges], graph.rel[edges]))
     tails_by_relation = graph.tail[edges][alike]
-    ends = np.cumsum(np.bincount(graph.rel[edges], minlength=graph.relation_count))
+    stops = np.cumsum(np.bincount(graph.rel[edges], minlength=graph.relation_count))
 
     def relation(rows: Int64) -> tuple[Int32, Int32]:
         return random.choice(index.relations, len(rows)).astype(np.int32), tail[rows]
@@ -102,7 +102,7 @@ def make_trial(graph: KnowledgeGraph, index: PairIndex, random: np.random.Genera
         return rel[rows], random.choice(index.linked, len(rows)).astype(np.int32)
 
     def like_tail(rows: Int64) -> tuple[Int32, Int32]:
-        last = ends[rel[rows]]
+        last = stops[rel[rows]]
         first = last - np.bincount(graph.rel[edges], minlength=graph.relation_count)[rel[rows]]
         return rel[rows], tails_by_relation[random.integers(first, last)]
 
@@ -130,19 +130,19 @@ def judge_counts(graph: KnowledgeGraph, index: PairIndex, /) -> ScorerQuality | 
     if np.count_nonzero(index.eligible) < LEAST_EDGES or len(index.relations) < 2:
         return None
     trial = make_trial(graph, index, np.random.Generator(np.random.PCG64(0)))
-    return judge(trial, CountScorer.build(graph, index=index, edges=trial.kept))
+    return judge(trial, CountScorer.build(graph, index=index, edges=trial.edges))
 
 
 def quality_of(trial: Trial, scores: Float64, /) -> ScorerQuality:
     """Returns the figures of scores in the trial's rows, float64 [4, n]."""
     right, wrong = scores[0], scores[1:]
     each = 1.0 / max(1, len(wrong))
-    said = np.concatenate([right, wrong.ravel()])
+    predicted = np.concatenate([right, wrong.ravel()])
     truth = np.concatenate([np.ones(len(right)), np.zeros(wrong.size)])
     weight = np.where(truth > 0, 1.0, each)
-    hit = np.where(said == 0.5, 0.5, (said > 0.5) == (truth > 0))
-    bins = np.minimum((said * _BINS).astype(np.int64), _BINS - 1)
-    gap = np.bincount(bins, weights=weight * (said - truth), minlength=_BINS)
+    hit = np.where(predicted == 0.5, 0.5, (predicted > 0.5) == (truth > 0))
+    bins = np.minimum((predicted * _BINS).astype(np.int64), _BINS - 1)
+    gap = np.bincount(bins, weights=weight * (predicted - truth), minlength=_BINS)
     return ScorerQuality(
         held_out=len(trial.head),
         accuracy=float((hit * weight).sum() / weight.sum()),

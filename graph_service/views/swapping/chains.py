@@ -55,22 +55,22 @@ def _search(work: Pairing, deadline: Deadline) -> None:
         kinds = _kinds(work)
         if not kinds:
             return
-        places = np.array([members[0] for members in kinds])
-        looked += len(places) ** 2
-        direct = work.fits(places[:, None], places[None, :])
-        for one, other in zip(
+        firsts = np.array([members[0] for members in kinds])
+        looked += len(firsts) ** 2
+        direct = work.fits(firsts[:, None], firsts[None, :])
+        for kind, other in zip(
             *(side.tolist() for side in np.nonzero(np.triu(direct))), strict=True
         ):
             deadline.check("pairing edges")
-            while kinds[one] and kinds[other]:
-                if not work.replace((), ((kinds[one][0], kinds[other][0]),)):
+            while kinds[kind] and kinds[other]:
+                if not work.replace((), ((kinds[kind][0], kinds[other][0]),)):
                     break
-                kinds[one].pop(0)
+                kinds[kind].pop(0)
                 kinds[other].pop(0)
                 gained = True
         left = [members for members in kinds if members]
-        found, cells = _break_one(work, left, MAX_SEARCHED - looked, deadline)
-        gained |= found
+        gained_more, cells = _break_one(work, left, MAX_SEARCHED - looked, deadline)
+        gained |= gained_more
         looked += cells
         if looked >= MAX_SEARCHED:
             return
@@ -82,10 +82,10 @@ def _kinds(work: Pairing) -> list[list[int]]:
     if len(alone) < 2:
         return []
     kinds: dict[tuple[int, int], list[int]] = {}
-    for place, group, rel in zip(
+    for index, group, rel in zip(
         alone.tolist(), work.group[alone].tolist(), work.rel[alone].tolist(), strict=True
     ):
-        kinds.setdefault((group, rel), []).append(place)
+        kinds.setdefault((group, rel), []).append(index)
     return list(kinds.values())[:MAX_CLASSES]
 
 
@@ -105,8 +105,8 @@ def _break_one(
         size = max(1, _CHUNK // (2 * len(kinds)))
         one, two = pairs[:, start : start + size]
         start += size
-        places = np.array([members[0] for members in kinds])[:, None]
-        with_one, with_two = work.fits(places, one, one), work.fits(places, two, one)
+        firsts = np.array([members[0] for members in kinds])[:, None]
+        with_one, with_two = work.fits(firsts, one, one), work.fits(firsts, two, one)
         looked += 2 * with_one.size
         for a, b in _sharing(with_one, with_two):
             deadline.check("pairing edges")
@@ -261,8 +261,8 @@ def _grow(
     holes = np.array(forest.hole[part.start : part.stop])[:, None]
     fine = work.fits(holes, taken, holes, taken) & (work.partner[taken] != holes)
     columns = np.flatnonzero(fine.any(axis=0))
-    given = taken[columns]
-    kinds, first = np.unique(work.kind(work.partner[given]), return_index=True)
+    freed = taken[columns]
+    kinds, first = np.unique(work.kind(work.partner[freed]), return_index=True)
     for kind, column in zip(kinds.tolist(), columns[first].tolist(), strict=True):
         deadline.check("pairing edges")
         if kind not in seen:
@@ -290,8 +290,8 @@ def _meet(work: Pairing, forest: _Forest, begin: int, deadline: Deadline) -> boo
             continue
         if tried[row] == MAX_TRIED or forest.fruitless == MAX_FRUITLESS:
             continue
-        ends = (mine[0], theirs[mine is theirs])
-        chains = [forest.chain(hole, end) for hole, end in zip((one, other), ends, strict=True)]
+        lasts = (mine[0], theirs[mine is theirs])
+        chains = [forest.chain(hole, end) for hole, end in zip((one, other), lasts, strict=True)]
         left = [*chains[0].left, *chains[1].left]
         through = [*chains[0].taken, *chains[1].taken]
         if len({*left, *through}) < 2 * len(left):
@@ -302,7 +302,7 @@ def _meet(work: Pairing, forest: _Forest, begin: int, deadline: Deadline) -> boo
         if work.replace(left, joined):
             gained = True
             forest.fruitless = 0
-            for members, end in zip((mine, theirs), ends, strict=True):
+            for members, end in zip((mine, theirs), lasts, strict=True):
                 members.remove(end)
         else:
             tried[row] += 1

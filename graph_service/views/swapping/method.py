@@ -53,7 +53,7 @@ def pair_edges(
     stream: Stream,
     index: PairIndex,
     deadline: Deadline,
-    wanted: int | None = None,
+    count: int | None = None,
 ) -> PairSequence:
     """Returns all pairs that a scope can be swapped in.
 
@@ -68,7 +68,7 @@ def pair_edges(
         stream: The hash order.
         index: The base's ``PairIndex``.
         deadline: When to give up.
-        wanted: How many pairs to return, from the start; all where None.
+        count: How many pairs to return, from the start; all where None.
     """
     edges = ascending(stream.hashes(graph.statement_keys, at=scope, purpose="order"))
     if len(scope) < graph.edge_count:
@@ -89,7 +89,7 @@ def pair_edges(
     deadline.check("pairing edges")
     forced = _force(work)
     good = work.pairs()
-    first, second = np.concatenate([good[:, :wanted], forced], axis=1)[:, :wanted]
+    first, second = np.concatenate([good[:, :count], forced], axis=1)[:, :count]
     clean = good.shape[1]
     return PairSequence(edges[first], edges[second], clean, clean + forced.shape[1])
 
@@ -104,7 +104,7 @@ def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) ->
         deadline.check("pairing edges")
         # What is left over is mostly of the commonest relation: only pairs without it can help.
         commonest = np.argmax(np.bincount(work.rel[first]))
-        block = _outside(untried, rels, commonest, wanted=len(first))
+        block = _outside(untried, rels, commonest, count=len(first))
         if not len(block):
             break
         untried[block] = False
@@ -118,18 +118,18 @@ def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) ->
         first, second = first[rest], second[rest]
 
 
-def _outside(untried: Bool, rels: Uint8 | Int32, commonest: np.intp, *, wanted: int) -> Int64:
-    """Returns the first untried pairs, as many as are wanted, without a relation."""
-    found = [np.zeros(0, dtype=np.int64)]
+def _outside(untried: Bool, rels: Uint8 | Int32, commonest: np.intp, *, count: int) -> Int64:
+    """Returns the first ``count`` untried pairs without a relation."""
+    parts = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(untried), _ROWS):
         rows = slice(start, start + _ROWS)
         fine = untried[rows] & (rels[0, rows] != commonest) & (rels[1, rows] != commonest)
-        found.append(start + np.flatnonzero(fine))
-        wanted -= len(found[-1])
-        if wanted <= 0:
+        parts.append(start + np.flatnonzero(fine))
+        count -= len(parts[-1])
+        if count <= 0:
             break
-    block: Int64 = np.concatenate(found)
-    return block[: len(block) + min(0, wanted)]
+    block: Int64 = np.concatenate(parts)
+    return block[: len(block) + min(0, count)]
 
 
 def _force(work: Pairing) -> Numbers:
@@ -137,12 +137,12 @@ def _force(work: Pairing) -> Numbers:
     alone = work.alone()
     counts = np.bincount(work.rel[alone]) if len(alone) else np.zeros(1, dtype=np.int64)
     commonest = int(np.argmax(counts))
-    spare = 2 * int(counts[commonest]) - len(alone)
-    if spare >= 2:
+    excess = 2 * int(counts[commonest]) - len(alone)
+    if excess >= 2:
         pairs = work.pairs()
         able = np.flatnonzero((work.rel[pairs] != commonest).all(axis=0))
         # The last in the sequence: levels below them keep theirs.
-        broken = able[len(able) - min(len(able), spare // 2) :]
+        broken = able[len(able) - min(len(able), excess // 2) :]
         work.part(pairs[0, broken])
         alone = np.concatenate([alone, pairs[:, broken].ravel()])
     # In order of relations, each with the one half the number on: unlike while none has half.
@@ -171,10 +171,10 @@ def swap_with_replacement(
     relations: list[int] = graph.rel[scope].tolist()
     hashes = stream.hashes(np.arange(2 * draws, dtype=np.int64), purpose="draw")
     by_key = np.argsort(graph.statement_keys[scope])
-    drawn = by_key[below(hashes, len(scope))].tolist() if len(scope) else []
-    for start in range(0, len(drawn), _ROWS):
+    edges = by_key[below(hashes, len(scope))].tolist() if len(scope) else []
+    for start in range(0, len(edges), _ROWS):
         deadline.check("swapping relations")
-        part = drawn[start : start + _ROWS]
-        for one, two in zip(part[::2], part[1::2], strict=True):
-            relations[one], relations[two] = relations[two], relations[one]
+        part = edges[start : start + _ROWS]
+        for first, second in zip(part[::2], part[1::2], strict=True):
+            relations[first], relations[second] = relations[second], relations[first]
     return np.array(relations, dtype=np.int32)

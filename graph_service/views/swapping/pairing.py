@@ -46,17 +46,17 @@ class Pairing:
         crowded = np.empty(len(edges), dtype=np.bool_)
         for start in range(0, len(edges), _ROWS):
             rows = slice(start, start + _ROWS)
-            found = table[edges[rows]]
-            self.rel[rows] = found >> 1
-            crowded[rows] = found & 1
+            entries = table[edges[rows]]
+            self.rel[rows] = entries >> 1
+            crowded[rows] = entries & 1
         self.partner: Numbers = np.full(len(edges), ALONE, dtype=kind)
         crowd = np.flatnonzero(index.parallel)
-        ends = graph.head[crowd].astype(np.int64) * graph.node_count + graph.tail[crowd]
-        distinct, numbers = np.unique(ends, return_inverse=True)
+        pairs = graph.head[crowd].astype(np.int64) * graph.node_count + graph.tail[crowd]
+        distinct, numbers = np.unique(pairs, return_inverse=True)
         self.groups = len(distinct)
         self.group: Numbers = np.full(len(edges), self.groups, dtype=kind)
-        places = np.flatnonzero(crowded)
-        self.group[places] = numbers[np.searchsorted(crowd, edges[places])]
+        indices = np.flatnonzero(crowded)
+        self.group[indices] = numbers[np.searchsorted(crowd, edges[indices])]
         self._width = max(1, graph.relation_count)
         self.exact = (self.groups + 1) * self._width <= MAX_CELLS
         size = (self.groups + 1) * self._width if self.exact else MAX_CELLS + 1
@@ -71,21 +71,21 @@ class Pairing:
         spread = mix(cells.view(np.uint64)) % np.uint64(MAX_CELLS)
         return np.where(group < self.groups, spread.view(np.int64), MAX_CELLS)
 
-    def kind(self, places: Numbers) -> Int64:
+    def kind(self, indices: Numbers) -> Int64:
         """Returns one number for all places that fit alike: those of one group and relation."""
-        kinds: Int64 = self.group[places].astype(np.int64) * self._width + self.rel[places]
+        kinds: Int64 = self.group[indices].astype(np.int64) * self._width + self.rel[indices]
         return kinds
 
     def pairs(self) -> Numbers:
         """Returns the pairs, earlier member first, in order of that member: [2, pairs]."""
         kind = self.partner.dtype
-        found: list[Numbers] = [np.zeros((2, 0), dtype=kind)]
+        parts: list[Numbers] = [np.zeros((2, 0), dtype=kind)]
         for start in range(0, len(self.partner), _ROWS):
             partner = self.partner[start : start + _ROWS]
-            places = np.arange(start, start + len(partner), dtype=kind)
-            first = np.flatnonzero(partner > places)
-            found.append(np.stack([places[first], partner[first]]))
-        return np.concatenate(found, axis=1)
+            indices = np.arange(start, start + len(partner), dtype=kind)
+            first = np.flatnonzero(partner > indices)
+            parts.append(np.stack([indices[first], partner[first]]))
+        return np.concatenate(parts, axis=1)
 
     def alone(self) -> Int64:
         """Returns the places without a partner, ascending."""
@@ -106,17 +106,17 @@ class Pairing:
             )
         fine: Bool = self.rel[one] != self.rel[other]
         if not freed and one.ndim == 1:
-            for edge, giver in ((one, other), (other, one)):
+            for edge, donor in ((one, other), (other, one)):
                 at = np.flatnonzero(self.group[edge] < self.groups)
-                cells = self.cells(self.group[edge[at]], self.rel[giver[at]])
+                cells = self.cells(self.group[edge[at]], self.rel[donor[at]])
                 fine[at] &= self._holder[cells] == _NOBODY
             return fine
-        mates = [self.partner[place] for place in freed]
-        for edge, giver in ((one, other), (other, one)):
-            holder = self._holder[self.cells(self.group[edge], self.rel[giver])]
+        mates = [self.partner[index] for index in freed]
+        for edge, donor in ((one, other), (other, one)):
+            holder = self._holder[self.cells(self.group[edge], self.rel[donor])]
             free = holder == _NOBODY
-            for place, mate in zip(freed, mates, strict=True):
-                free = free | (holder == place) | (holder == mate)
+            for index, mate in zip(freed, mates, strict=True):
+                free = free | (holder == index) | (holder == mate)
             fine = fine & free
         return fine
 
@@ -149,21 +149,21 @@ class Pairing:
         """Pairs places of which nothing repeats."""
         self.partner[one] = other
         self.partner[other] = one
-        for edge, giver in ((one, other), (other, one)):
-            self._hold(edge, giver, holding=True)
+        for edge, donor in ((one, other), (other, one)):
+            self._hold(edge, donor, holding=True)
 
     def part(self, one: Int64) -> None:
         """Breaks the pairs of some places, one of each pair."""
         other = self.partner[one]
-        for edge, giver in ((one, other), (other, one)):
-            self._hold(edge, giver, holding=False)
+        for edge, donor in ((one, other), (other, one)):
+            self._hold(edge, donor, holding=False)
         self.partner[one] = ALONE
         self.partner[other] = ALONE
 
-    def _hold(self, edge: Numbers, giver: Numbers, *, holding: bool) -> None:
+    def _hold(self, edge: Numbers, donor: Numbers, *, holding: bool) -> None:
         risky = self.group[edge] < self.groups
-        edge, giver = edge[risky], giver[risky]
-        cells = self.cells(self.group[edge], self.rel[giver])
+        edge, donor = edge[risky], donor[risky]
+        cells = self.cells(self.group[edge], self.rel[donor])
         self._holder[cells] = edge.astype(self._holder.dtype) if holding else _NOBODY
 
     def join_new(self, fine: Bool, *new: tuple[Int64, Int64], freed: Int64 | None = None) -> Bool:
@@ -178,23 +178,23 @@ class Pairing:
             Which rows were joined.
         """
         cells, rows = [], []
-        for one, other in new:
-            for edge, giver in ((one, other), (other, one)):
+        for first, other in new:
+            for edge, donor in ((first, other), (other, first)):
                 at = np.flatnonzero(fine & (self.group[edge] < self.groups))
-                cells.append(self.cells(self.group[edge[at]], self.rel[giver[at]]))
+                cells.append(self.cells(self.group[edge[at]], self.rel[donor[at]]))
                 rows.append(at)
         cell, row = np.concatenate(cells), np.concatenate(rows)
-        kept = fine.copy()
-        kept[_repeated(row, cell)] = False
+        joined = fine.copy()
+        joined[_repeated(row, cell)] = False
         if freed is not None:
-            self.part(freed[kept])
-        for one, other in new:
-            self.join(one[kept], other[kept])
-        return kept
+            self.part(freed[joined])
+        for first, other in new:
+            self.join(first[joined], other[joined])
+        return joined
 
     def replace(self, broken: Sequence[int], new: Sequence[tuple[int, int]]) -> bool:
         """Breaks the pairs of some places and makes others, if none of those repeats a triple."""
-        old = [(place, int(self.partner[place])) for place in broken]
+        old = [(index, int(self.partner[index])) for index in broken]
         for pair in old:
             self._unset(*pair)
         for count, pair in enumerate(new):
@@ -220,18 +220,18 @@ class Pairing:
         return True
 
     def _unset(self, one: int, other: int) -> None:
-        for edge, giver in ((one, other), (other, one)):
+        for edge, donor in ((one, other), (other, one)):
             self.partner[edge] = ALONE
-            cell = self._cell(edge, giver)
+            cell = self._cell(edge, donor)
             if cell >= 0:
                 self._holder[cell] = _NOBODY
 
-    def _cell(self, edge: int, giver: int) -> int:
+    def _cell(self, edge: int, donor: int) -> int:
         """The cell of one triple, or -1 for an edge alone between its nodes."""
         group = int(self.group[edge])
         if group == self.groups:
             return -1
-        cell = group * self._width + int(self.rel[giver])
+        cell = group * self._width + int(self.rel[donor])
         return cell if self.exact else int(mix(np.array([cell], dtype=np.uint64))[0]) % MAX_CELLS
 
 
