@@ -246,6 +246,6 @@ def _examples(
             graph = service.arrays(service.graph(question.graph))
             known = all(graph.find_node(id_) is not None for id_ in question.start_ids)
             for given in (True, False) if known else ():
-                recorder.ask(service, question, given=given)
+                recorder.record(service, question, by_ids=given)
             progress(name, number, len(questions))
     return recorder.examples

@@ -92,10 +92,10 @@ def encode_line(item: Any, /) -> bytes:
 
 def write_lines(path: Path, items: Iterable[Any], /) -> None:
     """Writes items as JSON lines; the file is there whole, or as it was before."""
-    write_whole(path, b"".join(map(encode_line, items)))
+    write_atomically(path, b"".join(map(encode_line, items)))
 
 
-def write_whole(path: Path, data: bytes, /) -> None:
+def write_atomically(path: Path, data: bytes, /) -> None:
     """Writes a file that is there whole, or as it was before."""
     part = path.with_name(path.name + ".part")
     with part.open("wb") as file:

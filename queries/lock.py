@@ -21,7 +21,7 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
-from queries.line_file import write_whole
+from queries.line_file import write_atomically
 
 _TRIES = 20
 
@@ -161,4 +161,4 @@ def require_same_lock(
 
 def write_lock_file(file: Path, lock: Mapping[str, Any], /) -> None:
     """Writes a lock, whole or not at all."""
-    write_whole(file, orjson.dumps(lock, option=orjson.OPT_INDENT_2) + b"\n")
+    write_atomically(file, orjson.dumps(lock, option=orjson.OPT_INDENT_2) + b"\n")

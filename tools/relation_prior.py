@@ -23,7 +23,7 @@ from benchmarks.wikidata_questions import FOLDER, read_labels
 from graph_service.retrieve.learned.relation_prior import encode_relation_prior
 from graph_service.text.fold import words
 from graph_service.text.relation_phrases import read_phrases
-from queries.training.relation_prior import AskedSteps, PriorOptions, train_prior
+from queries.training.relation_prior import PriorOptions, QuestionSteps, train_prior
 
 OPEN_SETS = {
     "wdsq": "wikidata",
@@ -42,7 +42,9 @@ _SAID_OF = ("ann lee", "norland")
 _NAMES_SAID = 4
 
 
-def read_relation_questions(path: Path, /, *, without: Iterable[str] = ()) -> Iterator[AskedSteps]:
+def read_relation_questions(
+    path: Path, /, *, without: Iterable[str] = ()
+) -> Iterator[QuestionSteps]:
     """Yields the questions of open sets in ``question_relations``.
 
     Args:
@@ -55,7 +57,7 @@ def read_relation_questions(path: Path, /, *, without: Iterable[str] = ()) -> It
             row = json.loads(line)
             if row["set"] in OPEN_SETS and row["fam"] not in left_out:
                 name, steps = parse_candidate(row["c"][0][0])
-                yield AskedSteps(row["q"], OPEN_SETS[row["set"]], name, steps)
+                yield QuestionSteps(row["q"], OPEN_SETS[row["set"]], name, steps)
 
 
 def parse_candidate(text: str, /) -> tuple[str, tuple[tuple[str, bool], ...]]:
@@ -72,10 +74,10 @@ def parse_candidate(text: str, /) -> tuple[str, tuple[tuple[str, bool], ...]]:
 
 def read_people(
     data: Path, /, *, without: Iterable[str] = ()
-) -> tuple[list[AskedSteps], list[str]]:
+) -> tuple[list[QuestionSteps], list[str]]:
     """Returns the Wikidata questions that may be trained on, and the texts of all others."""
     labels = read_labels(data / FOLDER, "en")
-    found: list[AskedSteps] = []
+    found: list[QuestionSteps] = []
     held: list[str] = []
     for family in WIKIDATA_FAMILIES:
         for questions in read_family(family, data):
@@ -92,11 +94,11 @@ def read_people(
                         steps = tuple((labels.get(rel, ""), back) for rel, back in chain.steps)
                         if all(label for label, _ in steps):
                             name = labels.get(chain.start, "")
-                            found.append(AskedSteps(question.text, "wikidata", name, steps))
+                            found.append(QuestionSteps(question.text, "wikidata", name, steps))
     return found, held
 
 
-def wordings() -> Iterator[AskedSteps]:
+def wordings() -> Iterator[QuestionSteps]:
     """Yields our own wordings of common relations, asked of made-up names."""
     for names, phrases in read_phrases():
         for backward, texts in (
@@ -106,7 +108,7 @@ def wordings() -> Iterator[AskedSteps]:
             step = ((names[0], backward),)
             for text in texts:
                 for name in _SAID_OF:
-                    yield AskedSteps(text.replace("{x}", name), "wikidata", name, step)
+                    yield QuestionSteps(text.replace("{x}", name), "wikidata", name, step)
         for noun in names[:_NAMES_SAID]:
             if noun.endswith(" of") or noun.startswith("is "):
                 continue
@@ -116,10 +118,12 @@ def wordings() -> Iterator[AskedSteps]:
                 f"how many {several} does {_SAID_OF[0]} have?",
                 f"who is {_SAID_OF[0]}'s {noun}?",
             ):
-                yield AskedSteps(text, "wikidata", _SAID_OF[0], ((names[0], False),))
+                yield QuestionSteps(text, "wikidata", _SAID_OF[0], ((names[0], False),))
 
 
-def without_copies(questions: Iterable[AskedSteps], held: Sequence[str], /) -> Iterator[AskedSteps]:
+def without_copies(
+    questions: Iterable[QuestionSteps], held: Sequence[str], /
+) -> Iterator[QuestionSteps]:
     """Yields the questions that are no near copy of one that is held out."""
     sets = [frozenset(words(text)) for text in held]
     holding: dict[str, list[int]] = defaultdict(list)

@@ -32,8 +32,8 @@ from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
 from loaders.load import load
 from queries.datasets.demo_set import (
-    DEMO_LACKING_ID,
     DEMO_QUESTION_ID,
+    DEMO_UNANSWERABLE_ID,
     demo_question,
     demo_question_file,
     demo_questions,
@@ -122,7 +122,7 @@ def _run(parts: _Demo, options: DemoOptions, model: ChatModel | None) -> dict[st
         question_id=question.id,
     )
     _print_answer(parts, first)
-    unanswerable = demo_question(DEMO_LACKING_ID)
+    unanswerable = demo_question(DEMO_UNANSWERABLE_ID)
     _head(parts, f"Asked what the graph lacks: {unanswerable.question}")
     second = answer(
         unanswerable.question,

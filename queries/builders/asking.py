@@ -29,7 +29,7 @@ load_builder_prompt = _PROMPTS.load
 """Returns one of them; see ``PromptFolder.load``."""
 
 
-def ask_for(
+def request_value(
     model: ChatModel,
     messages: Rendered,
     read: Callable[[str], T],

@@ -14,7 +14,7 @@ from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain, to_plain
 from queries.builders.asking import load_builder_prompt
 from queries.builders.stages import StageCounts
-from queries.line_file import write_whole
+from queries.line_file import write_atomically
 from queries.lock import read_lock_file, require_same_lock, write_lock_file
 
 LOCK_NAME = "dataset.lock.json"
@@ -89,7 +89,7 @@ def read_lock(folder: Path, builder: str, /) -> dict[str, Any]:
 def write_counts(folder: Path, counts: Sequence[StageCounts], /) -> None:
     """Writes what became of the items of each stage, whole."""
     data = orjson.dumps(to_plain(list(counts)), option=orjson.OPT_INDENT_2)
-    write_whole(folder / COUNTS_NAME, data + b"\n")
+    write_atomically(folder / COUNTS_NAME, data + b"\n")
 
 
 def read_counts(folder: Path, /) -> tuple[StageCounts, ...]:

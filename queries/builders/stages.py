@@ -36,7 +36,7 @@ class Item(Protocol):
         """Names the item; no other item of its stage has it."""
 
 
-Given = TypeVar("Given", bound=Item)
+Earlier = TypeVar("Earlier", bound=Item)
 Made = TypeVar("Made", bound=Item)
 
 
@@ -55,7 +55,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage(Generic[Given, Made]):
+class Stage(Generic[Earlier, Made]):
     """One step of a build.
 
     Attributes:
@@ -66,7 +66,7 @@ class Stage(Generic[Given, Made]):
 
     name: str
     kind: type[Made]
-    make: Callable[[Given], Made]
+    make: Callable[[Earlier], Made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Stages:
         self.counts: list[StageCounts] = []
         self.fresh = 0
 
-    def run(self, stage: Stage[Given, Made], items: Sequence[Given], /) -> tuple[Made, ...]:
+    def run(self, stage: Stage[Earlier, Made], items: Sequence[Earlier], /) -> tuple[Made, ...]:
         """Returns what a stage makes of some items, those that it refused left out.
 
         Raises:
@@ -197,8 +197,8 @@ class Stages:
     def _resumed(
         self,
         file: LineFile,
-        stage: Stage[Given, Made],
-        items: Sequence[Given],
+        stage: Stage[Earlier, Made],
+        items: Sequence[Earlier],
         hashes: Sequence[str],
     ) -> list[Line[Made]]:
         """The lines that stay; what is torn, stale or to be made again is cut off."""

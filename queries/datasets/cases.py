@@ -145,9 +145,9 @@ def _conversation(record: Record, id_: str) -> Iterator[Case]:
     user_turns = [index for index, message in enumerate(messages) if message.role == "user"]
     if not user_turns:
         raise record.error("messages", "a conversation with at least one turn of role user")
-    for number, turn in enumerate(user_turns, 1):
+    for position, turn in enumerate(user_turns, 1):
         yield Case(
-            id=f"{id_}#{number}",
+            id=f"{id_}#{position}",
             question=messages[turn].content,
             kind=record.text("kind", default="", filled=False),
             entity_ids=record.texts("entity_ids"),

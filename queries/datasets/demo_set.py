@@ -10,7 +10,7 @@ from graph_service.errors import SetupError
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 
 DEMO_QUESTION_ID = "two-01"
-DEMO_LACKING_ID = "lack-01"
+DEMO_UNANSWERABLE_ID = "lack-01"
 
 
 def demo_slice() -> Path:

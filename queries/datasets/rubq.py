@@ -50,14 +50,14 @@ def _case(record: Record, language: str) -> Case:
     if not isinstance(record.fields.get("uid"), int):
         raise record.error("uid", "a number")
     tags = _texts(record, "tags")
-    lacking = any(tag in _NO_ANSWER for tag in tags)
+    unanswerable = any(tag in _NO_ANSWER for tag in tags)
     answers = record.fields.get("answers") or []
     if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
         raise record.error("answers", "a list of objects")
     return Case(
         id=str(record.fields["uid"]),
         question=question,
-        kind="no-answer" if lacking else (tags[0] if tags else ""),
+        kind="no-answer" if unanswerable else (tags[0] if tags else ""),
         entity_ids=tuple(
             dict.fromkeys(uri.rsplit("/", 1)[-1] for uri in _texts(record, "question_uris"))
         ),
@@ -69,7 +69,7 @@ def _case(record: Record, language: str) -> Case:
                 if item.get("type") == "uri" and item.get("value")
             )
         ),
-        lacking=lacking,
+        lacking=unanswerable,
     )
 
 

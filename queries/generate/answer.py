@@ -201,11 +201,11 @@ def answer(
     return _after(exchanges, item)
 
 
-def _after(asked: Sequence[Exchange], item: Answer) -> Answer:
+def _after(earlier: Sequence[Exchange], item: Answer) -> Answer:
     """An answer with what its retrieval asked a model before it."""
-    if not asked:
+    if not earlier:
         return item
-    exchanges = (*asked, *item.exchanges)
+    exchanges = (*earlier, *item.exchanges)
     return replace(item, exchanges=exchanges, usage=usage_of(exchanges))
 
 

@@ -44,10 +44,10 @@ class FilePassages:
         ]
         self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / max(len(self._lengths), 1)
-        self._places: dict[str, list[int]] = {}
+        self._postings: dict[str, list[int]] = {}
         for index, counts in enumerate(self._counts):
             for word in counts:
-                self._places.setdefault(word, []).append(index)
+                self._postings.setdefault(word, []).append(index)
 
     def __len__(self) -> int:
         return len(self._passages)
@@ -56,7 +56,7 @@ class FilePassages:
         """Returns the ``k`` passages that share most with the query; none that shares nothing."""
         scores: dict[int, float] = {}
         for word in sorted(set(index_tokens(query))):
-            postings = self._places.get(word, [])
+            postings = self._postings.get(word, [])
             rarity = math.log(
                 1 + (len(self._passages) - len(postings) + 0.5) / (len(postings) + 0.5)
             )

@@ -73,7 +73,7 @@ _STATES = _set(
     "contained intended attached bordered bounded powered represented depicted shown inhabited "
     "surrounded linked listed"
 )
-_BARE = _set(
+_WITHOUT_ARTICLE = _set(
     "part different adjacent similar native next due subject related separate close equivalent "
     "identical opposed parallel prior such home"
 )
@@ -162,7 +162,7 @@ def _several(words: Sequence[str], low: Sequence[str]) -> str | None:
     if first in _AUXILIARIES or (verbal and last != "by"):
         return f"{{head}} {shown} {{value}}"
     if first in _MEMBERS and len(words) > 2 and second in _PREPOSITIONS:
-        article = "" if first in _BARE else "a "
+        article = "" if first in _WITHOUT_ARTICLE else "a "
         return f"{{head}} is {article}{_articled(words)} {{value}}"
     if first in _PREPOSITIONS:
         return f"{{head}} is {_articled(words)} {{value}}"
@@ -187,7 +187,7 @@ def _verb_before(first: str, *, by: bool) -> str | None:
     """What stands before a word that a preposition follows; None where that is a noun."""
     if first in _PASTS or (first in _ACTIVE and not by):
         return ""
-    if first in _STATES or first in _BARE or _ADJECTIVE.fullmatch(first):
+    if first in _STATES or first in _WITHOUT_ARTICLE or _ADJECTIVE.fullmatch(first):
         return "is "
     return "was " if _is_regular(first) or first in _PARTICIPLES else None
 

@@ -82,7 +82,7 @@ def references_start(
         or any(states(id_, entry.words) for id_ in before)
         for entry in entries
     )
-    if not repeats or not (heading is not None or all(_is_whole(x, states) for x in entries)):
+    if not repeats or not (heading is not None or all(_is_reference(x, states) for x in entries)):
         return None
     above = text[:begins].rstrip()
     rule = above.rfind("\n") + 1
@@ -115,7 +115,7 @@ def _entry(text: str, start: int, end: int, by_start: dict[int, Mark]) -> _Entry
     return _Entry(start, mark, words)
 
 
-def _is_whole(entry: _Entry, states: Callable[[str, str], bool]) -> bool:
+def _is_reference(entry: _Entry, states: Callable[[str, str], bool]) -> bool:
     """Whether an entry shows by itself that it is no sentence of an answer."""
     if entry.mark is None:
         return False

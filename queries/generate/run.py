@@ -187,7 +187,7 @@ def steady_timings(item: Answer, cache: ReplyCache, /) -> Answer:
     key = digest((encoded,), person=b"timings").hex()
     cached = cache.timings(key)
     if cached is None:
-        cache.keep_timings(key, own)
+        cache.store_timings(key, own)
         return item
     result = item.result
     if result is not None:

@@ -18,7 +18,7 @@ BRACKETS = str.maketrans(
 )
 """Brackets of other scripts count as brackets; one character for one, so positions stay."""
 
-_BARE = re.compile(r"(?:\[[^\[\]]*\]\s*)+|\([^()]*\)")
+_ALL_BRACKETS = re.compile(r"(?:\[[^\[\]]*\]\s*)+|\([^()]*\)")
 _GOES_ON = re.compile(r"\s+[^\W\d_]")
 _LAST_WORD = re.compile(r"[^\W\d_]+$")
 # No sentence ends with one of these: what follows is its complement, and a name.
@@ -82,8 +82,10 @@ class SpokenLabels:
     def __init__(self, labels: Iterable[str], /) -> None:
         listed = {one_line(label) for label in labels}
         marked = [label for label in listed if set("[(") & set(label.translate(BRACKETS))]
-        self._bare = {
-            label.casefold() for label in marked if _BARE.fullmatch(label.translate(BRACKETS))
+        self._all_brackets = {
+            label.casefold()
+            for label in marked
+            if _ALL_BRACKETS.fullmatch(label.translate(BRACKETS))
         }
         self._labels = sorted(marked)
 
@@ -98,13 +100,13 @@ class SpokenLabels:
         return [
             (start, end)
             for start, end in label_spans(text, self._labels)
-            if (folded := one_line(text[start:end]).casefold()) not in self._bare
-            or _is_spoken(text, start, end)
+            if (folded := one_line(text[start:end]).casefold()) not in self._all_brackets
+            or _is_name(text, start, end)
             or cited(folded, end)
         ]
 
 
-def _is_spoken(text: str, start: int, end: int) -> bool:
+def _is_name(text: str, start: int, end: int) -> bool:
     """Whether the words around a bracket take it for a name: subject, complement, or in quotes."""
     before = text[:start].rstrip(" \t")
     after = text[end:]

@@ -28,9 +28,9 @@ from queries.generate.reader import CitationReader, render_citations
 
 VERBALISER = "template text, no language model"
 MAX_SENTENCES = 5
-KEPT_SHARE = 0.8
+LEAST_SHARE = 0.8
 """Triples and trees are spoken down to this share of the best item's score."""
-NOTHING_GIVEN = "Nothing is given that answers this question"
+NO_KNOWLEDGE = "Nothing is given that answers this question"
 _DAY = 11
 _YEAR = re.compile(r"\d{3,4}")
 
@@ -80,7 +80,7 @@ def choose_triples(
     /,
     *,
     limit: int = MAX_SENTENCES,
-    kept_share: float = KEPT_SHARE,
+    least_share: float = LEAST_SHARE,
     min_score: float | None = None,
 ) -> tuple[Triple, ...]:
     """Returns the triples to speak, in the order to speak them; none where nothing bears on it.
@@ -91,7 +91,7 @@ def choose_triples(
     Args:
         result: What was retrieved.
         limit: Triples at most; the best path is never cut.
-        kept_share: Share of the best score, for triples and subgraphs.
+        least_share: Least share of the best score, for triples and subgraphs.
         min_score: Items under this score bear on nothing.
     """
     if result.status is not Status.OK:
@@ -107,7 +107,7 @@ def choose_triples(
         if best is None:
             best = item.score
         if isinstance(item, ScoredTriple):
-            if item.score < min(best, best * kept_share) or len(chosen) >= limit:
+            if item.score < min(best, best * least_share) or len(chosen) >= limit:
                 break
             chosen.setdefault(item.triple.statement_id, item.triple)
             continue
@@ -138,7 +138,7 @@ def verbalise(
     /,
     *,
     limit: int = MAX_SENTENCES,
-    kept_share: float = KEPT_SHARE,
+    least_share: float = LEAST_SHARE,
     min_score: float | None = None,
 ) -> tuple[str, tuple[Sentence, ...]]:
     """Returns an answer's text and its sentences, made of templates alone (K1).
@@ -146,10 +146,10 @@ def verbalise(
     Args:
         result: What was retrieved.
         limit: Sentences at most, but for one path of more steps.
-        kept_share: As in ``choose_triples``.
+        least_share: As in ``choose_triples``.
         min_score: As in ``choose_triples``.
     """
-    chosen = choose_triples(result, limit=limit, kept_share=kept_share, min_score=min_score)
+    chosen = choose_triples(result, limit=limit, least_share=least_share, min_score=min_score)
     if not chosen:
         sentences = missing_sentence(result.linked)
         return f"{sentences} {NOT_AVAILABLE}.", (Sentence(_ended(sentences), (), True),)
@@ -166,7 +166,7 @@ def state(
         knowledge: All that was given, which citations are told apart in.
     """
     if not triples:
-        return f"{NOTHING_GIVEN} {NOT_AVAILABLE}.", (Sentence(_ended(NOTHING_GIVEN), (), True),)
+        return f"{NO_KNOWLEDGE} {NOT_AVAILABLE}.", (Sentence(_ended(NO_KNOWLEDGE), (), True),)
     reader = CitationReader(knowledge)
     shown: list[str] = []
     sentences: list[Sentence] = []

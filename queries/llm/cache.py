@@ -146,7 +146,7 @@ class ReplyCache:
         stored: Mapping[str, Any] = orjson.loads(rows[0][0])
         return stored
 
-    def keep_timings(self, key: str, timings: Mapping[str, Any], /) -> None:
+    def store_timings(self, key: str, timings: Mapping[str, Any], /) -> None:
         """Keeps timings; the first ones stay."""
         self._change(
             "INSERT OR IGNORE INTO timing VALUES (?, ?)",
@@ -235,8 +235,8 @@ class CachedChat:
         self._renewed: set[str] = set()
         self._lock = threading.Lock()
         self._under_way: dict[str, threading.Lock] = {}
-        self.asked = 0
-        self.given = 0
+        self.sent = 0
+        self.reused = 0
 
     @property
     def name(self) -> str:
@@ -280,7 +280,7 @@ class CachedChat:
             cached = self._cache.reply(key)
             if isinstance(cached, Reply) and not self._asks_anew(key):
                 with self._lock:
-                    self.given += 1
+                    self.reused += 1
                 return replace(cached, key=key)
             if self._inner is None:
                 if isinstance(cached, ReplyError):
@@ -300,7 +300,7 @@ class CachedChat:
                 raise
             self._cache.add(request, reply)
             with self._lock:
-                self.asked += 1
+                self.sent += 1
                 self._renewed.add(key)
             return replace(reply, key=key)
 

@@ -79,7 +79,7 @@ class Completion:
     logprobs: tuple[TokenChoice, ...]
 
 
-def said(body: object) -> str:
+def error_text(body: object) -> str:
     """What an error's body says, in one short line."""
     if isinstance(body, Mapping):
         inner = body.get("error", body)
@@ -180,7 +180,7 @@ def _raise_reported(body: Any) -> None:
     statuses = [int(name) for name in names if re.fullmatch(r"[45]\d\d", name)]
     statuses += [_STATUSES[name.lower()] for name in names if name.lower() in _STATUSES]
     code = next((name for name in names if name), "")
-    raise ReportedError(statuses[0] if statuses else 500, code, said(body))
+    raise ReportedError(statuses[0] if statuses else 500, code, error_text(body))
 
 
 def _logprobs(data: Any, headers: Mapping[str, str]) -> tuple[TokenChoice, ...]:

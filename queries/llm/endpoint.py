@@ -19,7 +19,13 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
 )
-from queries.llm.completion import Completion, ReportedError, TransientError, read_completion, said
+from queries.llm.completion import (
+    Completion,
+    ReportedError,
+    TransientError,
+    error_text,
+    read_completion,
+)
 from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
@@ -272,7 +278,7 @@ class OpenAIChat:
         )
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
-        words = said(error.body) or error.message
+        words = error_text(error.body) or error.message
         code = str(error.code or "")
         return self._failure(error.status_code, words, code, error.response.headers)
 

@@ -56,7 +56,7 @@ class Pace:
         ):
             if value is not None and value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}", argument=name)
-        self._places = threading.BoundedSemaphore(concurrency) if concurrency else None
+        self._slots = threading.BoundedSemaphore(concurrency) if concurrency else None
         self._requests = requests_a_minute
         self._tokens = tokens_a_minute
         self._clock = clock
@@ -77,8 +77,8 @@ class Pace:
         Args:
             tokens: What the request and its reply may take.
         """
-        if self._places is not None:
-            self._places.acquire()
+        if self._slots is not None:
+            self._slots.acquire()
         try:
             while True:
                 wait, taken = self._take(tokens)
@@ -87,8 +87,8 @@ class Pace:
                 self._sleep(wait)
             yield taken
         finally:
-            if self._places is not None:
-                self._places.release()
+            if self._slots is not None:
+                self._slots.release()
 
     def _take(self, tokens: int) -> tuple[float, Slot | None]:
         with self._lock:

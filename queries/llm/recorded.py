@@ -31,7 +31,7 @@ class RecordedChat:
         self._replies = replies
         self._inner = inner
         self._lock = threading.Lock()
-        self.asked = 0
+        self.sent = 0
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class RecordedChat:
         reply = request.send(self._inner, messages)
         line = orjson.dumps({"key": key, "request": to_plain(request), "reply": to_plain(reply)})
         with self._lock:
-            self.asked += 1
+            self.sent += 1
             self._replies[key] = reply
             with self._path.open("ab") as file:
                 file.write(line + b"\n")

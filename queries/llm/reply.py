@@ -33,7 +33,7 @@ class UnreadableReplyError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReplyText:
     """A reply without its thoughts.
 
     Attributes:
@@ -63,7 +63,7 @@ _TAG = re.compile(
 )
 _MESSAGE = re.compile(r"<\|message\|>")
 _CHANNEL = re.compile(r"<\|channel\|>\s*([a-z]*)", re.IGNORECASE)
-_MESSAGE_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 # The channels of gpt-oss where a server leaves out special tokens: "analysisWe ...assistantfinalIt".
 _PLAIN_ANALYSIS = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z])")
 _PLAIN_FINAL = re.compile(r"assistantfinal")
@@ -77,7 +77,7 @@ _WRAPPED = re.compile(
 )
 
 
-def read_reply(text: str, /, *, labels: Iterable[str] = ()) -> Said:
+def read_reply(text: str, /, *, labels: Iterable[str] = ()) -> ReplyText:
     r"""Returns a reply without its thoughts.
 
     Args:
@@ -104,11 +104,11 @@ def read_reply(text: str, /, *, labels: Iterable[str] = ()) -> Said:
     if content.thoughts:
         wrapped = _WRAPPED.fullmatch(content.text)
         if wrapped is not None and wrapped[1]:
-            return Said(wrapped[1], True, content.start)
+            return ReplyText(wrapped[1], True, content.start)
     return content
 
 
-def _of_channels(text: str, shadow: str) -> Said | None:
+def _of_channels(text: str, shadow: str) -> ReplyText | None:
     """The final channel of a reply in channels, or what follows a heading of the response."""
     if "<|channel|>" in shadow or "<|message|>" in shadow:
         texts: list[str] = []
@@ -118,23 +118,23 @@ def _of_channels(text: str, shadow: str) -> Said | None:
             before = message.end()
             if named and named[-1].lower() != "final":
                 continue
-            end_match = _MESSAGE_ENDS.search(shadow, message.end())
+            end_match = _MESSAGE_END.search(shadow, message.end())
             start = message.end()
             texts.append(text[start : end_match.start() if end_match else len(text)])
         if not texts:
             raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
-        return Said("".join(texts).strip(), True, start)
+        return ReplyText("".join(texts).strip(), True, start)
     for begins, answers in ((_PLAIN_ANALYSIS, _PLAIN_FINAL), (_GRANITE, _GRANITE_ANSWER)):
         if begins.match(shadow):
             channel_marks = list(answers.finditer(shadow))
             if not channel_marks:
                 raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
             start = channel_marks[-1].end()
-            return Said(text[start:].strip(), True, start)
+            return ReplyText(text[start:].strip(), True, start)
     return None
 
 
-def _of_tags(text: str, shadow: str, known: frozenset[str]) -> Said:
+def _of_tags(text: str, shadow: str, known: frozenset[str]) -> ReplyText:
     """A reply without what stands between tags of thought.
 
     A closing tag that closes nothing ends what the prompt began: all before it is thought.
@@ -160,7 +160,7 @@ def _of_tags(text: str, shadow: str, known: frozenset[str]) -> Said:
         end = opened.start()
     parts.append(text[end:])
     content = "".join(parts)
-    return Said(content.strip() if thoughts else content, thoughts, start)
+    return ReplyText(content.strip() if thoughts else content, thoughts, start)
 
 
 # JSON.

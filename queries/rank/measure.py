@@ -50,7 +50,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptOutReport:
+class HeldOutReport:
     """Recall on relations that a ranker never saw: folds, and their means."""
 
     folds: tuple[Fold, ...]
@@ -118,7 +118,7 @@ def split_relations(ids: Sequence[str], folds: int, /, *, random_seed: int = 0) 
     return [sorted(sample[i::folds]) for i in range(folds)]
 
 
-def measure_kept_out(
+def measure_held_out(
     train: Sequence[Example],
     valid: Sequence[Example],
     encoder: TextEncoder,
@@ -128,7 +128,7 @@ def measure_kept_out(
     folds: int = 5,
     ks: Sequence[int] = (1, 5),
     random_seed: int = 0,
-) -> KeptOutReport:
+) -> HeldOutReport:
     """Returns what rankers find that were trained without a part of the relations.
 
     Args:
@@ -161,4 +161,4 @@ def measure_kept_out(
                 measure_ranking(embedding, unseen, candidates, ks=ks),
             )
         )
-    return KeptOutReport(tuple(measured), tuple(ks))
+    return HeldOutReport(tuple(measured), tuple(ks))

@@ -47,18 +47,18 @@ def begin_encoder(d: int, labels: int, random: np.random.Generator, /) -> GraphE
     """Returns the weights of an encoder of parses before training."""
     h = NODE_WIDTH
 
-    def drawn(*shape: int, size: float) -> Float64:
+    def normal(*shape: int, size: float) -> Float64:
         return size * random.standard_normal(shape)
 
     return GraphEncoder(
-        label=drawn(labels + 1, h, size=0.5),
-        weight=drawn(LAYERS, 2, h, h, size=1 / np.sqrt(h)),
-        left=drawn(LAYERS, 2, h, size=0.1),
-        right=drawn(LAYERS, 2, h, size=0.1),
-        own=drawn(LAYERS, h, h, size=1 / np.sqrt(h)),
-        query=drawn(d, h, size=0.1 / np.sqrt(d)),
-        start=drawn(h, size=0.1),
-        join=drawn(h, WIDTH, size=1 / np.sqrt(h)),
+        label=normal(labels + 1, h, size=0.5),
+        weight=normal(LAYERS, 2, h, h, size=1 / np.sqrt(h)),
+        left=normal(LAYERS, 2, h, size=0.1),
+        right=normal(LAYERS, 2, h, size=0.1),
+        own=normal(LAYERS, h, h, size=1 / np.sqrt(h)),
+        query=normal(d, h, size=0.1 / np.sqrt(d)),
+        start=normal(h, size=0.1),
+        join=normal(h, WIDTH, size=1 / np.sqrt(h)),
     )
 
 

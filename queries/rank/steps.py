@@ -36,7 +36,7 @@ from queries.generate.prompt import plain_knowledge
 from queries.llm import estimate_tokens
 
 PRESET = "ltgen"
-MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT = 5, 5, 10
+MAX_ENTITIES, RELATIONS_AN_ENTITY, STATEMENTS_A_RELATION = 5, 5, 10
 """Entities, relations of each and statements of each of these; as the preset has it."""
 _OF_EACH_STEP = (
     "graph", "view", "entity_ids", "preset", "languages", "relation_ids", "exclude_relation_ids",
@@ -85,7 +85,7 @@ class StepLimits:
             if value is not None and value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}", argument=name)
 
-    def given(self) -> dict[str, Any]:
+    def explicit(self) -> dict[str, Any]:
         """Returns those that are not the preset's."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
@@ -206,12 +206,12 @@ class RelationRetriever:
             parameters={
                 **tagged.provenance.parameters,
                 "ranker": self._name,
-                "relations_per_entity": self._relations_kept,
-                "triples_per_relation": self._statements_kept,
+                "relations_per_entity": self._relations_each,
+                "triples_per_relation": self._statements_each,
                 "limit": limit,
                 "ranked": {
                     each.entity.entity.id: [
-                        item.relation.key for item in each.ranked[: self._relations_kept]
+                        item.relation.key for item in each.ranked[: self._relations_each]
                     ]
                     for each in steps
                 },
@@ -243,12 +243,12 @@ class RelationRetriever:
         return self._ranker if isinstance(self._ranker, str) else self._ranker.name
 
     @property
-    def _relations_kept(self) -> int:
-        return self.limits.relations_per_entity or RELATIONS_KEPT
+    def _relations_each(self) -> int:
+        return self.limits.relations_per_entity or RELATIONS_AN_ENTITY
 
     @property
-    def _statements_kept(self) -> int:
-        return self.limits.triples_per_relation or STATEMENTS_KEPT
+    def _statements_each(self) -> int:
+        return self.limits.triples_per_relation or STATEMENTS_A_RELATION
 
     def _all_steps(self, options: RetrieveOptions) -> RetrieveOptions:
         """What the API is asked that ranks relations itself."""
@@ -269,24 +269,28 @@ class RelationRetriever:
 
     def _tagging(self, common: RetrieveOptions) -> RetrieveOptions:
         """One statement of each relation of each tagged entity."""
-        limits = {**self.limits.given(), "relations_per_entity": _MOST, "triples_per_relation": 1}
+        limits = {
+            **self.limits.explicit(),
+            "relations_per_entity": _MOST,
+            "triples_per_relation": 1,
+        }
         return {**common, **limits, "limit": _MOST}  # type: ignore[typeddict-item]
 
     def _around(
         self, common: RetrieveOptions, id_: str, relation_ids: tuple[str, ...]
     ) -> RetrieveOptions:
         """The statements of some of an entity's relations, as many as are kept of each."""
-        limits = {**self.limits.given(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
+        limits = {**self.limits.explicit(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
         return {**common, **limits, "limit": _MOST, "relation_ids": relation_ids}  # type: ignore[typeddict-item]
 
     def _items(
-        self, question: str, common: RetrieveOptions, found: Sequence[EntityRelations]
+        self, question: str, common: RetrieveOptions, entities: Sequence[EntityRelations]
     ) -> tuple[tuple[ScoredTriple, ...], tuple[Cut, ...]]:
         """Returns the statements of the best relations, entities taking turns, and what was cut."""
-        ranked = [each.ranked[: self._relations_kept] for each in found]
+        ranked = [each.ranked[: self._relations_each] for each in entities]
         statements: list[Mapping[str, tuple[Triple, ...]]] = []
         cuts: list[Cut] = []
-        for each, best in zip(found, ranked, strict=True):
+        for each, best in zip(entities, ranked, strict=True):
             if not best:
                 statements.append({})
                 continue
@@ -298,8 +302,8 @@ class RelationRetriever:
             cuts.extend(around.truncated)
             statements.append(by_relation(id_, triples_of(around))[0])
         items: dict[str, ScoredTriple] = {}
-        for rank in range(self._relations_kept):
-            for each, best, held in zip(found, ranked, statements, strict=True):
+        for rank in range(self._relations_each):
+            for each, best, held in zip(entities, ranked, statements, strict=True):
                 if rank >= len(best):
                     continue
                 score = round(1 / (rank + 1), 5)

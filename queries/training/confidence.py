@@ -43,7 +43,7 @@ def train_confidence(
         return float((weights * cost).sum()) + penalty, gradient
 
     start = np.zeros(rows.shape[1])
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
-    of_inputs = found[:-1] / scale
-    bias = float(found[-1] - of_inputs @ mean)
+    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
+    of_inputs = fitted[:-1] / scale
+    bias = float(fitted[-1] - of_inputs @ mean)
     return AnswerConfidence(tuple(of_inputs.tolist()), bias, dict(notes or {}))

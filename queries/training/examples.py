@@ -29,7 +29,7 @@ SignedStep = tuple[str, bool]
 MOST_FINALISTS = 40
 MOST_OTHERS = 6
 """Candidates beside the best that are put into words, drawn: the final networks see easy ones too."""
-_MOST_ENDS = 2_000
+_MOST_END_IDS = 2_000
 _PROMISE = {
     "sum_cosine": 6.0, "mean_cosine": 2.0, "step_mean": 3.0, "covered_mean": 3.0, "linked": 1.0,
     "name_covered": -1.0, "part_of_name": -0.5, "backward": -0.3, "shared_least": 1.0,
@@ -67,7 +67,7 @@ class Example:
     Attributes:
         family: Of the question.
         text: The question.
-        given: Whether its entities were given, not linked.
+        by_ids: Whether its entities were given by their ids, not linked.
         described: ``features.NAMES`` of each candidate, float32 [c, f].
         right: Which candidates are right, bool [c].
         finalists: Places of those in words, int64 [n].
@@ -76,7 +76,7 @@ class Example:
 
     family: str
     text: str
-    given: bool
+    by_ids: bool
     described: Float32
     right: Bool
     finalists: npt.NDArray[np.int64]
@@ -102,12 +102,12 @@ class ExampleRecorder:
         self._first = first
         self._same = same
         self._question: AnsweredQuestion | None = None
-        self._given = False
+        self._by_ids = False
         self.examples: list[Example] = []
 
-    def ask(self, service: Service, question: AnsweredQuestion, /, *, given: bool) -> None:
+    def record(self, service: Service, question: AnsweredQuestion, /, *, by_ids: bool) -> None:
         """Asks a question; it becomes an example where some candidate is right and some wrong."""
-        self._question, self._given = question, given
+        self._question, self._by_ids = question, by_ids
         service.retrieve(
             RetrieveRequest(
                 question.text,
@@ -115,7 +115,7 @@ class ExampleRecorder:
                 graph=question.graph,
                 preset="default-6",
                 limit=1,
-                entity_ids=question.start_ids if given else (),
+                entity_ids=question.start_ids if by_ids else (),
             )
         )
 
@@ -142,7 +142,7 @@ class ExampleRecorder:
                 Example(
                     question.family,
                     question.text,
-                    self._given,
+                    self._by_ids,
                     reader.described.astype(np.float32),
                     right,
                     selected,
@@ -185,7 +185,7 @@ def right_candidates(
             steps = tuple(same((ids[rel], back)) for rel, back in candidates.sequence(index))
             right[index] = (start, steps) in question.chains
         elif start in question.start_ids:
-            end_ids = reader.end_ids(index, most=_MOST_ENDS) - {start}
+            end_ids = reader.end_ids(index, most=_MOST_END_IDS) - {start}
             right[index] = bool(end_ids) and end_ids == question.answer_ids
     return right
 

@@ -36,7 +36,7 @@ def write_examples(
             }
             for question in questions
         ],
-        "examples": [[example.family, example.text, example.given] for example in examples],
+        "examples": [[example.family, example.text, example.by_ids] for example in examples],
     }
     arrays: dict[str, Any] = {
         "sizes": np.array(

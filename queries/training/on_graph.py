@@ -51,12 +51,12 @@ class GraphTrainingOptions:
 
     Attributes:
         walks: Questions made of walks.
-        kept_aside: Share of the questions that decides in the end.
+        held_out: Share of the questions that decides in the end.
         random_seed: Of all draws.
     """
 
     walks: int = 600
-    kept_aside: float = 0.3
+    held_out: float = 0.3
     random_seed: int = 0
 
 
@@ -168,15 +168,15 @@ def train_on_graph(
     shipped.require(service.vectors.embedder.name)
     walks = _walks(service, graph, options)
     parts = {
-        OWN: split(own.questions, share=options.kept_aside, random_seed=options.random_seed),
-        WALKS: split(walks, share=options.kept_aside, random_seed=options.random_seed),
+        OWN: split(own.questions, share=options.held_out, random_seed=options.random_seed),
+        WALKS: split(walks, share=options.held_out, random_seed=options.random_seed),
     }
     learned = [question for part in parts.values() for question in part.learned]
     left_out = dict(own.left_out)
     if paraphrased is not None:
         made = paraphrased(learned, _names(service, graph, learned))
         # What is kept aside may be worded alike: it decides, so it is not learned.
-        aside = {question.text for part in parts.values() for question in part.kept_aside}
+        aside = {question.text for part in parts.values() for question in part.held_out}
         learned += [question for question in made.questions if question.text not in aside]
         _count(left_out, "a paraphrase was unusable", made.unusable)
         _count(left_out, "the model gave no paraphrase", made.failed)
@@ -187,7 +187,7 @@ def train_on_graph(
     judged = {
         name: record(
             service,
-            part.kept_aside,
+            part.held_out,
             shipped,
             folder_of_graph,
             progress=_of(progress, "questions kept aside"),
@@ -224,11 +224,11 @@ def _decided(
     unseen = {
         question.text
         for part in parts.values()
-        for question in part.kept_aside
+        for question in part.held_out
         if question.chains and question.chains[0][1] not in sequences
     }
     own, walks = judged[OWN], judged[WALKS]
-    by_own = sum(own.asked.values()) >= LEAST_DECIDING
+    by_own = sum(own.requests.values()) >= LEAST_DECIDING
     deciding = _judged(shipped, scorer, [own] if by_own else [own, walks])
     families: dict[str, int] = {}
     for question in learned:
@@ -261,7 +261,7 @@ def _judged(
     request_count = sum(
         times
         for each in recorded
-        for text, times in each.asked.items()
+        for text, times in each.requests.items()
         if among is None or text in among
     )
     if not request_count:
@@ -315,7 +315,7 @@ def _weight(
     inner = split(
         some if by_own else learned, share=_INNER_SHARE, random_seed=options.random_seed + 1
     )
-    aside = {question.text for question in inner.kept_aside}
+    aside = {question.text for question in inner.held_out}
     return choose_weight(
         shipped,
         [example for example in examples if example.text not in aside],

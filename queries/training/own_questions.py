@@ -164,12 +164,12 @@ def _chain(
     gold = [statements[id_] for id_ in ids if id_ in statements]
     if not gold or len(gold) < len(ids):
         return None
-    start_candidates = entities or tuple(id_ for id_ in _ends(gold[0]) if id_ is not None)
+    start_candidates = entities or tuple(id_ for id_ in _endpoints(gold[0]) if id_ is not None)
     for start in start_candidates:
         here: str | None = start
         steps: list[SignedStep] = []
         for statement in gold:
-            head, value = _ends(statement)
+            head, value = _endpoints(statement)
             if here is None or here not in (head, value):
                 break
             backward = here != head
@@ -180,7 +180,7 @@ def _chain(
     return None
 
 
-def _ends(statement: Statement) -> tuple[str, str | None]:
+def _endpoints(statement: Statement) -> tuple[str, str | None]:
     value = statement.value
     return statement.head, value.id if isinstance(value, EntityValue) else None
 

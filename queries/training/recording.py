@@ -52,18 +52,18 @@ class CandidateRecorder:
 
     def __init__(self, scorer: CandidateScorer, /) -> None:
         self._ranker = NetworkRanker(scorer)
-        self._asked: tuple[AnsweredQuestion, bool] | None = None
+        self._request: tuple[AnsweredQuestion, bool] | None = None
         self._example: Example | None = None
 
-    def ask(
-        self, service: Service, question: AnsweredQuestion, /, *, given: bool
+    def record(
+        self, service: Service, question: AnsweredQuestion, /, *, by_ids: bool
     ) -> Example | None:
         """Returns the example that a question makes; None where there is no candidate.
 
         Raises:
             DeadlineError: The time of one read was not enough for its texts.
         """
-        self._asked, self._example = (question, given), None
+        self._request, self._example = (question, by_ids), None
         result = service.retrieve(
             RetrieveRequest(
                 question.text,
@@ -71,7 +71,7 @@ class CandidateRecorder:
                 graph=question.graph,
                 preset=PRESET,
                 limit=1,
-                entity_ids=question.start_ids if given else (),
+                entity_ids=question.start_ids if by_ids else (),
             )
         )
         if any(cut.reason is CutReason.DEADLINE for cut in result.truncated):
@@ -80,8 +80,8 @@ class CandidateRecorder:
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
         """Keeps the example of the candidates that the shipped scorer chooses; goes on with one."""
-        assert self._asked is not None, "questions are asked by ask"
-        question, scores = self._asked
+        assert self._request is not None, "questions are asked by ask"
+        question, scores = self._request
         finalists, _ = self._ranker.rank(reader, most)
         numbers = finalists.numbers
         self._example = Example(
@@ -102,14 +102,14 @@ class Recorded:
 
     Attributes:
         examples: Of those that found any candidate.
-        asked: How often each question was asked, by text: users' own with its entities given and
+        requests: How often each question was asked, by text: users' own with its entities given and
             without.
         unanswerable: Questions of which an entity is not in the graph.
         failed: Questions that were asked in vain, with why.
     """
 
     examples: list[Example] = field(default_factory=list)
-    asked: dict[str, int] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)
     unanswerable: int = 0
     failed: list[str] = field(default_factory=list)
 
@@ -140,17 +140,17 @@ def record(
             known = [question for question in some if _is_known(service, question)]
             recorded.unanswerable += len(some) - len(known)
             for question in known:
-                before = recorded.asked.get(question.text, 0)
-                recorded.asked[question.text] = before + len(_ways(question))
+                before = recorded.requests.get(question.text, 0)
+                recorded.requests[question.text] = before + len(_ways(question))
             path = folder / f"{first:06d}-{hash_of(some)[:16]}.npz"
-            stored = _kept(path)
+            stored = _stored_examples(path)
             if stored is None:
                 failed = len(recorded.failed)
                 stored = [
                     example
                     for question in known
                     for way in _ways(question)
-                    for example in _asked(service, recorder, question, way, recorded)
+                    for example in _example_of(service, recorder, question, way, recorded)
                 ]
                 if len(recorded.failed) == failed:
                     write_examples(path, known, stored)
@@ -182,7 +182,7 @@ def _is_known(service: Service, question: AnsweredQuestion) -> bool:
     return all(graph.find_node(id_) is not None for id_ in question.start_ids)
 
 
-def _asked(
+def _example_of(
     service: Service,
     recorder: CandidateRecorder,
     question: AnsweredQuestion,
@@ -191,7 +191,7 @@ def _asked(
 ) -> list[Example]:
     for tried in range(1, _TRIES + 1):
         try:
-            example = recorder.ask(service, question, given=way)
+            example = recorder.record(service, question, by_ids=way)
         except DeadlineError as error:
             if tried == _TRIES:
                 result.failed.append(f"{question.text}: {error.message}")
@@ -200,7 +200,7 @@ def _asked(
     return []
 
 
-def _kept(path: Path) -> list[Example] | None:
+def _stored_examples(path: Path) -> list[Example] | None:
     if not path.is_file():
         return None
     try:

@@ -31,7 +31,7 @@ LabelStep = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class AskedSteps:
+class QuestionSteps:
     """A question and the steps that it asks for.
 
     Attributes:
@@ -75,7 +75,7 @@ class PriorOptions:
 
 
 def train_prior(
-    questions: Sequence[AskedSteps],
+    questions: Sequence[QuestionSteps],
     /,
     *,
     options: PriorOptions | None = None,
@@ -89,8 +89,8 @@ def train_prior(
         notes: Are kept with the tables.
     """
     options = options or PriorOptions()
-    said = _with_marks(questions, options.rare)
-    runs, run_keys = _matrix([runs_of(each) for each in said], fewest=options.fewest)
+    marked = _with_marks(questions, options.rare)
+    runs, run_keys = _matrix([runs_of(each) for each in marked], fewest=options.fewest)
     choices = _choices(questions)
     run_vectors, part_vectors = _train(runs, choices, options)
     return RelationPrior(
@@ -103,26 +103,26 @@ def train_prior(
     )
 
 
-def hash_of(questions: Iterable[AskedSteps], /) -> str:
+def hash_of(questions: Iterable[QuestionSteps], /) -> str:
     """Returns a hash of questions and their steps, 32 hexadecimal digits."""
     parts = sorted(repr((q.text, q.graph, q.name, q.steps)) for q in questions)
     return digest(parts, person=b"prior").hex()
 
 
-def _with_marks(questions: Sequence[AskedSteps], rare: int) -> list[list[str]]:
+def _with_marks(questions: Sequence[QuestionSteps], rare: int) -> list[list[str]]:
     """Returns the words of each question, marks for its entity's name and for rare words."""
     marked = [asked_words(each.text, _mention(each.text, each.name)) for each in questions]
     counts = Counter(word for each in marked for word in set(each))
-    found = []
+    rows = []
     for each in marked:
         has_mark = NAME_MARK in each
-        kept: list[str] = []
+        words: list[str] = []
         for word in each:
             new = NAME_MARK if not has_mark and counts[word] < rare else word
-            if new != NAME_MARK or not kept or kept[-1] != NAME_MARK:
-                kept.append(new)
-        found.append(kept)
-    return found
+            if new != NAME_MARK or not words or words[-1] != NAME_MARK:
+                words.append(new)
+        rows.append(words)
+    return rows
 
 
 def _mention(text: str, name: str) -> tuple[int, int] | None:
@@ -140,8 +140,8 @@ def _matrix(
     names = sorted(text for text, count in counts.items() if count >= fewest)
     keys = keys_of(names)
     # Of texts with one key the first stands for all.
-    distinct, place = np.unique(keys, return_inverse=True)
-    column = dict(zip(names, place.tolist(), strict=True))
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    column = dict(zip(names, inverse.tolist(), strict=True))
     held = [sorted({column[text] for text in row if text in column}) for row in rows]
     sizes = np.array([len(each) for each in held])
     values = np.repeat(1.0 / np.sqrt(np.maximum(sizes, 1)), sizes)
@@ -172,7 +172,7 @@ class _Choices:
     part_keys: npt.NDArray[np.uint32]
 
 
-def _choices(questions: Sequence[AskedSteps]) -> _Choices:
+def _choices(questions: Sequence[QuestionSteps]) -> _Choices:
     """Returns an example of each step that a question asks for; both ways of it are choices."""
     steps: dict[LabelStep, int] = {}
     graphs = sorted({question.graph for question in questions})
@@ -221,11 +221,11 @@ def _train(runs: sparse.csr_matrix, choices: _Choices, options: PriorOptions) ->
 
 def _batches(choices: _Choices, size: int, random: np.random.Generator) -> list[tuple[int, Int64]]:
     """Returns all examples in batches of one graph each, both in random order."""
-    found: list[tuple[int, Int64]] = []
+    batches: list[tuple[int, Int64]] = []
     for graph in range(len(choices.vocabularies)):
         own = random.permutation(np.flatnonzero(choices.graphs == graph))
-        found += [(graph, own[at : at + size]) for at in range(0, len(own), size)]
-    return [found[turn] for turn in random.permutation(len(found)).tolist()]
+        batches += [(graph, own[at : at + size]) for at in range(0, len(own), size)]
+    return [batches[turn] for turn in random.permutation(len(batches)).tolist()]
 
 
 def _thinned(
@@ -243,10 +243,10 @@ def _gradients(
     right: npt.NDArray[np.int64],
 ) -> list[Float32]:
     """Returns the gradients of the mean of ``-log P(right step)`` over some questions."""
-    asked, steps = runs @ tables[0], parts @ tables[1]
-    score = asked @ steps.T
+    questions, steps = runs @ tables[0], parts @ tables[1]
+    score = questions @ steps.T
     weight = np.exp(score - score.max(axis=1, keepdims=True))
     error = weight / weight.sum(axis=1, keepdims=True)
     error[np.arange(len(right)), right] -= 1.0
     error /= len(right)
-    return [runs.T @ (error @ steps), parts.T @ (error.T @ asked)]
+    return [runs.T @ (error @ steps), parts.T @ (error.T @ questions)]

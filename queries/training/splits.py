@@ -27,12 +27,12 @@ class Split:
 
     Attributes:
         learned: What is trained on.
-        kept_aside: What is scored, and nothing is chosen by.
+        held_out: What is scored, and nothing is chosen by.
         unseen_sequences: How many of those ask for a relation sequence that no other does.
     """
 
     learned: tuple[AnsweredQuestion, ...]
-    kept_aside: tuple[AnsweredQuestion, ...]
+    held_out: tuple[AnsweredQuestion, ...]
     unseen_sequences: int
 
 
@@ -50,7 +50,7 @@ def split(questions: Sequence[AnsweredQuestion], /, *, share: float, random_seed
     distinct = Counter(sequence for sequence in sequences if sequence)
     if len(distinct) >= _LEAST_SEQUENCES:
         room = share / 2 * len(questions)
-        for sequence in _drawn(distinct, random_seed):
+        for sequence in _shuffled(distinct, random_seed):
             # One sequence may be most of the questions: it is left to learn from.
             if distinct[sequence] <= room:
                 room -= distinct[sequence]
@@ -58,7 +58,7 @@ def split(questions: Sequence[AnsweredQuestion], /, *, share: float, random_seed
     by_sequence = set(selected)
     groups = Counter(texts)
     room = share * len(questions) - len(selected)
-    for text in _drawn(groups, random_seed):
+    for text in _shuffled(groups, random_seed):
         if room < 1:
             break
         members = {n for n, item in enumerate(texts) if item == text} - selected
@@ -84,21 +84,21 @@ def _together(questions: Sequence[AnsweredQuestion]) -> list[int]:
     """Returns for each question the number of its group: paraphrases, and equal texts."""
     parent = list(range(len(questions)))
 
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
+    def root(member: int) -> int:
+        while parent[member] != member:
+            parent[member] = parent[parent[member]]
+            member = parent[member]
+        return member
 
     first: dict[Hashable, int] = {}
-    for number, question in enumerate(questions):
+    for member, question in enumerate(questions):
         parts = (question.start_ids, question.chains, question.answer_ids)
         for key in (fold(question.text), parts):
-            known = first.setdefault(key, number)
-            low, high = sorted((root(known), root(number)))
+            known = first.setdefault(key, member)
+            low, high = sorted((root(known), root(member)))
             parent[high] = low
     return [root(index) for index in range(len(questions))]
 
 
-def _drawn(groups: Iterable[Group], random_seed: int) -> list[Group]:
+def _shuffled(groups: Iterable[Group], random_seed: int) -> list[Group]:
     return sorted(groups, key=lambda group: (key64(f"{random_seed}\t{group!r}"), repr(group)))

@@ -33,7 +33,7 @@ _LEAST_STATEMENTS = 4
 _TRIES = 200
 _TURNING = 0.2
 """Share of longer walks that go a step and the same back, where there is such a step."""
-_SAID = 0.7
+_STATED_SHARE = 0.7
 """Share of steps that go by what people say for them, where that is known."""
 _AGAIN = 0.3
 """Share of those of three steps that go the first step again: who acts with whom X acts with."""
@@ -107,7 +107,7 @@ def make_walk_questions(
     ids = graph.relation_ids.take(np.arange(graph.relation_count))
     relation_labels = labels.relations(np.arange(graph.relation_count))
     wording = _Wordings(random, ids, relation_labels, names(ids))
-    start_entities = _starts(graph)
+    start_entities = _start_nodes(graph)
     if not len(start_entities):
         raise InputError(f"graph {name!r} has no labelled entity with statements to walk from")
     seen: Counter[Step] = Counter()
@@ -137,7 +137,7 @@ def make_walk_questions(
     return questions
 
 
-def _starts(graph: KnowledgeGraph) -> Int64:
+def _start_nodes(graph: KnowledgeGraph) -> Int64:
     """Returns the labelled entities of some statements, ascending."""
     degree = graph.out_edges.degrees()[: graph.entity_count]
     labelled = np.zeros(graph.entity_count, dtype=bool)
@@ -228,35 +228,35 @@ class _Wordings:
         if len(steps) > 1 and _turns(steps[0], steps[1]) and not self._people_say(steps[0][0]):
             noun = self._noun(steps[0][0])
             if len(steps) == 2:
-                return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, noun)
+                return self._chosen(_TOGETHER if steps[0][1] else _SAME, start, noun)
             others = _OTHERS_TOGETHER if steps[0][1] else _OTHERS_OF_SAME
-            subject = self._drawn(others, start, noun)
+            subject = self._chosen(others, start, noun)
             before = before[2:]
         for step in before:
             subject = self._phrase(subject, *step)
         phrases = self._people_say(rel)
         if phrases is not None:
-            return self._drawn(phrases.backward if back else phrases.forward, subject)
+            return self._chosen(phrases.backward if back else phrases.forward, subject)
         name = self._name(rel)
         if _PREDICATE.fullmatch(name):
-            return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, subject, name)
-        return self._drawn(_BACKWARD if back else _FORWARD, subject, name)
+            return self._chosen(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, subject, name)
+        return self._chosen(_BACKWARD if back else _FORWARD, subject, name)
 
     def _phrase(self, subject: str, rel: int, back: bool) -> str:
         """Returns words for what a step leads to from what was said so far."""
         phrases = self._people_say(rel)
         if phrases is not None:
-            return self._drawn(phrases.noun_backward if back else phrases.noun, subject)
+            return self._chosen(phrases.noun_backward if back else phrases.noun, subject)
         if not back:
-            return self._drawn(_NOUN, subject, self._noun(rel))
+            return self._chosen(_NOUN, subject, self._noun(rel))
         predicates = [name for name in self._names[rel] if _PREDICATE.fullmatch(name)]
         if predicates:
-            return self._drawn(_NOUN_PREDICATE, subject, self._random.choice(predicates))
-        return self._drawn(_NOUN_BACKWARD, subject, self._noun(rel))
+            return self._chosen(_NOUN_PREDICATE, subject, self._random.choice(predicates))
+        return self._chosen(_NOUN_BACKWARD, subject, self._noun(rel))
 
     def _people_say(self, rel: int) -> RelationPhrases | None:
         """Returns what people say for a relation, most times that anything is known of it."""
-        return self._phrases[rel] if self._random.random() < _SAID else None
+        return self._phrases[rel] if self._random.random() < _STATED_SHARE else None
 
     def _name(self, rel: int) -> str:
         names = self._names[rel]
@@ -266,5 +266,5 @@ class _Wordings:
         nouns = [name for name in self._names[rel] if not _PREDICATE.fullmatch(name)]
         return self._random.choice(nouns) if nouns else self._labels[rel]
 
-    def _drawn(self, wordings: Sequence[str], text: str, name: str = "") -> str:
+    def _chosen(self, wordings: Sequence[str], text: str, name: str = "") -> str:
         return self._random.choice(wordings).format(x=text, r=name)

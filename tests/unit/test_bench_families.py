@@ -402,7 +402,7 @@ def test_what_ranks_is_trained_without_each_family(
     again_questions, again = read_examples(tmp_path / "again.npz")
     assert again_questions == questions
     for one, two in zip(examples, again, strict=True):
-        assert (one.family, one.text, one.given) == (two.family, two.text, two.given)
+        assert (one.family, one.text, one.by_ids) == (two.family, two.text, two.by_ids)
         assert one.inputs.tolist() == two.inputs.tolist()
         assert one.right.tolist() == two.right.tolist()
 

@@ -246,7 +246,7 @@ def test_each_round_adds_the_best_fact_with_its_citation_k9(
         assert draft.minimum[-1] == best
         assert len(draft.minimum) == number + 1
         assert {c.statement_id: c.score for c in draft.candidates} == pytest.approx(scores)
-    asked = cite(made.ask_specific(made.ask_general(draft)))
+    asked = cite(made.add_specific(made.add_general(draft)))
     assert asked.text.count("[") == 6
     assert "Arnold Schwarzenegger" in asked.general
     assert asked.specific != asked.general
@@ -288,7 +288,7 @@ def test_half_good_replies_are_refused_with_the_reason_k9(
     model = says(**{prompt: reply})
     made = evolver(model, material)
     with pytest.raises(RefusedError) as caught:
-        made.ask_specific(made.ask_general(made.extend(made.open(some_pool))))
+        made.add_specific(made.add_general(made.extend(made.open(some_pool))))
     assert caught.value.why == why
     assert model.asked[-1].messages[-1].content.startswith("That reply could not be read")
 

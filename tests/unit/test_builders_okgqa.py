@@ -117,7 +117,7 @@ def test_a_question_is_linked_by_the_names_of_its_placeholders_o1(
     written = made.write(offered)
     assert len(model.asked) == 2
     assert "Be good." in model.asked[0].whole
-    linked = made.keep(made.link(written))
+    linked = made.require_entities(made.link(written))
     assert linked.entities == {"a": "Q2685", "b": "Q230654"}
     assert linked.connected is True
     assert "P26" in linked.relations
@@ -159,7 +159,7 @@ def test_entities_that_do_not_exist_are_refused_and_counted_o1(
     linked = made.link(made.write(offered))
     assert linked.connected is None
     with pytest.raises(RefusedError) as caught:
-        made.keep(linked)
+        made.require_entities(linked)
     assert caught.value.why == why
 
 

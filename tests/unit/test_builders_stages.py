@@ -12,7 +12,7 @@ import pytest
 from hand_chat import HandChat, refuses, script
 
 from graph_service.errors import InputError, LimitError
-from queries.builders.asking import ask_for, read_numbers, read_question, read_sentence
+from queries.builders.asking import read_numbers, read_question, read_sentence, request_value
 from queries.builders.stages import NO_REPLY, RefusedError, Stage, StageCounts, Stages
 from queries.generate.setting import Generation
 from queries.llm import Message, Rendered
@@ -153,7 +153,7 @@ MESSAGES = Rendered((Message("user", "go"),), label="p@1")
 
 def asked(*replies: str) -> tuple[str, int]:
     model = HandChat(script(*replies))
-    return ask_for(model, MESSAGES, read_sentence, generation=Generation()), len(model.asked)
+    return request_value(model, MESSAGES, read_sentence, generation=Generation()), len(model.asked)
 
 
 def test_a_reply_that_is_not_accepted_is_asked_for_once_more_with_the_reason() -> None:
@@ -161,11 +161,11 @@ def test_a_reply_that_is_not_accepted_is_asked_for_once_more_with_the_reason() -
     assert asked("One. Two.", "Rome is a city.") == ("Rome is a city", 2)
     model = HandChat(script("a\nb"))
     with pytest.raises(RefusedError) as caught:
-        ask_for(model, MESSAGES, read_sentence, generation=Generation())
+        request_value(model, MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == "unreadable reply"
     assert "one sentence on one line" in model.asked[1].last
     with pytest.raises(RefusedError) as caught:
-        ask_for(HandChat(refuses), MESSAGES, read_sentence, generation=Generation())
+        request_value(HandChat(refuses), MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == NO_REPLY
 
 

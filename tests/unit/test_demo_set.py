@@ -16,8 +16,8 @@ import pytest
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
 from queries.datasets.demo_set import (
-    DEMO_LACKING_ID,
     DEMO_QUESTION_ID,
+    DEMO_UNANSWERABLE_ID,
     demo_question,
     demo_questions,
     demo_slice,
@@ -164,7 +164,7 @@ def test_there_are_fifty_questions_of_the_kinds_promised() -> None:
     assert kinds == {"one-hop": 13, "two-hop": 24, "three-hop": 4, "homonym": 4, "lacking": 5}
     assert len({question.question for question in QUESTIONS}) == 50
     assert demo_question(DEMO_QUESTION_ID).hops == 2
-    assert demo_question(DEMO_LACKING_ID).lacking
+    assert demo_question(DEMO_UNANSWERABLE_ID).lacking
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=IDS)

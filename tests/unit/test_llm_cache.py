@@ -54,7 +54,7 @@ def test_each_request_is_asked_once_whatever_of_it_differs(tmp_path: Path) -> No
             assert chat.complete(ASK, **options).text == f"reply {i}: ö"  # type: ignore[arg-type]
         assert chat.complete((*ASK, Message("assistant", "x"))).text == "reply 7: ö"
         assert chat.complete(ASK) == first
-        assert (chat.asked, chat.given, len(cache)) == (7, 1, 7)
+        assert (chat.sent, chat.reused, len(cache)) == (7, 1, 7)
         other = CachedChat(cache, "hand-2", inner=inner)
         assert other.complete(ASK).text == "reply 8: ö"
         assert cache.models() == ("hand-1", "hand-2")
@@ -151,8 +151,8 @@ def test_the_first_timings_stay(tmp_path: Path) -> None:
     key = "ab" * 16
     with open_cache(tmp_path / "r.db") as cache:
         assert cache.timings(key) is None
-        cache.keep_timings(key, {"retrieve": 1.5})
-        cache.keep_timings(key, {"retrieve": 9.0})
+        cache.store_timings(key, {"retrieve": 1.5})
+        cache.store_timings(key, {"retrieve": 9.0})
         assert cache.timings(key) == {"retrieve": 1.5}
 
 

@@ -51,7 +51,7 @@ def test_each_request_is_asked_once_and_given_again(tmp_path: Path) -> None:
         assert chat.complete(ASK, max_tokens=7).text == "reply 4: ö"
         assert chat.complete(ASK, stop=["x"]).text == "reply 5: ö"
         assert chat.complete((*ASK, Message("assistant", "x"))).text == "reply 6: ö"
-        assert (model.calls, chat.asked, len(chat)) == (6, 6, 6)
+        assert (model.calls, chat.sent, len(chat)) == (6, 6, 6)
     before = file.read_bytes()
     with open_recorded(file) as chat:
         assert chat.name == "counting"

@@ -17,7 +17,7 @@ from query_samples import HandRetriever, triple, triplets
 import queries.llm.endpoint as endpoint
 from graph_service.errors import LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient
-from queries.builders.asking import ask_for, read_sentence
+from queries.builders.asking import read_sentence, request_value
 from queries.builders.stages import RefusedError
 from queries.generate.answer import Answer, Generation, Setting, answer
 from queries.llm import (
@@ -403,7 +403,7 @@ def test_a_cut_answer_is_told_and_a_cut_verdict_failed() -> None:
 def test_a_builder_takes_no_cut_reply() -> None:
     messages = Rendered(ASK, label="x@1")
     with pytest.raises(RefusedError, match="cut at 9 tokens"):
-        ask_for(
+        request_value(
             HandChat(script("Ada sang in"), finish="length"),
             messages,
             read_sentence,

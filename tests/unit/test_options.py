@@ -262,7 +262,7 @@ def test_an_answer_takes_every_option_of_a_retrieval_that_is_no_questions_own() 
         "relation_ids": ("P26",),
         "languages": ("de",),
     }
-    assert step_limits(asked).given() == {"relations_per_entity": 2}
+    assert step_limits(asked).explicit() == {"relations_per_entity": 2}
 
 
 def _block(text: str, start: str) -> str:

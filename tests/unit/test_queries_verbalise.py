@@ -176,7 +176,11 @@ def test_paths_of_the_same_score_are_told_as_far_as_they_fit() -> None:
 def test_triples_near_the_best_are_told(strategy: Strategy) -> None:
     result = triplets([(C, 8.0), (A, 10.0), (B, 7.9)], strategy=strategy)
     assert [item.statement_id for item in choose_triples(result)] == ["a", "c"]
-    assert [item.statement_id for item in choose_triples(result, kept_share=0.0)] == ["a", "c", "b"]
+    assert [item.statement_id for item in choose_triples(result, least_share=0.0)] == [
+        "a",
+        "c",
+        "b",
+    ]
     assert [item.statement_id for item in choose_triples(result, limit=1)] == ["a"]
     assert choose_triples(result, min_score=11.0) == ()
 

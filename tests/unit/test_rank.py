@@ -27,7 +27,7 @@ from queries.llm import ReplyError
 from queries.rank import network_training
 from queries.rank.measure import (
     candidates_of,
-    measure_kept_out,
+    measure_held_out,
     measure_ranking,
     split_relations,
 )
@@ -289,7 +289,7 @@ def test_a_file_that_is_no_ranker_or_is_damaged_is_refused(
 
 def test_relations_are_kept_out_in_both_directions_and_measured_l5() -> None:
     assert sorted(sum(split_relations(["P1", "P2", "P2", "P3"], 2), [])) == ["P1", "P2", "P3"]
-    report = measure_kept_out(
+    report = measure_held_out(
         examples(20), examples(3, start=700), ENCODER, EmbeddingRanker(ENCODER), folds=2, ks=(1, 4)
     )
     assert [len(fold.relations) for fold in report.folds] == [2, 2]

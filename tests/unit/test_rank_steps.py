@@ -28,8 +28,8 @@ from queries.rank.prompted import PromptedRanker
 from queries.rank.steps import (
     MAX_ENTITIES,
     PRESET,
-    RELATIONS_KEPT,
-    STATEMENTS_KEPT,
+    RELATIONS_AN_ENTITY,
+    STATEMENTS_A_RELATION,
     RelationRetriever,
     StepLimits,
     by_relation,
@@ -88,7 +88,7 @@ def test_what_is_kept_here_is_what_the_preset_keeps() -> None:
     assert isinstance(rules, RelationPreset)
     assert (
         rules.max_entities, rules.relations_per_entity, rules.triples_per_relation,
-    ) == (MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT)  # fmt: skip
+    ) == (MAX_ENTITIES, RELATIONS_AN_ENTITY, STATEMENTS_A_RELATION)  # fmt: skip
 
 
 def test_statements_stand_under_signed_relations() -> None:

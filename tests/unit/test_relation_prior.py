@@ -13,20 +13,20 @@ from graph_service.retrieve.learned.relation_prior import (
     runs_of,
     shipped_prior,
 )
-from queries.training.relation_prior import AskedSteps, PriorOptions, train_prior
+from queries.training.relation_prior import PriorOptions, QuestionSteps, train_prior
 from tools.relation_prior import parse_candidate, without_copies
 
 NAMES = [f"name{number}" for number in range(12)]
 QUESTIONS = [
     *(
-        AskedSteps(f"where was {name} born", "a", name, (("place of birth", False),))
+        QuestionSteps(f"where was {name} born", "a", name, (("place of birth", False),))
         for name in NAMES
     ),
     *(
-        AskedSteps(f"who was born in {name}", "a", name, (("place of birth", True),))
+        QuestionSteps(f"who was born in {name}", "a", name, (("place of birth", True),))
         for name in NAMES
     ),
-    *(AskedSteps(f"what did {name} write", "a", name, (("author", True),)) for name in NAMES),
+    *(QuestionSteps(f"what did {name} write", "a", name, (("author", True),)) for name in NAMES),
 ]
 OPTIONS = PriorOptions(width=8, epochs=60, batch=12)
 
@@ -91,5 +91,5 @@ def test_near_copies_of_held_questions_are_left_out() -> None:
     held = ["where was barack obama born"]
     copies = ["where was barack obama born?", "where was Barack Obama really born"]
     other = "where was angela merkel born"
-    rows = [AskedSteps(text, "a", "", (("place of birth", False),)) for text in (*copies, other)]
+    rows = [QuestionSteps(text, "a", "", (("place of birth", False),)) for text in (*copies, other)]
     assert [each.text for each in without_copies(rows, held)] == [other]

@@ -173,12 +173,12 @@ def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Se
     recorder = Watched()
     with demo_service.ranking_by(recorder):
         for given in (True, False):
-            recorder.ask(demo_service, question, given=given)
+            recorder.record(demo_service, question, by_ids=given)
     # No time goes into the texts of walks that nobody reads.
     assert len(went_on) == 2
     assert all(walks == fewest for walks, fewest in went_on)
     by_given, linked = recorder.examples
-    assert (by_given.given, linked.given) == (True, False)
+    assert (by_given.by_ids, linked.by_ids) == (True, False)
     for example in (by_given, linked):
         assert example.right.sum() == 1
         assert example.right[example.finalists].sum() == 1
@@ -186,11 +186,11 @@ def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Se
         assert np.isfinite(example.inputs).all()
         row = example.described[int(example.right.argmax())]
         assert row[NAMES.index("two_steps")] == 1.0
-        assert row[NAMES.index("given")] == float(example.given)
+        assert row[NAMES.index("given")] == float(example.by_ids)
     # Networks that are given choose the candidates, as they do in use.
     chosen = ExampleRecorder(first=shipped_scorer().first)
     with demo_service.ranking_by(chosen):
-        chosen.ask(demo_service, question, given=False)
+        chosen.record(demo_service, question, by_ids=False)
     (example,) = chosen.examples
     scores = shipped_scorer().first.score(example.described.astype(np.float64))
     best = np.argsort(-scores)[:MOST_FINALISTS]

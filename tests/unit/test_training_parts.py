@@ -41,9 +41,9 @@ def many() -> list[AnsweredQuestion]:
 def test_half_of_what_is_kept_aside_asks_for_sequences_that_are_not_learned() -> None:
     parts = split(many(), share=0.3)
     learned = {one.chains[0][1] for one in parts.learned}
-    unseen = [one for one in parts.kept_aside if one.chains[0][1] not in learned]
-    assert len(parts.learned) + len(parts.kept_aside) == 160
-    assert len(parts.kept_aside) == 48
+    unseen = [one for one in parts.held_out if one.chains[0][1] not in learned]
+    assert len(parts.learned) + len(parts.held_out) == 160
+    assert len(parts.held_out) == 48
     # One sequence of twenty questions fits a half of 48, two do not.
     assert parts.unseen_sequences == len(unseen) == 20
     assert split(many(), share=0.3) == parts
@@ -56,7 +56,7 @@ def test_paraphrases_and_equal_texts_stand_on_one_side() -> None:
     for seed in range(5):
         parts = split(asked, share=0.4, random_seed=seed)
         learned = {one.chains for one in parts.learned} | {one.text for one in parts.learned}
-        for one in parts.kept_aside:
+        for one in parts.held_out:
             assert one.chains not in learned
             assert one.text not in learned
         assert len(parts.learned) > 100
@@ -68,8 +68,8 @@ def test_few_questions_and_questions_with_answers_alone_are_kept_aside_by_text()
         for number in range(20)
     ]
     parts = split(known, share=0.25)
-    assert (len(parts.learned), len(parts.kept_aside), parts.unseen_sequences) == (15, 5, 0)
-    assert split([], share=0.3).kept_aside == ()
+    assert (len(parts.learned), len(parts.held_out), parts.unseen_sequences) == (15, 5, 0)
+    assert split([], share=0.3).held_out == ()
 
 
 def networks(seed: int, *, count: int, width: int) -> Networks:

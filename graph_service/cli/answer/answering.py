@@ -160,7 +160,7 @@ class _Replies:
         """How many requests were asked and how many were kept, in words."""
         if not isinstance(self.model, CachedChat):
             return ""
-        return f"{self.model.asked} requests asked, {self.model.given} kept before"
+        return f"{self.model.sent} requests asked, {self.model.reused} kept before"
 
 
 @contextlib.contextmanager

@@ -108,7 +108,7 @@ def check(options: FolderOptions, output: Output, /) -> int:
 def stats(options: KalmaStatsOptions, output: Output, /) -> int:
     """Describes a set, beside BioKaLMA's files where they are given."""
     read_lock(options.out, BUILDER)
-    return tell_stats(options.out, describe(options.out, beside=options.besides), output)
+    return tell_stats(options.out, describe(options.out, published=options.besides), output)
 
 
 def _require_one(options: KalmaBuildOptions) -> None:

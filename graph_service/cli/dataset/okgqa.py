@@ -45,7 +45,7 @@ from queries.builders.okgqa.rounds import (
 from queries.builders.okgqa.templates import TEMPLATES, read_templates
 from queries.builders.okgqa.writing import PROMPTS, QUALITIES, Writer, rubric_of
 from queries.builders.stages import RefusedError
-from queries.line_file import write_whole
+from queries.line_file import write_atomically
 from queries.llm import ChatModel, TokenMeter
 
 BUILDER = "okgqa"
@@ -92,7 +92,7 @@ def build(options: OkgqaBuildOptions, output: Output, /) -> int:
                 graph=fingerprints,
             ),
         )
-        write_whole(folder / INSTRUCTION_NAME, f"{instruction}\n".encode())
+        write_atomically(folder / INSTRUCTION_NAME, f"{instruction}\n".encode())
         sample = service.draws.entities(
             count=options.each * len(sub_types),
             random_seed=options.random_seed,
@@ -128,7 +128,7 @@ def _propose(
     except RefusedError as error:
         output.note(f"no instruction is proposed: {error}")
         return
-    write_whole(folder / PROPOSED_NAME, f"{proposal}\n".encode())
+    write_atomically(folder / PROPOSED_NAME, f"{proposal}\n".encode())
     output.note(
         f"{folder / PROPOSED_NAME} is a proposal; --instruction FILE begins a round with it"
     )

@@ -36,11 +36,11 @@ from queries.llm import ChatModel
 from queries.rank.measure import (
     RankingReport,
     candidates_of,
-    measure_kept_out,
+    measure_held_out,
     measure_ranking,
 )
 from queries.rank.prompted import PromptedRanker
-from queries.rank.steps import RELATIONS_KEPT, EntityRelations, RelationRetriever
+from queries.rank.steps import RELATIONS_AN_ENTITY, EntityRelations, RelationRetriever
 from queries.rank.training import Example, train_ranker
 
 _STEP = 1024
@@ -161,7 +161,7 @@ def _measure_held_out(
     valid, trained = _read([options.file, train_file], options.label_files, output)
     with open_encoder(settings_of(options)) as encoder:
         _embed([*trained, *valid], encoder, output)
-        report = measure_kept_out(
+        report = measure_held_out(
             trained,
             valid,
             encoder,
@@ -243,7 +243,7 @@ def relations(options: RelationsOptions, output: Output, /) -> int:
             view=options.request.view,
             entity_ids=options.request.entity_ids,
         )
-    most = limits.relations_per_entity or RELATIONS_KEPT
+    most = limits.relations_per_entity or RELATIONS_AN_ENTITY
     output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in entities]})
     output.line(f"ranked by {ranker.name}")
     if not entities:

@@ -45,7 +45,7 @@ def preset_of(request: RetrieveRequest, /) -> str:
         InputError: The preset that is named ranks no relations, and how to rank them is.
     """
     preset = request.preset
-    given = step_limits(request).given()
+    given = step_limits(request).explicit()
     if request.ranker is not None:
         given["ranker"] = request.ranker
     if not given or preset.lower().startswith(PRESET):

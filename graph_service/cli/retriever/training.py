@@ -71,7 +71,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
                 folder=folder,
                 options=GraphTrainingOptions(
                     walks=options.walks,
-                    kept_aside=options.kept_aside,
+                    held_out=options.kept_aside,
                     random_seed=options.random_seed,
                 ),
                 paraphrased=paraphrased,

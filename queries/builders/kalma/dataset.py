@@ -47,8 +47,8 @@ def build(
     drafts = stages.run(Stage(openings, Draft, evolver.open), pools)
     for name in between:
         drafts = stages.run(Stage(name, Draft, evolver.extend), drafts)
-    questions = stages.run(Stage(general, Questioned, evolver.ask_general), drafts)
-    questions = stages.run(Stage(specific, Questioned, evolver.ask_specific), questions)
+    questions = stages.run(Stage(general, Questioned, evolver.add_general), drafts)
+    questions = stages.run(Stage(specific, Questioned, evolver.add_specific), questions)
     return stages.run(Stage(cited, Questioned, cite), questions)
 
 

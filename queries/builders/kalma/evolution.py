@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from queries.builders.asking import (
-    ask_for,
     load_builder_prompt,
     read_numbers,
     read_question,
     read_sentence,
+    request_value,
 )
 from queries.builders.kalma.pairs import Pool
 from queries.builders.kalma.perplexity import Perplexity
@@ -109,7 +109,7 @@ class Evolver:
             return sentence
 
         messages = load_builder_prompt("kalma-open").render(fact=fact_line(pool.pair))
-        opening = ask_for(self.model, messages, read, generation=self.generation)
+        opening = request_value(self.model, messages, read, generation=self.generation)
         return Draft(pool.id, pool, (CitedSentence(opening, (pool.pair.statement_id,)),))
 
     def _annotated(self, pool: Pool) -> CitedSentence:
@@ -126,7 +126,7 @@ class Evolver:
         messages = load_builder_prompt("kalma-annotate").render(
             sentence=pool.sentence, facts=numbered_facts(pool.triples)
         )
-        numbers = ask_for(self.model, messages, read, generation=self.generation)
+        numbers = request_value(self.model, messages, read, generation=self.generation)
         ids = tuple(pool.triples[fact - 1].statement_id for fact in sorted(numbers))
         return CitedSentence(pool.sentence.rstrip(".").rstrip(), ids)
 
@@ -152,7 +152,7 @@ class Evolver:
         messages = load_builder_prompt("kalma-extend").render(
             paragraph=draft.text, fact=fact_line(fact)
         )
-        continuation = ask_for(self.model, messages, read, generation=self.generation)
+        continuation = request_value(self.model, messages, read, generation=self.generation)
         ordered = sorted(candidates, key=lambda item: (-round(item.score, 9), item.statement_id))
         return replace(
             draft,
@@ -185,11 +185,11 @@ class Evolver:
             )
         ]
 
-    def ask_general(self, draft: Draft) -> Questioned:
+    def add_general(self, draft: Draft) -> Questioned:
         """Returns the paragraph with a short question that it answers."""
         return Questioned(draft.id, draft, self._question("kalma-general", draft))
 
-    def ask_specific(self, questioned: Questioned) -> Questioned:
+    def add_specific(self, questioned: Questioned) -> Questioned:
         """Returns the paragraph with a question for its facts, beside the short one."""
         question = self._question("kalma-specific", questioned.draft, other=questioned.general)
         return replace(questioned, specific=question)
@@ -208,7 +208,7 @@ class Evolver:
             return question
 
         messages = load_builder_prompt(prompt).render(paragraph=draft.text)
-        return ask_for(self.model, messages, read, generation=self.generation)
+        return request_value(self.model, messages, read, generation=self.generation)
 
 
 def cite(questioned: Questioned, /) -> Questioned:

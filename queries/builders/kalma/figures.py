@@ -19,7 +19,7 @@ PAPER_MINIMUM = 6.8
 """Mean of BioKaLMA's minimum sets (KaLMA, section 2.3); its files do not have the sets."""
 
 
-def describe(folder: Path, /, *, beside: Sequence[Path] = ()) -> Description:
+def describe(folder: Path, /, *, published: Sequence[Path] = ()) -> Description:
     """Returns the figures of a data set, and those of BioKaLMA's files that are given.
 
     Raises:
@@ -31,9 +31,9 @@ def describe(folder: Path, /, *, beside: Sequence[Path] = ()) -> Description:
         Column(name, _own(read_question_file(folder / name), known))
         for name in (GENERAL_NAME, SPECIFIC_NAME)
     ]
-    columns += [Column(path.name, _published(read_biokalma(path))) for path in beside]
+    columns += [Column(path.name, _published(read_biokalma(path))) for path in published]
     notes = ["names in full: share of an entry's entities whose label stands in the question"]
-    if beside:
+    if published:
         notes.append(
             f"BioKaLMA's files have no minimum sets; its paper says {PAPER_MINIMUM} facts on average"
         )

@@ -124,7 +124,7 @@ def make_pool(
         for triple in material.statements_of(entity.id):
             if triple.statement_id == stated.statement_id:
                 continue
-            is_inverse = triple.relation.id == stated.relation.id and _ends(triple) == (
+            is_inverse = triple.relation.id == stated.relation.id and _endpoints(triple) == (
                 value.id,
                 head.id,
             )
@@ -136,7 +136,7 @@ def make_pool(
     return Pool(pair.id, head, value, stated, ordered, passed_over, pair.sentence)
 
 
-def _ends(triple: Triple) -> tuple[str, str]:
+def _endpoints(triple: Triple) -> tuple[str, str]:
     return triple.head.id, triple.value.id if isinstance(triple.value, EntityValue) else ""
 
 

@@ -212,7 +212,7 @@ def _figures(
     }  # fmt: skip
     return {
         "entities": len(
-            {one.offer.entity.id for one in questions} | {one.offer.entity.id for one in talked}
+            {each.offer.entity.id for each in questions} | {each.offer.entity.id for each in talked}
         ),
         "questions": len(questions),
         "words of a question": mean_words([question.question for question in questions]),

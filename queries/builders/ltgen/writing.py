@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from queries.builders.asking import (
     UNREADABLE,
-    ask_for,
     load_builder_prompt,
     read_numbers,
     read_question,
+    request_value,
 )
 from queries.builders.ltgen.offers import Offer, other_end
 from queries.builders.material import names_any, numbered_facts
@@ -91,7 +91,7 @@ class Writer:
             relation=offer.asked,
             facts=numbered_facts(offer.triples),
         )
-        question, numbers = ask_for(self.model, messages, read, generation=self.generation)
+        question, numbers = request_value(self.model, messages, read, generation=self.generation)
         return WrittenQuestion(offer.id, offer, question, numbers)
 
     def conversation(self, offer: Offer) -> WrittenConversation:
@@ -112,7 +112,7 @@ class Writer:
             turns=str(self.turns),
             facts=numbered_facts(offer.triples),
         )
-        turns = ask_for(self.model, messages, read, generation=self.generation)
+        turns = request_value(self.model, messages, read, generation=self.generation)
         return WrittenConversation(offer.id, offer, turns)
 
 

@@ -33,7 +33,7 @@ from queries.builders.okgqa.writing import (
 from queries.builders.stages import Stage, Stages, read_stage
 from queries.datasets.case import Case
 from queries.datasets.cases import read_question_file
-from queries.line_file import write_lines, write_whole
+from queries.line_file import write_atomically, write_lines
 
 QUESTIONS_NAME, COVERAGE_NAME = "questions.jsonl", "coverage.json"
 LINKED_STAGE = "3-linked"
@@ -87,7 +87,7 @@ def build(seeds: Sequence[Seed], writer: Writer, stages: Stages, /) -> tuple[Rat
     offered = stages.run(Stage("1-offered", Offered, writer.offer), seeds)
     written = stages.run(Stage("2-written", WrittenQuestion, writer.write), offered)
     linked = stages.run(Stage(LINKED_STAGE, LinkedQuestion, writer.link), written)
-    natural = stages.run(Stage("4-kept", LinkedQuestion, writer.keep), linked)
+    natural = stages.run(Stage("4-kept", LinkedQuestion, writer.require_entities), linked)
     return stages.run(Stage("5-rated", RatedQuestion, writer.rate), natural)
 
 
@@ -129,7 +129,9 @@ def write_round(folder: Path, made: Sequence[RatedQuestion], writer: Writer, /) 
         "most_used": len(used),
         "around": len(around.intersection(used)),
     }
-    write_whole(folder / COVERAGE_NAME, orjson.dumps(coverage, option=orjson.OPT_INDENT_2) + b"\n")
+    write_atomically(
+        folder / COVERAGE_NAME, orjson.dumps(coverage, option=orjson.OPT_INDENT_2) + b"\n"
+    )
 
 
 def check(folder: Path, /) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from queries.builders.asking import ask_for, load_builder_prompt
+from queries.builders.asking import load_builder_prompt, request_value
 from queries.builders.okgqa.writing import HIGH, LOW, QUALITIES
 from queries.builders.stages import RefusedError
 from queries.datasets.records import Record, read_records
@@ -208,7 +208,7 @@ def propose(
     messages = load_builder_prompt("okgqa-tune").render(
         low=str(LOW), high=str(HIGH), instruction=instruction, ratings="\n".join(lines)
     )
-    return ask_for(model, messages, read, generation=generation)
+    return request_value(model, messages, read, generation=generation)
 
 
 def rating_line(id_: str, question: str, ratings: Mapping[str, int], /) -> dict[str, Any]:

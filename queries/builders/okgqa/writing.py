@@ -10,7 +10,7 @@ from typing import Any
 
 from graph_service.model.result import EntityRef, Triple
 from graph_service.model.values import EntityValue
-from queries.builders.asking import UNREADABLE, ask_for, load_builder_prompt, read_question
+from queries.builders.asking import UNREADABLE, load_builder_prompt, read_question, request_value
 from queries.builders.draws import in_draw_order
 from queries.builders.material import GraphMaterial, numbered_facts
 from queries.builders.okgqa.templates import SubType
@@ -146,7 +146,7 @@ class Writer:
         def read(text: str) -> WrittenQuestion:
             return _read_written(text, offered)
 
-        return ask_for(self.model, messages, read, generation=self.generation)
+        return request_value(self.model, messages, read, generation=self.generation)
 
     def link(self, written: WrittenQuestion) -> LinkedQuestion:
         """Returns the question with the entities that the graph has by its names."""
@@ -181,7 +181,7 @@ class Writer:
             used | {neighbour.triple.relation.id for neighbour in page.neighbours},
         )
 
-    def keep(self, linked: LinkedQuestion) -> LinkedQuestion:
+    def require_entities(self, linked: LinkedQuestion) -> LinkedQuestion:
         """Returns a question all of whose entities the graph has."""
         missing = [name for name, id_ in linked.entities.items() if not id_]
         if missing:
@@ -216,7 +216,7 @@ class Writer:
                 entities=", ".join(named),
                 question=linked.written.question,
             )
-            ratings[quality] = ask_for(self.model, messages, read, generation=self.generation)
+            ratings[quality] = request_value(self.model, messages, read, generation=self.generation)
         return RatedQuestion(linked.id, linked, ratings)
 
 

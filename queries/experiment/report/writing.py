@@ -19,7 +19,7 @@ from queries.experiment.report.tables import (
     parts_csv,
     views_csv,
 )
-from queries.line_file import write_whole
+from queries.line_file import write_atomically
 
 REPORT_NAME = "report.md"
 
@@ -53,7 +53,7 @@ def write_report(
         "tables.tex": latex_tables(analysis),
     }
     for name, text in texts.items():
-        write_whole(folder / name, text.encode())
+        write_atomically(folder / name, text.encode())
     pictures = [
         f"{FIGURES_NAME}/{figure.name}.{end}"
         for figure in written_figures
