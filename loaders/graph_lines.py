@@ -49,13 +49,18 @@ def read_graph_lines(
         parsed = Parsed()
         if block.problem:
             parsed.rejects.append(Reject(source.name, block.line, block.offset, block.problem))
+            parsed.counts.rejected += block.lost_lines
         offset, line = block.offset, block.line
         for data in block.data.removesuffix(b"\n").split(b"\n") if block.data else ():
             if data.strip():
                 try:
+                    before = sum(counts.values())
                     ended = _take(data, parsed, counts, options.term_languages) or ended
+                    parsed.counts.read += sum(counts.values()) - before
+                    parsed.counts.passed_over += sum(counts.values()) == before
                 except (InputError, ValueError, TypeError, KeyError, AttributeError) as error:
                     ended = ended or isinstance(error, _OtherCountError)
+                    parsed.counts.rejected += 1
                     reason = error.message if isinstance(error, InputError) else _words(error)
                     parsed.rejects.append(
                         Reject(source.name, line, offset, reason, excerpt(data.strip()))

@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.encoded import EncodedStatements, StatementRow
+from loaders.records import RecordCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Parsed:
         rows: The statements instead, from a reader that was asked for rows.
         encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
+        counts: How many records of the source this piece is.
         lines, entity_lines: The lines of the statements (or rows) and of the entities, as far as
             ``mark`` said; the rest have none.
         truthy: Truthy statements, apart from the others, from a reader that was asked for that.
@@ -104,6 +106,7 @@ class Parsed:
     rows: list[StatementRow] = field(default_factory=list)
     encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
+    counts: RecordCounts = field(default_factory=RecordCounts)
     lines: array[int] = field(default_factory=lambda: array("q"))
     entity_lines: array[int] = field(default_factory=lambda: array("q"))
 
@@ -115,6 +118,12 @@ class Parsed:
         came = len(self.entities) - len(self.entity_lines)
         if came > 0:
             self.entity_lines.extend((line,) * came)
+
+    def count_skipped(self) -> None:
+        """Counts the triples that were skipped as passed over; a mapper's reader counts all."""
+        passed_over = min(self.skipped.total(), self.counts.read)
+        self.counts.passed_over += passed_over
+        self.counts.read -= passed_over
 
     @property
     def records(self) -> set[str]:
@@ -142,6 +151,7 @@ class Parsed:
         if other.kept:
             self.kept.update(other.kept)
         self.forms |= other.forms
+        self.counts.add(other.counts)
         self.truthy.extend(other.truthy)
         self.statement_nodes |= other.statement_nodes
 

@@ -28,6 +28,8 @@ from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.progress import Progress
 from loaders.rdf.mapping import NODE_REASON
+from loaders.readers import record_counter
+from loaders.records import RecordCounter
 from loaders.rejects import conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
@@ -188,6 +190,8 @@ class _Load(Run[GraphTally, SourceFile]):
         if self.rejects.lost:
             self.tally.skipped[LOST_REJECTS_REASON] = self.tally.rejected
         self._names_only = False
+        self._counter: RecordCounter | None = None
+        self._is_damaged = False
         self._pending = PendingBatch(options.batch_size)
 
     def __exit__(
@@ -236,6 +240,9 @@ class _Load(Run[GraphTally, SourceFile]):
                     return self._report("stopped")
             if index >= self.resumed_file:
                 self.end_file(index)
+                self.reject(
+                    self.tally.end_file(file.path, self._counter, is_damaged=self._is_damaged)
+                )
         if self._add_held():
             return self._report("stopped")
         if not (self.tally.statements or self.tally.entities):
@@ -297,6 +304,7 @@ class _Load(Run[GraphTally, SourceFile]):
         start = self.start_in(index)
         # Read once more for what was held back, all else of it is written.
         again = index < self.resumed_file
+        self._counter = None
         if not again:
             self.file_index = index
         if file.endpoint:
@@ -322,6 +330,9 @@ class _Load(Run[GraphTally, SourceFile]):
             if self._held is None and begins_full(format_, source):
                 self._hold_truthy()
             self._repeats = Repeats() if source.compression else None
+            counter = record_counter(format_)
+            if counter is not None:
+                source.watch(counter.feed)
             with closing(self._pieces(source, format_, file, start, again=again)) as pieces:
                 try:
                     for parsed in pieces:
@@ -342,6 +353,8 @@ class _Load(Run[GraphTally, SourceFile]):
                         raise
                     if not again:
                         self._add(Parsed(rejects=[Reject(source.name, 1, 0, str(error))]))
+                    return False
+                self._counter, self._is_damaged = counter, source.is_damaged
         # Where all of what was read is written already, nothing above says so.
         return self._held is not None and self.is_stopped
 
@@ -480,6 +493,8 @@ class _Load(Run[GraphTally, SourceFile]):
             filters=filters.to_json(),
             filter_lines=filters.lines(),
             wikidata_forms=sorted(self._forms | tally.forms),
+            records=tally.records,
+            source_records=tally.source_records,
             unrecognised=tuple(tally.unrecognised),
             adds_to=None if self._base is None else self._base.edition,
             refreshes=None if self._earlier is None else self._earlier.info.edition,

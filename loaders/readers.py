@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from loaders import graph_lines
@@ -12,6 +12,7 @@ from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
 from loaders.rdf.rdf_xml import read_rdf_xml
 from loaders.rdf.turtle_reader import read_trig, read_turtle
+from loaders.records import JsonLineCounter, RdfLineCounter, RecordCounter
 from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
 from loaders.tables import kgtk, names
@@ -23,6 +24,21 @@ DOCUMENT_FORMATS = frozenset(
     (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.MEDIAWIKI_XML)
 )
 """Formats that hold an entity with all its statements in one place."""
+
+
+_COUNTERS: dict[Format, Callable[[], RecordCounter]] = {
+    Format.NTRIPLES: RdfLineCounter,
+    Format.NQUADS: RdfLineCounter,
+    Format.WIKIBASE_JSON_LINES: JsonLineCounter,
+    Format.GRAPH_LINES: JsonLineCounter,
+}
+"""What counts the records of formats of lines, apart from their readers."""
+
+
+def record_counter(format_: Format, /) -> RecordCounter | None:
+    """Returns what counts a source's records by its bytes; None where its reader alone can."""
+    counter = _COUNTERS.get(format_)
+    return None if counter is None else counter()
 
 
 class BlockReader(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graph_service.model.serialise import to_plain
+from loaders.records import RecordCounts
 
 if TYPE_CHECKING:
     from graph_service.model.graph_info import GraphInfo
@@ -97,6 +98,9 @@ class LoadReport(RunReport):
         wikidata_forms: ``full`` and ``truthy``, if Wikidata's statements are in the graph so.
         adds_to: The edition that the load added to; None where the graph holds this load alone.
         refreshes: The edition that the load refreshed.
+        records: Of the source: how many were read, rejected and passed over; empty where its
+            format has no count.
+        source_records: How many the source holds, counted apart.
         unrecognised: The first of the files that were passed over, since they are in no known
             format.
     """
@@ -114,6 +118,8 @@ class LoadReport(RunReport):
     kept: Mapping[str, int] = field(default_factory=dict)
     adds_to: str | None = None
     refreshes: str | None = None
+    records: RecordCounts = field(default_factory=RecordCounts)
+    source_records: int = 0
     unrecognised: Sequence[str] = ()
 
     @property
@@ -149,6 +155,12 @@ class LoadReport(RunReport):
             f"read: {self.read_statements:,} statements, {self.read_entities:,} entity records "
             f"in {self.seconds:.1f} s"
         )
+        if self.records.total or self.source_records:
+            of = self.records
+            lines.append(
+                f"records: {self.source_records:,} in the source: {of.read:,} read, "
+                f"{of.rejected:,} rejected, {of.passed_over:,} passed over"
+            )
         if self.counts is not None:
             stored = self.counts
             lines.append(

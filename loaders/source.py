@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -101,6 +101,7 @@ class ByteSource:
         )
         self._produced = 0
         self._damage: DamagedSourceError | None = None
+        self._watch: Callable[[bytes], None] | None = None
         self.head = self._read_head()
         self._pending = self.head
 
@@ -116,8 +117,7 @@ class ByteSource:
         while size < target:
             try:
                 data = self._take(min(target - size, HEAD_BYTES))
-            except DamagedSourceError as error:
-                self._damage = error
+            except DamagedSourceError:
                 break
             if not data:
                 break
@@ -129,7 +129,21 @@ class ByteSource:
                 target = size + HEAD_BYTES
         return b"".join(pieces)
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the bytes ended in an error."""
+        return self._damage is not None
+
     def _take(self, size: int) -> bytes:
+        if self._damage is not None:
+            raise self._damage
+        try:
+            return self._unpack(size)
+        except DamagedSourceError as error:
+            self._damage = error
+            raise
+
+    def _unpack(self, size: int) -> bytes:
         try:
             # read1 hands out all that could be decompressed before it complains of damage.
             data = self._stream.read1(size)
@@ -161,10 +175,15 @@ class ByteSource:
         """
         if self._pending:
             data, self._pending = self._pending[:size], self._pending[size:]
-            return data
-        if self._damage is not None:
-            raise self._damage
-        return self._take(size)
+        else:
+            data = self._take(size)
+        if self._watch is not None:
+            self._watch(data)
+        return data
+
+    def watch(self, feed: Callable[[bytes], None], /) -> None:
+        """Calls a function with all bytes that are read, or skipped, from now on."""
+        self._watch = feed
 
     def read_all(self, *, what: str, instead: str) -> tuple[bytes, str]:
         """Returns all bytes from here to the end, for a format that can't be read in blocks.
@@ -255,12 +274,14 @@ class LineBlock:
             ``problem`` says what was wrong here instead.
         offset: Bytes before the block.
         line: Number of its first line, from 1.
+        lost_lines: How many lines, 0 or 1, the problem costs.
     """
 
     data: bytes
     offset: int
     line: int
     problem: str = ""
+    lost_lines: int = 0
 
 
 def line_blocks(
@@ -295,7 +316,11 @@ def line_blocks(
                 end = data.find(b"\n") + 1
                 size = tail_bytes + end
                 yield LineBlock(
-                    b"", offset, line, f"a line of {size} bytes; at most {limit} are read"
+                    b"",
+                    offset,
+                    line,
+                    f"a line of {size} bytes; at most {limit} are read",
+                    lost_lines=1,
                 )
                 offset, line = offset + size, line + 1
                 data, cut = data[end:], cut - end
@@ -308,11 +333,16 @@ def line_blocks(
             if cut < len(data):
                 tail, tail_bytes = [data[cut:]], len(data) - cut
     except DamagedSourceError as error:
-        yield LineBlock(b"", offset, line, error.message)
+        lost = too_long or bool(b"".join(tail).strip())
+        yield LineBlock(b"", offset, line, error.message, lost_lines=int(lost))
         return
     if too_long:
         yield LineBlock(
-            b"", offset, line, f"a line of {tail_bytes} bytes; at most {limit} are read"
+            b"",
+            offset,
+            line,
+            f"a line of {tail_bytes} bytes; at most {limit} are read",
+            lost_lines=1,
         )
     elif tail:
         yield LineBlock(b"".join(tail), offset, line)

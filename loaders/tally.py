@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loaders.items import Parsed, Reject
+from loaders.records import UNACCOUNTED_REASON, RecordCounter, RecordCounts
 from loaders.report import SHOWN_FILES, SHOWN_REJECTS
 
 
@@ -58,6 +59,8 @@ class GraphTally(Tally):
         incomplete: What an endpoint gave in part only, by the reason.
         forms: The forms in which Wikidata's statements came.
         repeated: Statements that a packed source gave again.
+        records: Of the files that were read to their end; ``file_records`` of the next one.
+        source_records: Those that these files hold, by another count than their readers'.
         unrecognised: Paths of files of a folder that are in no known format, the first of all.
     """
 
@@ -67,6 +70,9 @@ class GraphTally(Tally):
     incomplete: Counter[str] = field(default_factory=Counter)
     forms: set[str] = field(default_factory=set)
     repeated: int = 0
+    records: RecordCounts = field(default_factory=RecordCounts)
+    file_records: RecordCounts = field(default_factory=RecordCounts)
+    source_records: int = 0
     unrecognised: list[str] = field(default_factory=list)
 
     def read(self) -> Mapping[str, int]:
@@ -86,3 +92,36 @@ class GraphTally(Tally):
         self.skipped.update(parsed.skipped)
         self.kept.update(parsed.kept)
         self.incomplete.update(parsed.incomplete)
+        self.file_records.add(parsed.counts)
+
+    def end_file(
+        self, path: str, counter: RecordCounter | None, /, *, is_damaged: bool
+    ) -> list[Reject]:
+        """Compares what a file's reader counted with what the file holds.
+
+        Args:
+            path: The file, for rejects.
+            counter: Was fed all of its bytes; None where its reader alone can count.
+            is_damaged: Whether its bytes ended in an error, which is a reject of its own.
+
+        Returns:
+            What is wrong: records that nothing became of, an array without an end.
+        """
+        counts, self.file_records = self.file_records, RecordCounts()
+        self.records.add(counts)
+        if counter is None:
+            self.source_records += counts.total
+            return []
+        count = counter.count
+        self.source_records += count
+        rejects: list[Reject] = []
+        if counter.problem and not is_damaged:
+            rejects.append(Reject(path, 0, 0, counter.problem))
+        if count != counts.total:
+            self.incomplete[UNACCOUNTED_REASON] += abs(count - counts.total)
+            reason = (
+                f"the file has {count:,} records, and {counts.total:,} were read, rejected or "
+                "passed over; this is a fault of graph-service, please report it"
+            )
+            rejects.append(Reject(path, 0, 0, reason))
+        return rejects

@@ -38,19 +38,24 @@ def read_rdf_xml(
         done = int(start.get("triples", 0))
         if problem:
             parsed.rejects.append(Reject(source.name, at_line, 0, problem))
+            parsed.counts.rejected += 1
         mapper.begin(parsed, check_text=True)
         for count, text in enumerate(triples, start=1):
             reason = _add(text, mapper, parsed)
+            parsed.counts.read += not reason
             if reason:
+                parsed.counts.rejected += 1
                 parsed.rejects.append(Reject(source.name, 0, 0, reason, excerpt(text)))
             if count % CHUNK_TRIPLES == 0:
                 mapper.end()
+                parsed.count_skipped()
                 parsed.position = {"triples": count}
                 if count > done:
                     yield parsed
                 parsed = Parsed(terms_only=True)
                 mapper.begin(parsed, check_text=True)
         mapper.end()
+        parsed.count_skipped()
         parsed.position = {"triples": len(triples), "last": True}
         if not start.get("last"):
             yield parsed

@@ -24,6 +24,7 @@ from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
 from loaders.rdf.terms import LANGUAGE_TAG_REASON, lenient_quads
 from loaders.rdf.wikidata import StatementNodes
+from loaders.records import count_rdf_lines
 from loaders.source import ByteSource, LineBlock, line_blocks
 
 _SCOPE_BYTES = 1 << 16
@@ -98,6 +99,7 @@ class TripleReader:
         parsed = Parsed(terms_only=True)
         if block.problem:
             parsed.rejects.append(Reject(self.name, block.line, block.offset, block.problem))
+            parsed.counts.rejected += block.lost_lines
             end_line = block.line
         else:
             mapper.begin(parsed, check_text=_NUL.search(block.data) is not None)
@@ -105,6 +107,7 @@ class TripleReader:
             format_ = ox.RdfFormat.N_QUADS if self.quads else ox.RdfFormat.N_TRIPLES
             _read_block(block, mapper, parsed, self.name, format_)
             mapper.end()
+            parsed.count_skipped()
             end_line = block.line + block.data.count(b"\n")
         parsed.position = {"offset": block.offset + len(block.data), "line": end_line}
         parsed.line = end_line
@@ -170,19 +173,26 @@ def _read_block(
     except SyntaxError:
         pass
     else:
-        if not mapper.check_text:
+        # Where the parser finds another number of triples than there are lines, each is looked at.
+        if not mapper.check_text and len(quads) == count_rdf_lines(block.data):
             for quad in quads:
                 mapper.add(quad)
+            parsed.counts.read += len(quads)
             return
     offset, line = block.offset, block.line
     for text in block.data.split(b"\n"):
-        if offset == 0:
-            text = without_mark(text)
-        if text.strip():
-            problem = _read_line(text, mapper, parsed, format_)
-            if problem:
-                parsed.rejects.append(Reject(name, line, offset, problem, excerpt(text.strip())))
-        offset += len(text) + 1
+        # CR ends a line too, and is no line's end to whoever counts lines.
+        for part in text.split(b"\r"):
+            size = len(part) + 1
+            if offset == 0:
+                part = without_mark(part)
+            if part.strip():
+                problem = _read_line(part, mapper, parsed, format_)
+                if problem:
+                    parsed.counts.rejected += 1
+                    rejected = Reject(name, line, offset, problem, excerpt(part.strip()))
+                    parsed.rejects.append(rejected)
+            offset += size
         line += 1
 
 
@@ -198,6 +208,7 @@ def _read_line(text: bytes, mapper: Mapper, parsed: Parsed, format_: ox.RdfForma
         if problem:
             return problem
         parsed.kept[LANGUAGE_TAG_REASON] += odd_tag
+    parsed.counts.read += bool(triples)
     return ""
 
 

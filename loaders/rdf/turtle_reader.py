@@ -94,6 +94,7 @@ class _Document:
 
     def _end(self, *, last: bool) -> Parsed:
         self._mapper.end()
+        self._parsed.count_skipped()
         position: dict[str, Any] = {"triples": self._count}
         self._parsed.position = {**position, "last": True} if last else position
         self._parsed.line = self._pieces.line
@@ -228,11 +229,12 @@ class _Document:
         problem = self._mapper.add_checked(quad)
         if problem:
             self._reject(piece, problem, str(quad))
-        elif self._at_file and any(
-            isinstance(term, ox.NamedNode) and term.value.startswith(_FILE)
-            for term in (quad.subject, quad.predicate, quad.object)
-        ):
-            self._parsed.kept[RESOLVED_REASON] += 1
+        else:
+            self._parsed.counts.read += 1
+            self._parsed.kept[RESOLVED_REASON] += self._at_file and any(
+                isinstance(term, ox.NamedNode) and term.value.startswith(_FILE)
+                for term in (quad.subject, quad.predicate, quad.object)
+            )
         self._count += 1
         if self._count % CHUNK_TRIPLES == 0:
             yield self._end(last=False)
@@ -240,6 +242,7 @@ class _Document:
 
     def _reject(self, piece: Piece, reason: str, text: str | bytes | None = None) -> None:
         shown = piece.text.strip() if text is None else text
+        self._parsed.counts.rejected += 1
         self._parsed.rejects.append(
             Reject(self._name, piece.line, piece.offset, reason, excerpt(shown))
         )

@@ -160,6 +160,7 @@ def read_pages(
             reason = _left_out(page)
             if reason:
                 piece.skipped[reason] += 1
+                piece.counts.passed_over += 1
             elif page.size > source.limits.max_line_bytes:
                 problem_text = (
                     f"a page of {page.size} characters; at most {source.limits.max_line_bytes}"
@@ -167,6 +168,7 @@ def read_pages(
                 piece.rejects.append(
                     Reject(source.name, page.line, page.offset, f"{problem_text} are read")
                 )
+                piece.counts.rejected += 1
             else:
                 text = "".join(page.text).encode()
                 reader.read_piece(text, piece, page.line, page.offset, revision=page.id or None)

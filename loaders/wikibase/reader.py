@@ -44,6 +44,7 @@ class DocumentReader:
         offset, line = block.offset, block.line
         if block.problem:
             parsed.rejects.append(Reject(self.name, line, offset, block.problem))
+            parsed.counts.rejected += block.lost_lines
             parsed.position, parsed.line = {"offset": offset, "line": line}, line
             return [parsed]
         pieces, records = [parsed], set[str]()
@@ -60,6 +61,7 @@ class DocumentReader:
             if piece and piece not in (b"[", b"]"):
                 document = Parsed()
                 self.read_piece(piece, document, line, offset)
+                document.counts = document.counts.as_one_record()
                 document.mark(line)
                 new = document.records
                 if not new.isdisjoint(records):
@@ -95,8 +97,10 @@ class DocumentReader:
         def reject(reason: str, at_line: int = line, at_offset: int = offset) -> None:
             parsed.rejects.append(Reject(name, at_line, at_offset, reason, excerpt(piece)))
 
+        counts = parsed.counts
         if documents is not None and not documents.may_hold(piece):
             parsed.skipped[ENTITY_REASON] += 1
+            counts.passed_over += 1
             return
         suspect = _ESCAPED_TROUBLE.search(piece) is not None
         try:
@@ -107,23 +111,32 @@ class DocumentReader:
                     chosen = self._chosen(document)
                     if chosen is None:
                         parsed.skipped[ENTITY_REASON] += 1
+                        counts.passed_over += 1
                         continue
                     result = read_document(chosen, languages=self.languages, suspect_text=suspect)
                 except MalformedError as error:
                     reject(f"{document.get('id', 'document')}: {error}")
+                    counts.rejected += 1
                     continue
                 self._add(result, parsed)
+                has_content = bool(result.entities or result.rows)
+                counts.rejected += bool(result.problems) and not has_content
+                counts.passed_over += not (result.problems or has_content)
+                counts.read += has_content
                 for problem in result.problems:
                     reject(problem)
         except orjson.JSONDecodeError as error:
+            counts.rejected += 1
             if spans_lines:
                 at = _byte_offset(piece, error)
                 reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
             else:
                 reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
         except MalformedError as error:
+            counts.rejected += 1
             reject(str(error))
         except RecursionError:
+            counts.rejected += 1
             reject("JSON nested too deeply")
 
     def _add(self, result: EntityDocument, parsed: Parsed) -> None:
@@ -225,6 +238,7 @@ def read_all(
     )
     if problem:
         parsed.rejects.append(Reject(source.name, 1, 0, problem))
+        parsed.counts.rejected += 1
     else:
         text = data.removeprefix(b"\xef\xbb\xbf")
         document_blocks(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
