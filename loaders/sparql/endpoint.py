@@ -8,6 +8,7 @@ as a short one. It puts ``?`` behind an address that has one, so it is given the
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import urllib.parse
 import urllib.request
@@ -228,9 +229,37 @@ def partial_reason(headers: Mapping[str, str], /) -> str:
     return ""
 
 
+_JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_BAD_CHARACTER = re.compile(rb"\\(?:U([0-9A-Fa-f]{8})|(.))|[\x00-\x1f]", re.DOTALL)
+
+
+def _repaired(body: bytes) -> bytes:
+    r"""Returns JSON with the escapes put right that Virtuoso and others write into its strings.
+
+    >>> _repaired(rb'["\U0001F600 it\'s"]').decode()
+    '["😀 it\'s"]'
+    """
+    return _JSON_STRING.sub(lambda text: _BAD_CHARACTER.sub(_repaired_character, text[0]), body)
+
+
+def _repaired_character(match: re.Match[bytes]) -> bytes:
+    if match[1] is not None:
+        code = int(match[1], 16)
+        is_character = code <= 0x10FFFF and not 0xD800 <= code < 0xE000
+        # Left as it is, it is no JSON, and the answer is refused.
+        return orjson.dumps(chr(code))[1:-1] if is_character else match[0]
+    if match[2] is not None:
+        return b"'" if match[2] == b"'" else match[0]
+    return b"\\u%04x" % match[0][0]
+
+
 def _bindings(body: bytes) -> tuple[Mapping[str, Term], ...]:
     """Returns the bindings of SPARQL's JSON; raises ``ValueError`` for anything else."""
-    payload = orjson.loads(body)
+    body = body.removeprefix(b"\xef\xbb\xbf")
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        payload = orjson.loads(_repaired(body))
     try:
         bindings = payload["results"]["bindings"]
         if not isinstance(bindings, list):

@@ -20,6 +20,8 @@ FULL, TRUTHY = "full", "truthy"
 STATEMENTS = (FULL, TRUTHY)
 WALK = "around an entity, from an endpoint or with --around-entity"
 _ENDPOINT = "from an endpoint"
+PRESETS = {"qlever": {"wikidata": "https://qlever.dev/api/wikidata"}}
+"""Endpoints with the data of a source, by the name that ``--endpoint`` takes for their address."""
 _DECISIVE = (
     *("endpoint", "hops", "direction", "max_incoming", "max_statements", "drop_relations"),
     *("keep_relations", "statements", "entity_data"),
@@ -66,7 +68,10 @@ class EndpointOptions:
     """
 
     endpoint: str | None = option(
-        None, help="another SPARQL endpoint", metavar="URL", group=_ENDPOINT
+        None,
+        help="another SPARQL endpoint: its address, or qlever for the public one of Wikidata",
+        metavar="URL",
+        group=_ENDPOINT,
     )
     hops: int = option(1, help="steps around the entity", least=1, group=WALK)
     direction: str = option(
@@ -161,6 +166,30 @@ class EndpointOptions:
                 "entities' documents is given; leave one of the two out",
                 argument="entity_data",
             )
+
+    def address(self, source: str, default: str, /) -> str:
+        """Returns the address of the endpoint that a source such as ``wikidata:Q42`` is read from.
+
+        Raises:
+            InputError: The endpoint is a preset's name, and it does not hold this source.
+        """
+        if self.endpoint is None:
+            return default
+        preset = PRESETS.get(self.endpoint.lower())
+        if preset is None:
+            return self.endpoint
+        name = source.partition(":")[0]
+        if name not in preset:
+            raise InputError(
+                f"{self.endpoint} has no endpoint of {name} that is known here; expected an address",
+                argument="endpoint",
+            )
+        return preset[name]
+
+    @property
+    def is_preset(self) -> bool:
+        """Whether the endpoint is known to hold the source's own data."""
+        return self.endpoint is None or self.endpoint.lower() in PRESETS
 
     def manners(self) -> RequestPolicy:
         """Returns how hosts are asked."""

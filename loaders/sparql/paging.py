@@ -1,8 +1,7 @@
 """All triples of a pattern, page by page, and whether they really are all.
 
 Pages follow one order over all variables and overlap, so that a shift between two requests
-shows. Whatever took more than one page, or ended at a number of rows that looks like a cap, is
-compared with the endpoint's own count; where rows are missing the pages are asked for again,
+shows. Whatever took more than one page, is large, or ended at a round number of rows is compared with the endpoint's own count; where rows are missing the pages are asked for again,
 and rows of all attempts are put together (each is true) until the count is reached.
 """
 
@@ -16,7 +15,8 @@ from loaders.sparql.terms import Row
 
 OVERLAP_ROWS = 5
 ATTEMPTS = 3
-# Caps are round numbers (100, 1,000, 10,000): a page that ends at one may have been cut there.
+# A page of this many rows may have been cut, whatever the number; small caps are round ones.
+COUNTED_ROWS = 1_000
 CAP_STEP = 100
 
 
@@ -108,7 +108,11 @@ class Pager:
 
     def looks_capped(self, rows: int, max_rows: int | None, /) -> bool:
         """Returns whether an answer of so many rows may have been cut by the endpoint."""
-        return rows > 0 and (rows % CAP_STEP == 0 or (max_rows is not None and rows >= max_rows))
+        return rows > 0 and (
+            rows >= COUNTED_ROWS
+            or rows % CAP_STEP == 0
+            or (max_rows is not None and rows >= max_rows)
+        )
 
     def _read_pages(
         self,
@@ -138,7 +142,11 @@ class Pager:
                     "(--max-rows)"
                 )
             capped = self.looks_capped(len(rows), answer.max_rows)
-            if offset == 0 and len(rows) < limit and not capped:
+            if (
+                offset == 0
+                and len(rows) < limit
+                and (not capped or self.count(pattern, fresh=fresh) <= len(set(rows)))
+            ):
                 return True
             shifted = rows[: offset - start] != last[len(last) - (offset - start) :]
             if len(rows) <= offset - start or shifted or (len(rows) < limit and not capped):

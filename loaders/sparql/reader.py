@@ -98,7 +98,7 @@ def statements_of(settings: EndpointOptions, dialect: Dialect, /) -> str:
         return settings.statements
     # Another endpoint may hold other data than Wikidata's own API: it is not guessed.
     host = split_address(settings.endpoint or dialect.endpoint).hostname or ""
-    own = host.endswith(".wikidata.org")
+    own = settings.is_preset or host.endswith(".wikidata.org")
     return FULL if own or settings.entity_data is not None else TRUTHY
 
 
@@ -117,7 +117,8 @@ def _prepare(
         drop_relations=settings.drop_relations,
         keep_relations=settings.keep_relations,
     )
-    endpoint = Endpoint(settings.endpoint or dialect.endpoint, options=settings, stop=stop)
+    address = settings.address(source, dialect.endpoint)
+    endpoint = Endpoint(address, options=settings, stop=stop)
     state = (
         State.from_json(start)
         if start

@@ -105,7 +105,9 @@ def read_term(payload: Any, /) -> Term:
         return Term(str(kind), value)
     # Older engines say typed-literal.
     if kind in ("literal", "typed-literal"):
-        return Term(
-            "literal", value, str(payload.get("datatype", "")), str(payload.get("xml:lang", ""))
-        )
+        # Some write null for what is not there.
+        datatype, language = payload.get("datatype") or "", payload.get("xml:lang") or ""
+        if not (isinstance(datatype, str) and isinstance(language, str)):
+            raise ValueError(f"not a term: {str(payload)[:100]}")
+        return Term("literal", value, datatype, language)
     raise ValueError(f"a term of unknown kind {kind!r}")

@@ -287,12 +287,15 @@ class Walk:
         ]
         try:
             requested = frozenset(entities)
+            pattern = " UNION ".join(parts)
             answer = self._endpoint.select(
-                f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}",
+                f"SELECT ?s ?p ?o WHERE {{ {pattern} }}",
                 fits=lambda row: row.object.value in requested,
             )
             rows = answer.rows()
-            capped = self._pager.looks_capped(len(rows), answer.max_rows)
+            capped = self._pager.looks_capped(len(rows), answer.max_rows) and (
+                len(entities) == 1 or self._pager.count(pattern) > len(set(rows))
+            )
         except QueryFailedError as error:
             if len(entities) == 1:
                 pattern = self._dialect.incoming(entities[0])

@@ -31,8 +31,11 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.progress import Progress
 from loaders.report import LoadReport
+from loaders.sparql.dialects import dialect_of
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
-from loaders.sparql.options import EndpointOptions
+from loaders.sparql.options import FULL, EndpointOptions
+from loaders.sparql.reader import statements_of
+from loaders.sparql.terms import Term
 from loaders.sparql.walk import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON
 
 WD = "http://www.wikidata.org/entity/"
@@ -308,6 +311,9 @@ def hub_graph(rows: int) -> ox.Store:
         (10_000, 10_000, 20_000, False),
         (1_234, 100, 5_000, False),
         (1_234, 77, 5_000, True),
+        (1_500, 1_024, 5_000, False),
+        (2_345, 1_001, 5_000, False),
+        (1_500, None, 5_000, False),
         (1_234, None, 100, False),
         (1_200, None, 100, False),
     ],
@@ -344,6 +350,75 @@ def test_caps_in_the_union_of_incoming_statements(
     assert report.exit_code == 0
     assert report.graph is not None
     assert report.graph.counts.statements == nodes * 20
+
+
+def test_a_cap_that_is_not_round_is_seen_in_incoming_statements(tmp_store: Store) -> None:
+    """Each of three entities has 700 incoming statements; of a query's 2,100 rows 1,024 come."""
+    store = ox.Store()
+    for node in range(3):
+        store.add(ox.Quad(ox.NamedNode(WD + "Q1"), ox.NamedNode(WDT + "P1"),
+                          ox.NamedNode(f"{WD}Q{100 + node}")))  # fmt: skip
+        for one in range(699):
+            store.add(ox.Quad(ox.NamedNode(f"{WD}Q{10_000 + 1_000 * node + one}"),
+                              ox.NamedNode(WDT + "P2"), ox.NamedNode(f"{WD}Q{100 + node}")))  # fmt: skip
+    with serve_sparql(store) as server:
+        server.faults.append(Fault(times=None, cap=1_024, when="?p"))
+        report = run(tmp_store, server, max_incoming=2_000)
+    assert report.exit_code == 0, report.lines()
+    assert report.graph is not None
+    assert report.graph.counts.statements == 3 * 700
+
+
+def answer(value: str) -> bytes:
+    subject, predicate = (f'{{"type":"uri","value":"http://a/{name}"}}' for name in "sp")
+    row = f'{{"s":{subject},"p":{predicate},"o":{value}}}'
+    return f'{{"head":{{"vars":[]}},"results":{{"bindings":[{row}]}}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (r'{"type":"literal","value":"a \U0001F600 b"}', Term("literal", "a \U0001f600 b")),
+        (r'{"type":"literal","value":"it\'s"}', Term("literal", "it's")),
+        ('{"type":"literal","value":"a\tb\nc\rd\x01"}', Term("literal", "a\tb\nc\rd\x01")),
+        (
+            r'{"type":"literal","value":"\\U0001F600 \"\u00e9\U0000000A\U00000022"}',
+            Term("literal", '\\U0001F600 "\u00e9\n"'),
+        ),
+        (
+            '{"type":"literal","value":"1","xml:lang":null,"datatype":"http://a/d"}',
+            Term("literal", "1", "http://a/d"),
+        ),
+        ('{"type":"literal","value":"x","xml:lang":null,"datatype":null}', Term("literal", "x")),
+    ],
+)
+def test_json_that_is_nearly_json_is_read(server: SparqlServer, value: str, expected: Term) -> None:
+    query = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        server.faults.append(Fault(body=mark + answer(value)))
+        endpoint = Endpoint(server.url, options=EndpointOptions(interval_s=0))
+        [row] = endpoint.select(query).rows()
+        assert row.object == expected
+    assert len(server.queries()) == 2
+
+
+@pytest.mark.parametrize("text", [r"\x41", r"\UDEADBEEF", r"\U0000D800"])
+def test_escapes_that_mean_nothing_are_refused(server: SparqlServer, text: str) -> None:
+    body = answer(f'{{"type":"literal","value":"{text}"}}')
+    server.faults.append(Fault(body=body, times=None))
+    endpoint = Endpoint(server.url, options=EndpointOptions(interval_s=0, max_attempts=2))
+    with pytest.raises(QueryFailedError, match="no SPARQL JSON"):
+        endpoint.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o }")
+
+
+def test_a_preset_names_an_endpoint_of_a_source() -> None:
+    options = EndpointOptions(endpoint="QLever")
+    assert options.address("wikidata:Q42", "https://x") == "https://qlever.dev/api/wikidata"
+    with pytest.raises(InputError, match="dbpedia"):
+        options.address("dbpedia:Rome", "https://x")
+    assert EndpointOptions(endpoint="http://y").address("wikidata:Q42", "") == "http://y"
+    dialect, _ = dialect_of("wikidata:Q42", languages=(), drop_relations=None)
+    assert statements_of(options, dialect) == FULL
 
 
 def shifted(rows: list[Any]) -> list[Any]:
