@@ -11,6 +11,8 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
@@ -216,6 +218,18 @@ class ByteSource:
                 )
             count -= len(data)
 
+    def document_key(self) -> bytes:
+        """Returns 16 bytes that tell this document from others, wherever it lies.
+
+        A document that ``head`` holds all of is told by its bytes, of a packed one those unpacked.
+        A larger file is told by all its bytes as they lie on disk. What comes through a pipe can
+        be read once, so it is told by its head.
+        """
+        if len(self.head) < HEAD_BYTES or not self.total_bytes:
+            return blake2b(self.head, digest_size=16).digest()
+        status = Path(self.name).stat()
+        return _file_digest(self.name, status.st_size, status.st_mtime_ns)
+
     def close(self) -> None:
         """Closes the file; standard input stays open."""
         if self._raw is not None:
@@ -234,6 +248,15 @@ class ByteSource:
     ) -> None:
         """Closes the file."""
         self.close()
+
+
+@lru_cache(maxsize=16)
+def _file_digest(path: str, _size: int, _changed_ns: int) -> bytes:
+    digest = blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        while data := file.read(_BUFFER_BYTES):
+            digest.update(data)
+    return digest.digest()
 
 
 def open_source(path: str | Path, /, *, limits: SourceLimits | None = None) -> ByteSource:

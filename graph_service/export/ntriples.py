@@ -74,7 +74,7 @@ LOST_STATEMENT = "statements that say there is no value, or hold a value RDF has
 TAKEN_AS_NAME = "statements that are read as names or links of their entity"
 LOST_QUALIFIERS = "qualifiers"
 LOST_REFERENCES = "references"
-LOST_CONTEXT = "contexts of statements (N-Quads keep those that are IRIs)"
+LOST_CONTEXT = "contexts of statements (N-Quads keep them)"
 LOST_LANGUAGE = "names in languages whose tag RDF does not allow"
 LOST_KIND = "properties marked as such, outside Wikidata"
 LOST_DATATYPE = "data types of properties"
@@ -211,11 +211,13 @@ def _name(id_: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _context(context: str) -> str:
-    """Returns the fourth term, behind a space; empty for a context that is no IRI."""
-    try:
-        return f" {ox.NamedNode(context)}"
-    except ValueError:
-        return ""
+    """Returns the fourth term, behind a space; what is no IRI is written as entities' ids are."""
+    if not context.startswith(NAME_SCHEME):
+        try:
+            return f" {ox.NamedNode(context)}"
+        except ValueError:
+            pass
+    return f" {_name(context)}"
 
 
 def _term(value: Value, statement_id: str, of_property: bool) -> tuple[str, bool] | None:

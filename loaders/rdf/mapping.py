@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from typing import cast
 from urllib.parse import unquote
 
 import pyoxigraph as ox
@@ -27,6 +26,7 @@ from loaders.rdf.values import (
     WIKIDATA,
     XSD,
     entity_id,
+    entity_name,
     literal_value,
 )
 from loaders.rdf.wikidata import STATEMENT, StatementNodes, wikidata_value
@@ -164,7 +164,11 @@ class Mapper:
             self._parsed.skipped["triples about triples (RDF-star)"] += 1
             return
         graph = quad.graph_name
-        context = None if type(graph) is ox.DefaultGraph else cast(ox.NamedNode, graph).value
+        context: str | None = None
+        if type(graph) is ox.NamedNode:
+            context = entity_name(graph.value)
+        elif type(graph) is ox.BlankNode:
+            context = self._blank_id(graph.value)
         if self.wikidata and self._add_wikidata(subject, head, predicate, object_term, context):
             return
         if predicate in _SPECIAL and self._add_special(head, predicate, object_term):

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
@@ -27,7 +26,6 @@ from loaders.rdf.wikidata import StatementNodes
 from loaders.records import count_rdf_lines
 from loaders.source import ByteSource, LineBlock, line_blocks
 
-_SCOPE_BYTES = 1 << 16
 _PIECE_STATEMENTS = 500
 CHUNK_TRIPLES = 5_000
 """Triples of a block, where lines don't cut a source into blocks."""
@@ -35,11 +33,6 @@ _WIKIDATA = (b"wikiba.se/ontology", b"www.wikidata.org/prop/")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # RDF strings may hold NUL, written plainly or escaped; stores may not.
 _NUL = re.compile(rb"\x00|\\u0000|\\U00000000")
-
-
-def _scope(source: ByteSource) -> bytes:
-    """Returns what tells this document's blank nodes from another's, wherever it lies."""
-    return blake2b(source.head[:_SCOPE_BYTES], digest_size=16).digest()
 
 
 def holds_wikidata(data: bytes, /) -> bool:
@@ -120,7 +113,7 @@ def _triple_reader(
     return TripleReader(
         source.name,
         format_ == ox.RdfFormat.N_QUADS,
-        _scope(source),
+        source.document_key(),
         options.term_languages,
         options.label_language,
         options.redirects == "alias",

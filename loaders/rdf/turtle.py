@@ -54,6 +54,9 @@ _SPARQL_DIRECTIVE = re.compile(
 )
 _MAYBE_DIRECTIVE = re.compile(rb"(?:prefix|base)[\s<]", re.IGNORECASE)
 _DIRECTIVE = re.compile(rb"@(?:prefix|base)\b", re.IGNORECASE)
+_ANONYMOUS_GRAPH = re.compile(
+    rb"\A((?:graph(?:\s|#[^\n]*+\n)*+)?)\[(?:\s|#[^\n]*+\n)*+\](?:\s|#[^\n]*+\n)*+\{", re.IGNORECASE
+)
 _MAX_DEPTH = 50
 
 
@@ -288,6 +291,14 @@ def _joined(tokens: list[_Token]) -> bytes:
         token.text if token.text.startswith((b"@", b"^^")) or before == b"^^" else b" " + token.text
         for token, before in zip(tokens, (b"", *(token.text for token in tokens)), strict=False)
     ).strip()
+
+
+def graph_name(text: bytes, /) -> bytes:
+    """Returns the beginning of a graph, with a label where its name is a blank node without one.
+
+    The statements of a graph are parsed in pieces, and each would get a graph of its own.
+    """
+    return _ANONYMOUS_GRAPH.sub(lambda match: match[1] + _new_label() + b" {", text)
 
 
 def _new_label() -> bytes:

@@ -16,7 +16,7 @@ from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
 from loaders.rdf.reader import CHUNK_TRIPLES, holds_wikidata, mapper_of, node_pieces, reason_of
 from loaders.rdf.terms import LANGUAGE_TAG_REASON, lenient_quads
-from loaders.rdf.turtle import Kind, Piece, Pieces, parts
+from loaders.rdf.turtle import Kind, Piece, Pieces, graph_name, parts
 from loaders.source import STANDARD_INPUT, ByteSource
 
 RESOLVED_REASON = (
@@ -117,7 +117,7 @@ class _Document:
             if piece.kind is Kind.DIRECTIVE:
                 self._direct(piece)
             elif piece.kind is not Kind.TRIPLES:
-                self._graph = piece.text if piece.kind is Kind.GRAPH_BEGINS else b""
+                self._graph = graph_name(piece.text) if piece.kind is Kind.GRAPH_BEGINS else b""
         yield from self._parse_chunk()
         if self._pieces.damage:
             self._reject(

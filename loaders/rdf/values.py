@@ -24,6 +24,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
+from loaders.dates import is_possible, is_possible_zone
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -82,10 +83,16 @@ def entity_id(iri: str, /) -> str:
         local = iri.rpartition("/")[2]
         if WIKIDATA_ID.fullmatch(local) and iri.endswith("/entity/" + local):
             return local
-    if iri.startswith(NAME_SCHEME):
-        # What graph-service export makes of an id that is no IRI.
-        return unquote(iri[len(NAME_SCHEME) :])
-    return iri
+    return entity_name(iri)
+
+
+def entity_name(iri: str, /) -> str:
+    """Returns the id that ``graph-service export`` made an IRI of, since it is none; else the IRI.
+
+    >>> entity_name("urn:graph-service:_%3A0a"), entity_name("http://a/b")
+    ('_:0a', 'http://a/b')
+    """
+    return unquote(iri[len(NAME_SCHEME) :]) if iri.startswith(NAME_SCHEME) else iri
 
 
 def decimal_text(text: str, /) -> str | None:
@@ -126,7 +133,11 @@ def read_date(text: str, /, *, astronomical: bool = False) -> Time | None:
     year = -int(digits) if sign == "-" else int(digits)
     if astronomical and year <= 0:
         year -= 1
-    if year == 0:
+    # A day or month that is not known is Wikidata's; elsewhere a date ends before it.
+    unknown = "00" in (month, day) and not astronomical
+    if year == 0 or unknown:
+        return None
+    if not is_possible(year, int(month or 0), int(day or 0), clock or "00:00:00"):
         return None
     if month is None:
         precision = 9
@@ -140,6 +151,8 @@ def read_date(text: str, /, *, astronomical: bool = False) -> Time | None:
     if zone and zone != "Z":
         minutes = int(zone[1:3]) * 60 + int(zone[4:6])
         minutes = -minutes if zone[0] == "-" else minutes
+        if not is_possible_zone(minutes) or zone[4:] > "59":
+            return None
     return Time(
         f"{'-' if year < 0 else ''}{abs(year):04d}-{month or '00'}-{day or '00'}"
         f"T{clock or '00:00:00'}Z",

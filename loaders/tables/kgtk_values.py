@@ -17,6 +17,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
+from loaders.dates import is_possible
 from loaders.rdf.values import decimal_text
 
 _DECIMAL = re.compile(
@@ -103,7 +104,7 @@ def _read_quantity(match: re.Match[str]) -> Quantity:
     return Quantity(amount, match["unit"], bounds[0], bounds[1])
 
 
-def _read_date(cell: str) -> Time:
+def _read_date(cell: str) -> Time | StringValue:
     match = _DATE.fullmatch(cell)
     if not match:
         raise ValueError(f"expected ^date or ^date/precision, came {cell[:80]}")
@@ -114,6 +115,8 @@ def _read_date(cell: str) -> Time:
     if clock != "00:00:00":
         implied = 14
     sign = "-" if match["sign"] == "-" else ""
+    if not is_possible(int(sign + match["year"]), int(month), int(day), clock):
+        return StringValue(cell.removeprefix("^"))
     return Time(
         f"{sign}{int(match['year']):04d}-{month}-{day}T{clock}Z",
         int(match["precision"]) if match["precision"] else implied,

@@ -15,6 +15,7 @@ import orjson
 
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EARTH, GREGORIAN, encode_fields
+from loaders.dates import is_possible
 
 _TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)Z?")
 _PREFIXES = {"item": "Q", "property": "P", "lexeme": "L", "mediainfo": "M"}
@@ -152,6 +153,9 @@ def _read_quantity(value: Any, _datatype: str | None) -> Fields:
 def normalise_time(raw: str, /) -> str:
     """Returns a Wikibase time stamp without its plus sign and with a year of 4 or more digits.
 
+    Raises:
+        ValueError: It is no time stamp, or one of a day or an hour that cannot be.
+
     >>> normalise_time("+00000002013-01-01T00:00:00Z"), normalise_time("-0109-01-01T00:00:00Z")
     ('2013-01-01T00:00:00Z', '-0109-01-01T00:00:00Z')
     """
@@ -160,6 +164,8 @@ def normalise_time(raw: str, /) -> str:
     if not match:
         raise ValueError(raw)
     sign, year, month, day, clock = match.groups()
+    if not is_possible(int(sign + year), int(month), int(day), clock):
+        raise ValueError(raw)
     if len(year) != 4:
         year = year.lstrip("0").zfill(4)
     return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"
