@@ -23,6 +23,12 @@ from loaders.property_graph.options import Neo4jOptions
 from loaders.property_graph.protocol import PropertyGraph
 
 FORMAT = "neo4j"
+# What an id of Wikidata's may have before it: with it or without, it is one entity.
+_WIKIDATA_ADDRESSES = [
+    f"{scheme}://www.wikidata.org/{folder}/"
+    for scheme in ("http", "https")
+    for folder in ("entity", "wiki")
+]
 NO_ID = "nodes without a text or number as id"
 NO_TAIL = "relationships to nodes of labels that the mapping leaves out"
 NO_TAIL_ID = "relationships to nodes without a text or number as id"
@@ -120,14 +126,22 @@ class _Graph:
                 )
             repeated = self._rows(
                 f"MATCH (n:{label}) WHERE n.{id_} IS NOT NULL {self._not_before(index)}"
-                f"WITH n.{id_} AS id, count(*) AS number WHERE number > 1 "
-                "RETURN id, number ORDER BY number DESC, id LIMIT 1"
+                f"WITH n.{id_} AS raw, $iri + toStringOrNull(n.{id_}) AS text "
+                "WITH raw, reduce(id = text, address IN $addresses | replace(id, address, '')) "
+                "AS id WHERE id IS NOT NULL "
+                "WITH id, count(*) AS number, collect(DISTINCT raw) AS raws WHERE number > 1 "
+                "RETURN raws[..3], number ORDER BY number DESC, id LIMIT 1",
+                iri=node.iri,
+                addresses=_WIKIDATA_ADDRESSES,
             )
             if repeated:
+                ((raws, number),) = repeated
+                values = " or ".join(sorted(map(repr, raws)))
+                same = ", which are one id as text" if len(raws) > 1 else ""
                 raise mapping.error(
                     node.line,
                     f"{node.id!r} does not identify nodes of label {node.label!r}: "
-                    f"{repeated[0][1]} of them have {repeated[0][0]!r}",
+                    f"{number} of them have {values}{same}",
                     hint="Name a property that is unique.",
                 )
         for row in mapping.relationships:

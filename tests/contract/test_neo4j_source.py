@@ -283,6 +283,44 @@ def test_an_id_must_be_unique(
         loads(tmp_store, "films")
 
 
+@pytest.mark.parametrize("other", ["2", "http://www.wikidata.org/entity/2"])
+def test_an_id_must_be_unique_as_text(
+    loads: Callable[..., LoadReport],
+    run: Callable[..., list[list[object]]],
+    films: dict[str, str],
+    tmp_store: Store,
+    other: str,
+) -> None:
+    run("CREATE (:$($label) {key: $key})", label=films["PERSON"], key=other)
+    mapping = MAPPING.replace('base_iri = "http://films.example/"\n', "")
+    expected = f"2 of them have '{other}' or 2, which are one id as text"
+    with pytest.raises(InputError, match=expected):
+        loads(tmp_store, "films", mapping=mapping)
+    assert tmp_store.graphs() == []
+
+
+def test_years_that_the_driver_cannot_hold(
+    loads: Callable[..., LoadReport],
+    run: Callable[..., list[list[object]]],
+    films: dict[str, str],
+    tmp_store: Store,
+) -> None:
+    run(
+        "MATCH (n:$($label) {key: 1}) SET n.born = date('-0044-03-15'), "
+        "n.plays = [date('-0500-01-01'), datetime('+12022-01-01T00:00:00Z')]",
+        label=films["PERSON"],
+    )
+    report = loads(tmp_store, "films")
+    _, statements = content(tmp_store, "films")
+    values = {value for head, relation, value, _ in statements if head == KEANU}
+    assert {
+        Time("-0044-03-15T00:00:00Z", 11),
+        Time("-0500-01-01T00:00:00Z", 11),
+        Time("12022-01-01T00:00:00Z", 14),
+    } <= values
+    assert "properties without a form as a value (bytes)" not in report.skipped
+
+
 def test_texts_that_no_store_can_hold_are_rejected(
     loads: Callable[..., LoadReport],
     run: Callable[..., list[list[object]]],

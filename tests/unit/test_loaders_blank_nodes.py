@@ -65,10 +65,10 @@ def test_the_same_document_has_the_same_blank_nodes_wherever_it_lies(
         data = (LICENCE * (size // len(LICENCE)) + ADDRESS.format("Ada", "Paris")).encode()
         (tmp_path / "a.nt").write_bytes(data)
         (tmp_path / "other").mkdir(exist_ok=True)
-        (tmp_path / "other" / "b.ttl").write_bytes(data)
+        (tmp_path / "other" / "b.nt").write_bytes(data)
         (tmp_path / "c.nt.gz").write_bytes(gzip.compress(data))
         first = load(tmp_path / "a.nt", store=tmp_store, graph="a", replace=True)
-        for path in (tmp_path / "other" / "b.ttl", tmp_path / "c.nt.gz"):
+        for path in (tmp_path / "other" / "b.nt", tmp_path / "c.nt.gz"):
             second = load(path, store=tmp_store, graph="b", replace=True)
             assert first.graph is not None
             assert second.graph is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from decimal import Decimal
@@ -21,6 +22,8 @@ from graph_service.model.values import (
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WGS84 = (4326, 4979)
+_EPOCH = datetime.date(1970, 1, 1)
+_DAYS_OF_400_YEARS = 146_097
 _CLOCK = re.compile(r"T(\d\d:\d\d:\d\d)(?:\.0*)?")
 
 
@@ -65,7 +68,54 @@ def _value(value: object) -> Value | None:
             point = {"srid": value.srid, "coordinates": list(value)}
             return UnknownValue("point", orjson.dumps(point, option=orjson.OPT_SORT_KEYS).decode())
         case _:
+            return _beyond_the_driver(value)
+
+
+def _beyond_the_driver(value: object) -> Value | None:
+    """Returns a date or moment that the driver's classes can't hold: before year 1, after 9999.
+
+    The driver gives such a value as its raw data, by the tags of the Bolt protocol.
+    """
+    raw = getattr(value, "raw_data", None)
+    tag, fields = getattr(raw, "tag", None), getattr(raw, "fields", None)
+    match tag, fields:
+        case b"D", [int(days)]:
+            return _dated(days, 0, 0, None)
+        # UTC, with an offset or the name of a zone, whose offset that year nobody knows.
+        case b"I", [int(seconds), int(nanoseconds), int(offset)]:
+            return _dated(0, seconds + offset, nanoseconds, offset)
+        case b"i", [int(seconds), int(nanoseconds), str()]:
+            return _dated(0, seconds, nanoseconds, 0)
+        # By the clock of their zone.
+        case b"F", [int(seconds), int(nanoseconds), int(offset)]:
+            return _dated(0, seconds, nanoseconds, offset)
+        case (b"f", [int(seconds), int(nanoseconds), str()]) | (
+            b"d",
+            [int(seconds), int(nanoseconds)],
+        ):
+            return _dated(0, seconds, nanoseconds, 0)
+        case _:
             return None
+
+
+def _dated(days: int, seconds: int, nanoseconds: int, offset: int | None) -> Value:
+    """Returns the time so many days and seconds after 1970; a day where ``offset`` is None."""
+    more, second = divmod(seconds, 86_400)
+    # The calendar repeats itself after 400 years.
+    cycles, ordinal = divmod(_EPOCH.toordinal() + days + more - 1, _DAYS_OF_400_YEARS)
+    day = datetime.date.fromordinal(ordinal + 1)
+    year = day.year + 400 * cycles
+    text = f"{'-' if year < 0 else ''}{abs(year):04d}-{day.month:02d}-{day.day:02d}"
+    if offset is None:
+        return Time(f"{text}T00:00:00Z") if year else StringValue(text, XSD + "date")
+    clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    if nanoseconds or offset % 60 or not year:
+        zone = datetime.timezone(datetime.timedelta(seconds=offset))
+        part = f".{nanoseconds:09d}" if nanoseconds else ""
+        return StringValue(
+            f"{text}T{clock}{part}{str(zone).removeprefix('UTC') or 'Z'}", XSD + "dateTime"
+        )
+    return Time(f"{text}T{clock}Z", 14, timezone=offset // 60)
 
 
 def _moment(value: neo4j.time.DateTime) -> Value:
