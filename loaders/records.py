@@ -71,8 +71,6 @@ class RecordCounter(Protocol):
 class _LineCounter:
     """Counts the lines that a pattern matches at their beginning."""
 
-    problem = ""
-
     def __init__(self, pattern: re.Pattern[bytes]) -> None:
         self._pattern = pattern
         self._lines = 0
@@ -89,6 +87,10 @@ class _LineCounter:
     @property
     def count(self) -> int:
         return self._lines + (self._pattern.match(self._begun) is not None and self._begun != b"")
+
+    @property
+    def problem(self) -> str:
+        return ""
 
 
 class RdfLineCounter(_LineCounter):

@@ -28,7 +28,7 @@ def received(tag: bytes, *fields: Any) -> Any:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (received(b"D", -735_524), Time("-0044-03-14T00:00:00Z", 11)),
+        (received(b"D", -735_525), Time("-0044-03-15T00:00:00Z", 11)),
         (received(b"D", EPOCH_DAYS_OF_YEAR_1 - 1), StringValue("0000-12-31", XSD + "date")),
         (received(b"D", EPOCH_DAYS_OF_YEAR_1), Time("0001-01-01T00:00:00Z", 11)),
         (received(b"D", 2_932_897), Time("10000-01-01T00:00:00Z", 11)),
