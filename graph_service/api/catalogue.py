@@ -14,7 +14,7 @@ from graph_service.api.overviews import (
     class_sizes,
     property_uses,
 )
-from graph_service.api.pages import After, Edge, First, Page, page_of
+from graph_service.api.pages import After, First, Page, edge_of, page_of
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.result import FoundItem, SearchHit
 
@@ -53,11 +53,7 @@ class GraphType(Node):
         return property_uses(info.context, request)
 
 
-@strawberry.type(description="A graph in a page of them.")
-class GraphEdge(Edge):
-    """A graph in a page."""
-
-    node: GraphType = strawberry.field(description="The graph.")
+GraphEdge = edge_of("GraphEdge", GraphType, "A graph in a page of them.", node_words="The graph.")
 
 
 @page_of(
@@ -67,7 +63,7 @@ class GraphEdge(Edge):
     nodes="The graphs of the page, without cursors.",
     total="How many graphs there are.",
 )
-class GraphConnection(Page[GraphEdge]):
+class GraphConnection(Page):
     """A page of graphs."""
 
 
@@ -86,5 +82,5 @@ class SearchEdge:
     edges="The items of the page.",
     nodes="The items of the page, without cursors.",
 )
-class SearchConnection(Page[SearchEdge]):
+class SearchConnection(Page):
     """A page of items found by name."""

@@ -96,10 +96,16 @@ def _type_of(kind: Any) -> Any:
 def _derived(model: type, *, is_wrapped: bool = False) -> Any:
     shape = SHAPES[model]
     body: dict[str, Any] = {"__module__": __name__, "__doc__": shape.words, "__annotations__": {}}
-    if is_wrapped or any(_is_framed(part) for part in parts_of(model)):
+    has_passed = any(_is_passed(field) for field in shape.fields.values())
+    if is_wrapped or has_passed or any(_is_framed(part) for part in parts_of(model)):
         body["__annotations__"]["model"] = strawberry.Private[object]
         _CONVERTERS[model] = build
     return _finished(type(shape.name, (), body), model, strawberry.type)
+
+
+def _is_passed(field: Field) -> bool:
+    """Returns whether ``build`` is passed what a field shows."""
+    return field.path is None and field.kind is not None
 
 
 def _is_framed(part: Part) -> bool:
@@ -118,6 +124,9 @@ def _finished(cls: Any, model: Any, decorate: Callable[..., Any]) -> Any:
     for name, field in shape.fields.items():
         if name in annotations:
             shown[name] = annotations[name]
+            setattr(cls, name, strawberry.field(description=field.words))
+        elif _is_passed(field):
+            shown[name] = _type_of(field.kind)
             setattr(cls, name, strawberry.field(description=field.words))
         elif name in own:
             made = _method(own[name], field)

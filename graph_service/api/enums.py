@@ -8,6 +8,7 @@ from enum import Enum
 import strawberry
 
 from graph_service.model.answer import AnswerKind, ConstraintKind
+from graph_service.model.browsing import Direction, ErrorCode, ViewChangeKind
 from graph_service.model.experiment import ExperimentState
 from graph_service.model.limits import CutKind, CutReason
 from graph_service.model.named_values import NamedValueType
@@ -25,46 +26,6 @@ from graph_service.model.view_spec import (
     Replacement,
     Sampling,
 )
-
-
-class ViewChangeKind(Enum):
-    """What a view did to a statement."""
-
-    REMOVED = "removed"
-    RELATION_CHANGED = "relation-changed"
-    VALUE_CHANGED = "value-changed"
-    ADDED = "added"
-    HEAD_CHANGED = "head-changed"
-    RANK_CHANGED = "rank-changed"
-    NAMES_CHANGED = "names-changed"
-
-
-class Direction(Enum):
-    """Which end of a statement an item is."""
-
-    OUTGOING = "outgoing"
-    INCOMING = "incoming"
-
-
-class ErrorCode(Enum):
-    """What ``extensions.code`` of an error says."""
-
-    BAD_INPUT = "BAD_INPUT"
-    GRAPH_NOT_FOUND = "GRAPH_NOT_FOUND"
-    VIEW_NOT_FOUND = "VIEW_NOT_FOUND"
-    VIEW_STALE = "VIEW_STALE"
-    EDITION_GONE = "EDITION_GONE"
-    DOCUMENT_NOT_FOUND = "DOCUMENT_NOT_FOUND"
-    PERSISTED_QUERY_NOT_SUPPORTED = "PERSISTED_QUERY_NOT_SUPPORTED"
-    READ_ONLY = "READ_ONLY"
-    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
-    MAX_COST_EXCEEDED = "MAX_COST_EXCEEDED"
-    THROTTLED = "THROTTLED"
-    TIMEOUT = "TIMEOUT"
-    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
-    SETUP = "SETUP"
-    FORBIDDEN = "FORBIDDEN"
-    INTERNAL = "INTERNAL"
 
 
 def _describe(kind: type[Enum], about: str, values: Mapping[str, str], /) -> None:

@@ -7,29 +7,33 @@ view), which is part of its global id.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, Union
 
 import strawberry
 from strawberry.types import Info
 
-from graph_service.api.derive import build, member_type, output_type, show_as
-from graph_service.api.enums import Direction
+from graph_service.api.derive import build, member_type, output, output_type, show_as
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
 from graph_service.api.pages import (
     After,
-    Edge,
     First,
     Listing,
     Page,
-    PageInfo,
     check_first,
     page_of,
 )
 from graph_service.errors import StoreUnavailableError
-from graph_service.model.contract import ItemId
+from graph_service.model.browsing import (
+    Direction,
+    ItemRelation,
+    ItemStatement,
+    Neighbour,
+    PageInfo,
+)
+from graph_service.model.contract import ItemId, PropertyId
 from graph_service.model.contract import Statement as Stated
 from graph_service.model.identity import web_address
 from graph_service.model.overlay import VIEW_ID_PREFIX
@@ -37,6 +41,7 @@ from graph_service.model.pageviews import PageViews
 from graph_service.model.request import MAX_RELATIONS, ViewRef
 from graph_service.model.result import (
     EntityRef,
+    RelationRef,
     Triple,
     TripleChange,
 )
@@ -59,7 +64,7 @@ from graph_service.model.view_spec import ChangeKind
 from graph_service.options import check_length
 from graph_service.service.browsing import PageRequest, StatementPage
 from graph_service.service.lookup import read_id
-from graph_service.service.triples import entity_name
+from graph_service.service.triples import ShownEdge, entity_name
 from graph_service.store.names import graph_of
 from graph_service.text.fold import relation_words
 
@@ -233,19 +238,18 @@ class ItemType(Node):
             view=reference,
             languages=frame.languages,
         )
-        indexes, page_info = listing.index_page(len(counts), first=first, after=after)
+        rows = [
+            ItemRelation(RelationRef(row.relation_id, row.label or ""), row.outgoing, row.count)
+            for row in counts
+        ]
+        indexes, page_info = listing.index_page(len(rows), first=first, after=after)
         return ItemRelationConnection(
             edges=[
-                ItemRelationEdge(
-                    cursor=listing.cursor(str(index)),
-                    node=property_type(frame, counts[index].relation_id, counts[index].label),
-                    direction=Direction.OUTGOING if counts[index].outgoing else Direction.INCOMING,
-                    count=counts[index].count,
-                )
+                build(info.context, frame, rows[index], cursor=listing.cursor(str(index)))
                 for index in indexes
             ],
             page_info=page_info,
-            total_count=len(counts),
+            total_count=len(rows),
         )
 
     @strawberry.field(
@@ -267,14 +271,12 @@ class ItemType(Node):
         """The statements."""
         reference = to_view_ref(view)
         page = _Page(self, "statements", reference, property_ids or (), direction)
-        found = page.read(info.context, first, after)
+        rows = page.read(info.context, first, after)
+        edges = [ItemStatement(edge.triple, edge.change) for edge in page.edges(info.context, rows)]
         return StatementConnection(
-            edges=[
-                StatementEdge(cursor=cursor, node=statement, change=change)
-                for cursor, statement, change in page.rows(info.context, found)
-            ],
-            page_info=page.info(found, after),
-            total_count=found.total,
+            edges=page.build(info.context, rows, edges),
+            page_info=page.info(rows, after),
+            total_count=rows.total,
         )
 
     @strawberry.field(
@@ -293,27 +295,19 @@ class ItemType(Node):
         """The neighbours."""
         reference = to_view_ref(view)
         page = _Page(self, "neighbours", reference, property_ids or (), direction)
-        found = page.read(info.context, first, after)
+        rows = page.read(info.context, first, after)
         edges = []
-        rows = page.rows(info.context, found)
-        for item, (cursor, statement, change) in zip(found.items, rows, strict=True):
-            triple = item.edge.triple
-            outgoing = triple.head.id == self.item_id
-            ref = triple.head
+        for edge in page.edges(info.context, rows):
+            triple = edge.triple
+            item, outgoing = triple.head, triple.head.id == self.item_id
             if outgoing:
                 assert isinstance(triple.value, EntityValue)
-                ref = EntityRef(triple.value.id, triple.value_label)
-            edges.append(
-                NeighbourEdge(
-                    cursor=cursor,
-                    node=ref_item(info.context, self.frame, ref),
-                    statement=statement,
-                    direction=Direction.OUTGOING if outgoing else Direction.INCOMING,
-                    change=change,
-                )
-            )
+                item = EntityRef(triple.value.id, triple.value_label)
+            edges.append(Neighbour(item, triple, outgoing, edge.change))
         return NeighbourConnection(
-            edges=edges, page_info=page.info(found, after), total_count=found.total
+            edges=page.build(info.context, rows, edges),
+            page_info=page.info(rows, after),
+            total_count=rows.total,
         )
 
 
@@ -356,11 +350,11 @@ class PropertyType(Node):
         return web_address(self.property_id)
 
 
-@strawberry.type(description="Another item.")
+@output(EntityValue)
 class ItemValue:
     """Another item."""
 
-    item: ItemType = strawberry.field(description="The item.")
+    item: ItemType
 
 
 _LITERALS = (
@@ -390,20 +384,26 @@ def value_output(
     return build(context, frame, value)
 
 
-@strawberry.type(description="One property with one value: a qualifier, or a part of a reference.")
+show_as(Value, VALUE, lambda context, frame, value: value_output(context, frame, value, None))
+show_as(PropertyId, PropertyType, lambda context, frame, id_: named_property(context, frame, id_))
+
+
+@output(Snak)
 class PropertyValue:
     """One property with one value."""
 
-    property: PropertyType = strawberry.field(description="The property.")
-    value: object = strawberry.field(graphql_type=VALUE, description="The value, typed.")
-    value_text: str = strawberry.field(description="The value as a person reads it.")
+    model: strawberry.Private[Snak]
+    frame: strawberry.Private[Frame]
 
+    def value_text(self, info: Context) -> str:
+        """Returns the value as a person reads it."""
+        frame = self.frame
 
-@strawberry.type(name="Reference", description="One source of a statement.")
-class ReferenceType:
-    """One source of a statement."""
+        def label_of(id_: str) -> str:
+            entity = info.context.entity(frame.edition, id_)
+            return _best_label(entity.labels if entity else {}, frame.languages) or entity_name(id_)
 
-    parts: list[PropertyValue] = strawberry.field(description="What is said of the source.")
+        return display_value(self.model.value, label_of)
 
 
 @strawberry.type(name="Statement", description="What a graph says of an item.")
@@ -420,7 +420,6 @@ class StatementType(Node):
     value_text: str = strawberry.field(description="The value as a person reads it.")
     frame: strawberry.Private[Frame]
     base_id: strawberry.Private[str]
-    whole: strawberry.Private[Statement | None] = None
 
     def _global_id(self) -> str:
         frame = self.frame
@@ -429,9 +428,11 @@ class StatementType(Node):
         )
 
     def _statement(self, context: OperationContext) -> Statement | None:
-        return self.whole or context.statement(self.frame.edition, self.base_id)
+        return context.statement(self.frame.edition, self.base_id)
 
-    @strawberry.field(description="The qualifiers, in order.")
+    @strawberry.field(
+        description="The qualifiers, in order.", graphql_type=output_type(tuple[Snak, ...])
+    )
     def qualifiers(
         self,
         info: Context,
@@ -439,48 +440,23 @@ class StatementType(Node):
             strawberry.ID | None,
             strawberry.argument(description="Those of this property only."),
         ] = None,
-    ) -> list[PropertyValue]:
+    ) -> list[object]:
         """The qualifiers."""
         statement = self._statement(info.context)
-        snaks = statement.qualifiers if statement else ()
-        return _snaks(
-            info.context,
-            self.frame,
-            (snak for snak in snaks if property_id is None or snak.relation == property_id),
-        )
-
-    @strawberry.field(description="The references.")
-    def references(self, info: Context) -> list[ReferenceType]:
-        """The references."""
-        statement = self._statement(info.context)
-        groups: Iterable[Reference] = statement.references if statement else ()
         return [
-            ReferenceType(parts=_snaks(info.context, self.frame, group.parts)) for group in groups
+            build(info.context, self.frame, snak)
+            for snak in (statement.qualifiers if statement else ())
+            if property_id is None or snak.relation == property_id
         ]
 
-
-def _snaks(context: OperationContext, frame: Frame, snaks: Iterable[Snak]) -> list[PropertyValue]:
-    listed = list(snaks)
-    pending = context.pending(frame.edition)
-    for snak in listed:
-        pending.entity_ids.add(snak.relation)
-        if isinstance(snak.value, EntityValue):
-            pending.entity_ids.add(snak.value.id)
-        elif isinstance(snak.value, Quantity) and snak.value.unit:
-            pending.entity_ids.add(snak.value.unit)
-
-    def label_of(id_: str) -> str:
-        entity = context.entity(frame.edition, id_)
-        return _best_label(entity.labels if entity else {}, frame.languages) or entity_name(id_)
-
-    return [
-        PropertyValue(
-            property=property_type(frame, snak.relation, None),
-            value=value_output(context, frame, snak.value, None),
-            value_text=display_value(snak.value, label_of),
-        )
-        for snak in listed
-    ]
+    @strawberry.field(
+        description="The references.", graphql_type=output_type(tuple[Reference, ...])
+    )
+    def references(self, info: Context) -> list[object]:
+        """The references."""
+        statement = self._statement(info.context)
+        groups = statement.references if statement else ()
+        return [build(info.context, self.frame, group) for group in groups]
 
 
 def item_type(
@@ -515,6 +491,12 @@ def property_type(frame: Frame, id_: str, label: str | None, /) -> PropertyType:
     return PropertyType(property_id=strawberry.ID(id_), frame=frame, shown_label=label)
 
 
+def named_property(context: OperationContext, frame: Frame, id_: str, /) -> PropertyType:
+    """Returns a relation for output, named so that its label can be read with the others'."""
+    context.pending(frame.edition).entity_ids.add(id_)
+    return property_type(frame, id_, None)
+
+
 class HasTriple(Protocol):
     """A triple, and how it differs from the base."""
 
@@ -531,7 +513,6 @@ def statement_type(
     context: OperationContext,
     frame: Frame,
     triple: Triple,
-    whole: Statement | None = None,
     /,
     *,
     base_id: str | None = None,
@@ -553,7 +534,6 @@ def statement_type(
         value_text=triple.value_label,
         frame=frame,
         base_id=base,
-        whole=whole,
     )
 
 
@@ -588,67 +568,47 @@ def stated(context: OperationContext, frame: Frame, item: HasTriple, /) -> State
 
 
 show_as(EntityRef, ItemType, ref_item)
+show_as(Triple, StatementType, statement_type)
+show_as(
+    RelationRef,
+    PropertyType,
+    # A relation that is known by its id alone has no label; it is read where it is asked for.
+    lambda _, frame, relation: property_type(frame, relation.id, relation.label or None),
+)
 show_as(Stated, StatementType, stated)
 show_as(TripleChange, ChangeType, lambda _, frame, change: ChangeType(frame=frame, change=change))
 
 
-@strawberry.type(description="A statement of an item in a page of them.")
-class StatementEdge(Edge):
-    """A statement of an item."""
-
-    node: StatementType = strawberry.field(description="The statement.")
-    change: ChangeType = strawberry.field(description="How it differs from the base.")
-
-
 @page_of(
-    StatementEdge,
+    output_type(ItemStatement),
     "A page of the statements of an item, in order of their keys.",
     edges="The statements of the page.",
     nodes="The statements of the page, without cursors.",
     total="How many statements all pages have.",
 )
-class StatementConnection(Page[StatementEdge]):
+class StatementConnection(Page):
     """A page of statements."""
 
 
-@strawberry.type(description="An item at the other end of a statement, in a page of them.")
-class NeighbourEdge(Edge):
-    """A neighbour."""
-
-    node: ItemType = strawberry.field(description="The neighbour.")
-    statement: StatementType = strawberry.field(description="The statement between both.")
-    direction: Direction = strawberry.field(description="Which end the item asked for is.")
-    change: ChangeType = strawberry.field(description="How the statement differs from the base.")
-
-
 @page_of(
-    NeighbourEdge,
+    output_type(Neighbour),
     "A page of the neighbours of an item, in order of the statements' heads and keys.",
     edges="The neighbours of the page.",
     nodes="The neighbours of the page, without cursors; one may come twice.",
     total="How many edges all pages have.",
 )
-class NeighbourConnection(Page[NeighbourEdge]):
+class NeighbourConnection(Page):
     """A page of neighbours."""
 
 
-@strawberry.type(description="A property of an item's statements, in a page of them.")
-class ItemRelationEdge(Edge):
-    """A relation of an item's statements."""
-
-    node: PropertyType = strawberry.field(description="The property.")
-    direction: Direction = strawberry.field(description="Which end of the statements the item is.")
-    count: int = strawberry.field(description="How many statements there are.")
-
-
 @page_of(
-    ItemRelationEdge,
+    output_type(ItemRelation),
     "A page of the properties of an item's statements, the most first.",
     edges="The properties of the page.",
     nodes="The properties of the page, without counts; one may come twice.",
     total="How many pairs of property and direction all pages have.",
 )
-class ItemRelationConnection(Page[ItemRelationEdge]):
+class ItemRelationConnection(Page):
     """A page of relations of an item's statements."""
 
 
@@ -706,21 +666,25 @@ class _Page:
             entities_only=neighbours,
         )
 
-    def rows(
-        self, context: OperationContext, found: StatementPage, /
-    ) -> list[tuple[str, StatementType, ChangeType]]:
-        """Returns the cursor, the statement and the change of each element."""
+    def edges(self, context: OperationContext, page: StatementPage, /) -> list[ShownEdge]:
+        """Returns the edges of a page, whose statements no field has to read again."""
+        known = context.pending(self._item.frame.edition).statements
+        for item in page.items:
+            base = item.edge.change.base
+            known[base.statement_id if base else item.edge.triple.statement_id] = item.statement
+        return [item.edge for item in page.items]
+
+    def build(
+        self, context: OperationContext, page: StatementPage, edges: Sequence[object], /
+    ) -> list[object]:
+        """Returns the elements of a page for output, with their cursors."""
         frame = self._item.frame
-        frame = view_frame(frame.edition, frame.languages, found.view_spec, found.view_id)
+        frame = view_frame(frame.edition, frame.languages, page.view_spec, page.view_id)
         return [
-            (
-                self._listing.cursor(str(number)),
-                statement_type(context, frame, item.edge.triple, item.statement),
-                ChangeType(frame=frame, change=item.edge.change),
-            )
-            for item, number in zip(found.items, found.numbers, strict=True)
+            build(context, frame, edge, cursor=self._listing.cursor(str(index)))
+            for edge, index in zip(edges, page.numbers, strict=True)
         ]
 
-    def info(self, found: StatementPage, after: str | None, /) -> PageInfo:
-        """Returns what the page says of itself."""
-        return self._listing.page_info(found.numbers, after=after, has_next=found.has_next)
+    def info(self, page: StatementPage, after: str | None, /) -> PageInfo:
+        """Returns where the page stands in the list."""
+        return self._listing.page_info(page.numbers, after=after, has_next=page.has_next)

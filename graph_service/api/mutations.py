@@ -8,7 +8,9 @@ from typing import Annotated
 
 import strawberry
 
-from graph_service.api.global_ids import IdKind, global_id
+import graph_service.api.views  # noqa: F401 - gives stored views their type
+from graph_service.api.derive import build, output_type
+from graph_service.api.global_ids import Frame, IdKind, global_id
 from graph_service.api.inputs import (
     CancelJobInput,
     CreateViewInput,
@@ -21,58 +23,16 @@ from graph_service.api.inputs import (
 from graph_service.api.items import Context
 from graph_service.api.loading import OperationContext
 from graph_service.api.scopes import Scope
-from graph_service.api.views import ViewType
 from graph_service.errors import ForbiddenError, InputError, ReadOnlyError
+from graph_service.model.browsing import (
+    CancelledJob,
+    CreatedView,
+    DeletedGraph,
+    DeletedPassages,
+    DeletedView,
+    UpdatedView,
+)
 from graph_service.model.source_names import source_name
-
-
-@strawberry.type(description="What createView came to.")
-class CreateViewPayload:
-    """What createView came to."""
-
-    view: ViewType = strawberry.field(description="The view, made or under way.")
-    reused: bool = strawberry.field(
-        description="Whether a view of this specification was there already. It keeps the name "
-        "and note that it was given first; updateView changes them."
-    )
-
-
-@strawberry.type(description="What updateView came to.")
-class UpdateViewPayload:
-    """What updateView came to."""
-
-    view: ViewType = strawberry.field(description="The view as it is now.")
-
-
-@strawberry.type(description="What cancelJob came to.")
-class CancelJobPayload:
-    """What cancelJob came to."""
-
-    view: ViewType = strawberry.field(description="The view as it is now.")
-
-
-@strawberry.type(description="What deleteView came to.")
-class DeleteViewPayload:
-    """What deleteView came to."""
-
-    deleted_id: strawberry.ID = strawberry.field(
-        description="The global id of the view that is gone, for caches."
-    )
-    view_id: strawberry.ID = strawberry.field(description="Its viewId.")
-
-
-@strawberry.type(description="What deleteGraph came to.")
-class DeleteGraphPayload:
-    """What deleteGraph came to."""
-
-    name: str = strawberry.field(description="The name of the graph that is gone.")
-
-
-@strawberry.type(description="What deletePassages came to.")
-class DeletePassagesPayload:
-    """What deletePassages came to."""
-
-    deleted: int = strawberry.field(description="How many passages are gone.")
 
 
 @strawberry.type(
@@ -82,12 +42,15 @@ class DeletePassagesPayload:
 class Mutation:
     """All writes."""
 
-    @strawberry.mutation(description="Makes a view and stores it; the same spec gives the same.")
+    @strawberry.mutation(
+        description="Makes a view and stores it; the same spec gives the same.",
+        graphql_type=output_type(CreatedView | None),
+    )
     def create_view(
         self,
         info: Context,
         input: Annotated[CreateViewInput, strawberry.argument(description="What is to be made.")],
-    ) -> CreateViewPayload | None:
+    ) -> object:
         """Makes a view."""
         _allow(info.context, Scope.WRITE)
         view = info.context.service.views.create(
@@ -97,70 +60,86 @@ class Mutation:
             note=input.note,
             wait=input.wait,
         )
-        return CreateViewPayload(view=ViewType(model=view), reused=view.reused)
+        return _payload(info.context, CreatedView(view, view.reused))
 
-    @strawberry.mutation(description="Gives a stored view another name or note.")
+    @strawberry.mutation(
+        description="Gives a stored view another name or note.",
+        graphql_type=output_type(UpdatedView | None),
+    )
     def update_view(
         self,
         info: Context,
         input: Annotated[
             UpdateViewInput, strawberry.argument(description="Which view, and what it gets.")
         ],
-    ) -> UpdateViewPayload | None:
+    ) -> object:
         """Gives a view another name or note."""
         _allow(info.context, Scope.WRITE)
         with _view_is_reference():
             view = info.context.service.views.update(
                 input.reference, graph=input.graph, name=input.name, note=input.note
             )
-        return UpdateViewPayload(view=ViewType(model=view))
+        return _payload(info.context, UpdatedView(view))
 
-    @strawberry.mutation(description="Cancels the making of a view; one that is done stays.")
+    @strawberry.mutation(
+        description="Cancels the making of a view; one that is done stays.",
+        graphql_type=output_type(CancelledJob | None),
+    )
     def cancel_job(
         self,
         info: Context,
         input: Annotated[CancelJobInput, strawberry.argument(description="Which view.")],
-    ) -> CancelJobPayload | None:
+    ) -> object:
         """Cancels the making of a view."""
         _allow(info.context, Scope.WRITE)
         with _view_is_reference():
             view = info.context.service.views.cancel(input.reference, graph=input.graph)
-        return CancelJobPayload(view=ViewType(model=view))
+        return _payload(info.context, CancelledJob(view))
 
-    @strawberry.mutation(description="Deletes a stored view.")
+    @strawberry.mutation(
+        description="Deletes a stored view.",
+        graphql_type=output_type(DeletedView | None),
+    )
     def delete_view(
         self,
         info: Context,
         input: Annotated[DeleteViewInput, strawberry.argument(description="Which view.")],
-    ) -> DeleteViewPayload | None:
+    ) -> object:
         """Deletes a view."""
         _allow(info.context, Scope.WRITE)
         service = info.context.service
         with _view_is_reference():
             view_id = service.views.delete(input.reference, graph=input.graph)
         graph = service.graph(input.graph).name
-        return DeleteViewPayload(
-            deleted_id=strawberry.ID(global_id(IdKind.VIEW, graph, view_id)),
-            view_id=strawberry.ID(view_id),
+        return _payload(
+            info.context,
+            DeletedView(view_id),
+            deleted_id=global_id(IdKind.VIEW, graph, view_id),
         )
 
-    @strawberry.mutation(description="Deletes a graph with its views, passages and page views.")
+    @strawberry.mutation(
+        description="Deletes a graph with its views, passages and page views.",
+        graphql_type=output_type(DeletedGraph | None),
+    )
     def delete_graph(
         self,
         info: Context,
         input: Annotated[DeleteGraphInput, strawberry.argument(description="Which graph.")],
-    ) -> DeleteGraphPayload | None:
+    ) -> object:
         """Deletes a graph."""
         _allow(info.context, Scope.ADMIN)
         info.context.service.delete_graph(input.name)
-        return DeleteGraphPayload(name=input.name)
+        return DeletedGraph(input.name)
 
-    @strawberry.mutation(description="Deletes a graph's passages, or those of one source.")
+    @strawberry.mutation(
+        description="Deletes a graph's passages, or those of one source.",
+        graphql_type=output_type(DeletedPassages | None),
+    )
     def delete_passages(
         self,
         info: Context,
         input: Annotated[DeletePassagesInput, strawberry.argument(description="Which passages.")],
-    ) -> DeletePassagesPayload | None:
+    ) -> object:
         """Deletes passages."""
         _allow(info.context, Scope.ADMIN)
         passages = info.context.service.passages
@@ -177,7 +156,12 @@ class Mutation:
                 )
             source = source if source in known or not named else named[0]
         count = passages.delete(graph=input.graph, source=source)
-        return DeletePassagesPayload(deleted=count)
+        return DeletedPassages(count)
+
+
+def _payload(context: OperationContext, made: object, /, **others: object) -> object:
+    """Returns a payload for output; what it shows is the same in every frame."""
+    return build(context, Frame(""), made, **others)
 
 
 @contextmanager

@@ -7,63 +7,53 @@ from dataclasses import dataclass
 
 import strawberry
 
+from graph_service.api.derive import build, output, output_type
 from graph_service.api.global_ids import Frame, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.items import (
     MOST_COUNTS,
     Context,
     ItemType,
-    PropertyType,
-    StatementType,
     item_type,
-    property_type,
     ref_item,
-    statement_type,
 )
 from graph_service.api.loading import OperationContext
-from graph_service.api.pages import Edge, Listing, Page, check_first, page_of
+from graph_service.api.pages import Listing, Page, check_first, page_of
+from graph_service.model.browsing import ClassDescription, RelationDescription
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.overview import Overview
 from graph_service.model.request import ViewRef, check_languages
+from graph_service.model.result import RelationRef
 from graph_service.service.browsing import PageRequest
 from graph_service.store.names import graph_of
 
 _EXAMPLES = 3
 
 
-@strawberry.type(description="A property of a graph, in a page of them.")
-class PropertyUseEdge(Edge):
-    """A property in a page."""
-
-    node: PropertyType = strawberry.field(description="The property.")
-    count: int = strawberry.field(description="How many statements have it, of every rank.")
-    example: StatementType | None = strawberry.field(description="One of these statements.")
-
-
 @page_of(
-    PropertyUseEdge,
+    output_type(RelationDescription),
     "A page of the properties of a graph, those used most first.",
     edges="The properties of the page.",
     nodes="The properties of the page, without counts.",
     total="How many properties there are.",
 )
-class PropertyUseConnection(Page[PropertyUseEdge]):
+class PropertyUseConnection(Page):
     """A page of properties."""
 
 
-@strawberry.type(description="A class of a graph, what items are instances of, in a page of them.")
-class ClassSizeEdge(Edge):
-    """A class in a page."""
+@output(ClassDescription)
+class ClassSizeEdge:
+    """A class in a page, with the number of its instances and some of them."""
 
-    node: ItemType = strawberry.field(description="The class.")
-    count: int = strawberry.field(description="How many items are instances of it.")
+    cursor: str
+    node: ItemType
+    count: int
     frame: strawberry.Private[Frame]
     view: strawberry.Private[ViewRef | None]
 
-    @strawberry.field(description="Some of these items, three at most.")
     def examples(self, info: Context) -> list[ItemType]:
-        """Some of its instances."""
+        """Returns three of its instances at most."""
         page = info.context.service.statement_page(
             self.node.item_id,
             PageRequest(
@@ -87,7 +77,7 @@ class ClassSizeEdge(Edge):
     nodes="The classes of the page, without counts.",
     total="How many classes there are.",
 )
-class ClassSizeConnection(Page[ClassSizeEdge]):
+class ClassSizeConnection(Page):
     """A page of classes."""
 
 
@@ -138,20 +128,11 @@ def property_uses(context: OperationContext, request: Request, /) -> PropertyUse
     )
     edges = []
     for index in indexes:
-        example = examples.get(uses[index].example_id)
-        triple = example.triple if example else None
-        edges.append(
-            PropertyUseEdge(
-                cursor=reading.listing.cursor(str(index)),
-                node=property_type(
-                    frame.of_base(),
-                    uses[index].relation_id,
-                    triple.relation.label if triple else None,
-                ),
-                count=uses[index].count,
-                example=statement_type(context, frame, triple) if triple else None,
-            )
-        )
+        use = uses[index]
+        example = examples.get(use.example_id)
+        relation = example.triple.relation if example else RelationRef(use.relation_id, "")
+        row = RelationDescription(relation, use.count, example.triple if example else None)
+        edges.append(build(context, frame, row, cursor=reading.listing.cursor(str(index))))
     return PropertyUseConnection(edges=edges, page_info=page_info, total_count=len(uses))
 
 

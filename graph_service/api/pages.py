@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import strawberry
 
+from graph_service.api.derive import output_type
 from graph_service.api.global_ids import decoded_parts, encoded_parts
 from graph_service.errors import EditionGoneError, InputError
+from graph_service.model.browsing import PageInfo
 from graph_service.model.identity import digest
+from graph_service.model.shapes import CURSOR
 
 _NUMBERS = 2**64
 """Places that are numbers are smaller: those of edges, or keys from 0 on."""
-E = TypeVar("E")
 P = TypeVar("P")
 First = Annotated[
     int, strawberry.argument(description="How many elements the page has at most, from 1.")
@@ -31,41 +33,28 @@ After = Annotated[
 ]
 
 
-@strawberry.type(description="Where a page stands in its list, as Relay specifies it.")
-class PageInfo:
-    """Where a page stands in its list."""
-
-    has_next_page: bool = strawberry.field(description="Whether the list goes on after this page.")
-    has_previous_page: bool = strawberry.field(
-        description="Whether the page was asked for by a cursor, so that others come before it."
-    )
-    start_cursor: str | None = strawberry.field(
-        description="The cursor of the first edge; null where the page is empty."
-    )
-    end_cursor: str | None = strawberry.field(
-        description="The cursor of the last edge, for the argument after of the next page."
-    )
-
-
-@strawberry.type
-class Edge:
-    """An element of a list in a page of it; each list has a type of its own, with a node."""
-
-    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
-
-
-class Page(Generic[E]):
+class Page:
     """A page of a list: its edges, and where it stands; each list has a type of its own."""
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, *, edges: list[E], page_info: PageInfo, total_count: int | None = None
+            self, *, edges: Sequence[Any], page_info: PageInfo, total_count: int | None = None
         ) -> None: ...
 
 
+def edge_of(name: str, node: type, words: str, /, *, node_words: str) -> Any:
+    """Returns the type of an edge that has a node and a cursor, and nothing else."""
+    body = {
+        "__annotations__": {"cursor": str, "node": node},
+        "cursor": strawberry.field(description=CURSOR.words),
+        "node": strawberry.field(description=node_words),
+    }
+    return strawberry.type(type(name, (), body), description=words)
+
+
 def page_of(
-    edge: type, about: str, /, *, edges: str, nodes: str, total: str | None = None
+    edge: Any, about: str, /, *, edges: str, nodes: str, total: str | None = None
 ) -> Callable[[type[P]], type[P]]:
     """Returns a decorator that makes a class a page of edges, as Relay's connections have them.
 
@@ -76,22 +65,22 @@ def page_of(
         nodes: Describes them.
         total: Describes the count; None for a list that is not counted.
     """
-    node = next(each for each in edge.__strawberry_definition__.fields if each.name == "node")  # type: ignore[attr-defined]
+    definition = edge.__strawberry_definition__
+    node: Any = next(each.type for each in definition.fields if each.name == "node")
 
     def nodes_of(self: Any) -> Any:
         return [each.node for each in self.edges]
 
     fields = {
-        "edges": (list[edge], strawberry.field(description=edges)),  # type: ignore[valid-type]
-        "page_info": (PageInfo, strawberry.field(description="Where the page stands in the list.")),
+        "edges": (list[edge], strawberry.field(description=edges)),
+        "page_info": (
+            output_type(PageInfo),
+            strawberry.field(description="Where the page stands in the list."),
+        ),
         "total_count": (int, strawberry.field(description=total)),
         "nodes": (
-            list[node.type],  # type: ignore[name-defined]
-            strawberry.field(
-                resolver=nodes_of,
-                description=nodes,
-                graphql_type=list[node.type],  # type: ignore[name-defined]
-            ),
+            list[node],
+            strawberry.field(resolver=nodes_of, description=nodes, graphql_type=list[node]),
         ),
     }
     if total is None:

@@ -15,7 +15,6 @@ from graph_service.api.catalogue import (
     SearchEdge,
 )
 from graph_service.api.derive import output_type
-from graph_service.api.enums import ErrorCode
 from graph_service.api.experiments import ExperimentType
 from graph_service.api.global_ids import (
     Frame,
@@ -44,11 +43,9 @@ from graph_service.api.results import (
     ComparisonType,
     OutcomeType,
     PathsResultType,
-    QuestionErrorType,
     SubgraphResultType,
     TripletsResultType,
     comparison_type,
-    result_type,
 )
 from graph_service.api.telling import shortened, told
 from graph_service.api.views import ViewConnection, ViewEdge, ViewType
@@ -60,6 +57,7 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
+from graph_service.model.browsing import QuestionError, QuestionOutcome
 from graph_service.model.passage import ClientPassageSet, PassageRanking
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import (
@@ -482,19 +480,17 @@ def _check_ids(ids: Sequence[str], argument: str) -> None:
 
 def _outcome_type(outcome: Outcome, context: OperationContext) -> OutcomeType:
     if not isinstance(outcome, GraphServiceError):
-        return OutcomeType(result=result_type(outcome), error=None)
+        return OutcomeType(model=QuestionOutcome(outcome, None))
     context.lasts = False
     message, shown = told(outcome, context)
-    return OutcomeType(
-        result=None,
-        error=QuestionErrorType(
-            code=ErrorCode(outcome.code),
-            message=shortened(message),
-            argument=shown.get("argument"),
-            hint=shown.get("hint"),
-            retryable=outcome.retryable,
-        ),
+    error = QuestionError(
+        outcome.code,
+        shortened(message),
+        shown.get("argument"),
+        shown.get("hint"),
+        outcome.retryable,
     )
+    return OutcomeType(model=QuestionOutcome(None, error))
 
 
 def _items(

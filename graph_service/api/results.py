@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import strawberry
 
 from graph_service.api.derive import build, output
-from graph_service.api.enums import ErrorCode
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.items import Context
+from graph_service.model.browsing import QuestionOutcome
 from graph_service.model.identity import digest
 from graph_service.model.render import (
     Columns,
@@ -181,27 +181,15 @@ def result_type(result: RetrievalResult, /) -> ResultType:
     return _TYPES[type(result)](model=result)
 
 
-@strawberry.type(name="QuestionError", description="Why one question of many has no result.")
-class QuestionErrorType:
-    """Why a question has no result."""
-
-    code: ErrorCode = strawberry.field(description="As in the extensions of an error.")
-    message: str = strawberry.field(description="What was expected, and what came.")
-    argument: str | None = strawberry.field(description="The argument at fault, if one is.")
-    hint: str | None = strawberry.field(description="What would work, where that is known.")
-    retryable: bool = strawberry.field(description="Whether the same may work later.")
-
-
-@strawberry.type(
-    name="Outcome", description="What became of one question of many: a result, or an error."
-)
+@output(QuestionOutcome)
 class OutcomeType:
-    """What became of one question."""
+    """A question's result or its error."""
 
-    result: ResultType | None = strawberry.field(description="The result; null for an error.")
-    error: QuestionErrorType | None = strawberry.field(
-        description="Why there is no result; null where there is one."
-    )
+    model: strawberry.Private[QuestionOutcome]
+
+    def result(self) -> ResultType | None:
+        """Returns the result; None for an error."""
+        return result_type(self.model.result) if self.model.result is not None else None
 
 
 @output(ClientComparison)

@@ -23,7 +23,6 @@ from strawberry.types.graphql import OperationType
 from graph_service.api.defaults import read_null_as_default
 from graph_service.api.document_cache import DocumentCache
 from graph_service.api.documents import invalidities, read_document
-from graph_service.api.enums import ErrorCode
 from graph_service.api.execution import Basis, BoundedExecution, Ended
 from graph_service.api.introspection import keep_known_locations
 from graph_service.api.loading import OperationContext
@@ -43,6 +42,7 @@ from graph_service.errors import (
     LimitError,
     ReadOnlyError,
 )
+from graph_service.model.browsing import ErrorCode
 from graph_service.model.limits import Deadline
 from graph_service.service import Service
 from graph_service.service.experiments import ExperimentFolder

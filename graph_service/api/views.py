@@ -5,40 +5,32 @@ from __future__ import annotations
 import strawberry
 
 from graph_service.api.derive import output
-from graph_service.api.enums import ViewChangeKind
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.items import Context, ItemType, Node, StatementType, ref_item, stated
 from graph_service.api.loading import OperationContext
-from graph_service.api.pages import After, Edge, First, Listing, Page, page_of
+from graph_service.api.pages import After, First, Listing, Page, edge_of, page_of
+from graph_service.model.browsing import ClientViewChange, ViewChangeKind
 from graph_service.model.request import ViewRef
 from graph_service.model.stored_view import NAMES_CHANGED, StoredView
 from graph_service.service import ViewChange
 from graph_service.service.triples import ShownEdge
 
 
-@strawberry.type(name="ViewChange", description="One difference between a view and its base.")
+@output(ClientViewChange)
 class ViewChangeType:
     """One difference between a view and its base."""
 
-    id: strawberry.ID = strawberry.field(description="A global id, opaque.")
-    kind: ViewChangeKind = strawberry.field(description="What became of the statement.")
-    words: str = strawberry.field(description="Both statements in one line.")
-    subject: ItemType = strawberry.field(
-        description="What they are said of; that of the view, where it has another."
-    )
-    before: StatementType | None = strawberry.field(
-        description="The statement of the base; null for an added one, and for names."
-    )
-    after: StatementType | None = strawberry.field(
-        description="The statement of the view; null for a removed one, and for names."
-    )
+    id: strawberry.ID
+    kind: ViewChangeKind
+    words: str
+    subject: ItemType
+    before: StatementType | None
+    after: StatementType | None
 
 
-@strawberry.type(description="A change in a page of them.")
-class ViewChangeEdge(Edge):
-    """A change in a page."""
-
-    node: ViewChangeType = strawberry.field(description="The change.")
+ViewChangeEdge = edge_of(
+    "ViewChangeEdge", ViewChangeType, "A change in a page of them.", node_words="The change."
+)
 
 
 @page_of(
@@ -48,7 +40,7 @@ class ViewChangeEdge(Edge):
     nodes="The changes of the page, without cursors.",
     total="How many changes all pages have.",
 )
-class ViewChangeConnection(Page[ViewChangeEdge]):
+class ViewChangeConnection(Page):
     """A page of a view's changes."""
 
 
@@ -113,11 +105,7 @@ def _view_change(
     )
 
 
-@strawberry.type(description="A view in a page of them.")
-class ViewEdge(Edge):
-    """A view in a page."""
-
-    node: ViewType = strawberry.field(description="The view.")
+ViewEdge = edge_of("ViewEdge", ViewType, "A view in a page of them.", node_words="The view.")
 
 
 @page_of(
@@ -127,5 +115,5 @@ class ViewEdge(Edge):
     nodes="The views of the page, without cursors.",
     total="How many views the graph has.",
 )
-class ViewConnection(Page[ViewEdge]):
+class ViewConnection(Page):
     """A page of views."""

@@ -10,32 +10,46 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, Literal, Required, TypeVar, Unpack, cast
 
-from graph_service.client import documents
 from graph_service.client.decode import (
     decode,
     decode_comparison,
     decode_description,
+    decode_edges,
     decode_item,
     decode_item_relations,
-    decode_item_statement,
     decode_item_statements,
-    decode_neighbour,
+    decode_nodes,
     decode_outcome,
     decode_result,
-    decode_view_change,
     end_cursor,
 )
-from graph_service.client.types import (
+from graph_service.client.documents import DOCUMENTS
+from graph_service.errors import GraphServiceError, InputError, StoreError
+from graph_service.model.browsing import (
+    CancelledJob,
+    ClientViewChange,
+    CreatedView,
+    DeletedGraph,
+    DeletedPassages,
+    DeletedView,
     GraphDescription,
     Item,
     ItemRelations,
     ItemStatement,
     ItemStatements,
+    Neighbour,
     Neighbours,
+    UpdatedView,
     ViewChanges,
 )
-from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.pageviews import PageViews
+from graph_service.model.passage import (
+    ClientPassageSet,
+    PassageRanking,
+    PassagesResult,
+    ScoredPassage,
+)
 from graph_service.model.request import RetrieveOptions, RetrieveRequest, ViewRef
 from graph_service.model.result import (
     ClientComparison,
@@ -130,8 +144,10 @@ def _plain(value: object) -> object:
     return [item.name if isinstance(item, Rank) else item for item in value]
 
 
-def view_input(view: View, /) -> dict[str, Any]:
-    """Returns a ``ViewRefInput``."""
+def view_input(view: View | None, /) -> dict[str, Any] | None:
+    """Returns a ``ViewRefInput``; None for None."""
+    if view is None:
+        return None
     if isinstance(view, str):
         return {"viewId": view}
     if isinstance(view, ViewSpec):
@@ -217,11 +233,6 @@ def _value_input(value: Value) -> dict[str, Any]:
     return {"literal": literal}
 
 
-_DOCUMENTS = {
-    Strategy.TRIPLETS: documents.TRIPLETS,
-    Strategy.PATHS: documents.PATHS,
-    Strategy.SUBGRAPH: documents.SUBGRAPH,
-}
 _RESULTS: dict[Strategy, type[RetrievalResult]] = {
     Strategy.TRIPLETS: TripletsResult,
     Strategy.PATHS: PathsResult,
@@ -260,7 +271,7 @@ def _retrieval(
         # Nothing is changed without a view, and asking costs a fifth of the answer.
         "changes": options.get("view") is not None,
     }
-    return Call(_DOCUMENTS[strategy], variables, lambda data: _read_result(data, expected))
+    return Call(DOCUMENTS[strategy.value], variables, lambda data: _read_result(data, expected))
 
 
 def _read_result(data: Mapping[str, Any], expected: type[T]) -> T:
@@ -304,7 +315,7 @@ def retrieve_many(
         "changes": has_view,
     }
     return Call(
-        documents.RETRIEVE_MANY,
+        DOCUMENTS["retrieve_many"],
         variables,
         lambda data: tuple(decode_outcome(row) for row in data["outcomes"]),
     )
@@ -325,7 +336,7 @@ def compare(
         "views": [view_input(view) for view in views],
     }
     return Call(
-        documents.COMPARE,
+        DOCUMENTS["compare"],
         variables,
         lambda data: tuple(decode_comparison(row) for row in data["comparisons"]),
     )
@@ -345,28 +356,30 @@ def neighbourhood(
     variables = {
         "id": id_,
         "graph": graph,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "hops": hops,
         "limit": limit,
         "languages": list(languages),
         "changes": view is not None,
     }
-    return Call(documents.NEIGHBOURHOOD, variables, lambda data: _read_result(data, SubgraphResult))
+    return Call(
+        DOCUMENTS["neighbourhood"], variables, lambda data: _read_result(data, SubgraphResult)
+    )
 
 
 def graphs() -> Call[tuple[GraphInfo, ...]]:
     """Returns all graphs."""
     return Call(
-        documents.GRAPHS,
+        DOCUMENTS["graphs"],
         {"first": PAGE},
-        lambda data: tuple(decode(GraphInfo, one["node"]) for one in data["graphs"]["edges"]),
+        lambda data: decode_nodes(GraphInfo, data["graphs"]),
         connection="graphs",
     )
 
 
 def graph(name: str | None = None, /) -> Call[GraphInfo]:
     """Returns one graph; without a name, the only one there is."""
-    return Call(documents.GRAPH, {"name": name}, lambda data: decode(GraphInfo, data["graph"]))
+    return Call(DOCUMENTS["graph"], {"name": name}, lambda data: decode(GraphInfo, data["graph"]))
 
 
 def items(
@@ -374,7 +387,7 @@ def items(
 ) -> Call[tuple[Item | None, ...]]:
     """Returns items by id, in the order asked; None where the graph lacks one."""
     return Call(
-        documents.ITEMS,
+        DOCUMENTS["items"],
         {"ids": list(ids), "graph": graph, "language": language},
         lambda data: tuple(decode_item(row) if row is not None else None for row in data["items"]),
     )
@@ -396,17 +409,18 @@ def statements(
         item = data["item"]
         if item is None:
             return ()
-        return tuple(decode_item_statement(item, edge) for edge in item["statements"]["edges"])
+        return decode_edges(ItemStatement, item["statements"])
 
     variables = {
         "id": id_,
         "graph": graph,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "properties": [relation_id] if relation_id is not None else None,
+        "changes": view is not None,
         "languages": list(languages),
         "first": limit,
     }
-    return Call(documents.ITEM_STATEMENTS, variables, read)
+    return Call(DOCUMENTS["item_statements"], variables, read)
 
 
 def statement_page(
@@ -429,16 +443,17 @@ def statement_page(
     variables = {
         "id": id_,
         "graph": graph,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "properties": list(relation_ids) or None,
         "direction": direction.upper(),
+        "changes": view is not None,
         "languages": list(languages),
         "first": first,
         "after": after,
         "details": details,
     }
     return Call(
-        documents.STATEMENT_PAGE,
+        DOCUMENTS["statement_page"],
         variables,
         lambda data: data["item"] and decode_item_statements(data["item"]),
     )
@@ -462,14 +477,14 @@ def relations(
     variables = {
         "id": id_,
         "graph": graph,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "direction": direction.upper() if direction is not None else None,
         "languages": list(languages),
         "first": first,
         "after": after,
     }
     return Call(
-        documents.ITEM_RELATIONS,
+        DOCUMENTS["item_relations"],
         variables,
         lambda data: data["item"] and decode_item_relations(data["item"]),
     )
@@ -486,11 +501,11 @@ def describe(
     """Returns what a graph is about: so many of its classes and relations, the largest first."""
     variables = {
         "name": name,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "languages": list(languages),
         "first": first,
     }
-    return Call(documents.DESCRIBE, variables, lambda data: decode_description(data["graph"]))
+    return Call(DOCUMENTS["describe"], variables, lambda data: decode_description(data["graph"]))
 
 
 def neighbours(
@@ -516,22 +531,21 @@ def neighbours(
         if item is None:
             return None
         page = item["neighbours"]
-        return Neighbours(
-            tuple(map(decode_neighbour, page["edges"])), page["totalCount"], end_cursor(page)
-        )
+        return Neighbours(decode_edges(Neighbour, page), page["totalCount"], end_cursor(page))
 
     variables = {
         "id": id_,
         "graph": graph,
-        "view": view_input(view) if view is not None else None,
+        "view": view_input(view),
         "properties": list(relation_ids) or None,
         "direction": direction.upper() if direction is not None else None,
+        "changes": view is not None,
         "languages": list(languages),
         "first": first,
         "after": after,
         "details": details,
     }
-    return Call(documents.NEIGHBOURS, variables, read)
+    return Call(DOCUMENTS["neighbours"], variables, read)
 
 
 def search(
@@ -549,25 +563,25 @@ def search(
     On a view of method ``names`` items are found by the names that it gives them.
     """
     return Call(
-        documents.SEARCH,
+        DOCUMENTS["search"],
         {
             "query": query,
             "graph": graph,
-            "view": view_input(view) if view is not None else None,
+            "view": view_input(view),
             "languages": list(languages),
             "prefix": prefix,
             "first": limit,
         },
-        lambda data: tuple(decode(FoundItem, edge) for edge in data["hits"]["edges"]),
+        lambda data: decode_edges(FoundItem, data["hits"]),
     )
 
 
 def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
     """Returns the stored views of a graph, oldest first."""
     return Call(
-        documents.VIEWS,
+        DOCUMENTS["views"],
         {"graph": graph, "first": PAGE},
-        lambda data: tuple(decode(StoredView, one["node"]) for one in data["views"]["edges"]),
+        lambda data: decode_nodes(StoredView, data["views"]),
         connection="views",
     )
 
@@ -575,7 +589,7 @@ def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
 def view(reference: str, /, *, graph: str | None = None) -> Call[StoredView | None]:
     """Returns a stored view by id or name; None if there is none."""
     return Call(
-        documents.VIEW,
+        DOCUMENTS["view"],
         {"reference": reference, "graph": graph},
         lambda data: decode(StoredView, data["view"]) if data["view"] is not None else None,
     )
@@ -591,13 +605,11 @@ def view_diff(
             return None
         page = data["view"]["diff"]
         return ViewChanges(
-            tuple(decode_view_change(edge["node"]) for edge in page["edges"]),
-            page["totalCount"],
-            end_cursor(page),
+            decode_nodes(ClientViewChange, page), page["totalCount"], end_cursor(page)
         )
 
     variables = {"reference": reference, "graph": graph, "first": first, "after": after}
-    return Call(documents.VIEW_DIFF, variables, read)
+    return Call(DOCUMENTS["view_diff"], variables, read)
 
 
 def create_view(
@@ -618,12 +630,14 @@ def create_view(
     fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     fields |= {"graph": graph, "spec": spec_input(spec)}
     return Call(
-        documents.CREATE_VIEW,
+        DOCUMENTS["create_view"],
         {"input": fields},
-        lambda data: replace(
-            decode(StoredView, data["made"]["view"]), reused=data["made"]["reused"]
-        ),
+        lambda data: _created(decode(CreatedView, data["made"])),
     )
+
+
+def _created(made: CreatedView) -> StoredView:
+    return replace(made.view, reused=made.reused)
 
 
 def update_view(
@@ -637,34 +651,95 @@ def update_view(
     """Gives a stored view another name or note and returns it; None leaves what it has."""
     fields = {"reference": reference, "graph": graph, "name": name, "note": note}
     return Call(
-        documents.UPDATE_VIEW,
+        DOCUMENTS["update_view"],
         {"input": fields},
-        lambda data: decode(StoredView, data["updated"]["view"]),
+        lambda data: decode(UpdatedView, data["updated"]).view,
     )
 
 
 def cancel_job(reference: str, /, *, graph: str | None = None) -> Call[StoredView]:
     """Cancels the making of a view and returns it; one that is done stays."""
     return Call(
-        documents.CANCEL_JOB,
+        DOCUMENTS["cancel_job"],
         {"input": {"reference": reference, "graph": graph}},
-        lambda data: decode(StoredView, data["cancelled"]["view"]),
+        lambda data: decode(CancelledJob, data["cancelled"]).view,
     )
 
 
 def delete_view(reference: str, /, *, graph: str | None = None) -> Call[str]:
     """Deletes a stored view and returns its id."""
     return Call(
-        documents.DELETE_VIEW,
+        DOCUMENTS["delete_view"],
         {"input": {"reference": reference, "graph": graph}},
-        lambda data: str(data["deleted"]["viewId"]),
+        lambda data: decode(DeletedView, data["deleted"]).view_id,
     )
 
 
 def delete_graph(name: str, /) -> Call[str]:
     """Deletes a graph with its views, passages and page views; returns its name."""
     return Call(
-        documents.DELETE_GRAPH,
+        DOCUMENTS["delete_graph"],
         {"input": {"name": name}},
-        lambda data: str(data["deleted"]["name"]),
+        lambda data: decode(DeletedGraph, data["deleted"]).name,
     )
+
+
+def passages(
+    query: str,
+    /,
+    *,
+    graph: str | None = None,
+    k: int = 10,
+    by: PassageRanking = PassageRanking.BOTH,
+    min_score: float | None = None,
+    languages: Sequence[str] = ("en",),
+) -> Call[PassagesResult]:
+    """Returns the passages of a graph that answer a query best."""
+    variables = {
+        "query": query,
+        "graph": graph,
+        "k": k,
+        "by": PassageRanking(by).name,
+        "minScore": min_score,
+        "languages": list(languages),
+    }
+    return Call(DOCUMENTS["passages"], variables, lambda data: _read_passages(data["result"]))
+
+
+def passage_sets(*, graph: str | None = None) -> Call[tuple[ClientPassageSet, ...]]:
+    """Returns what was loaded as passages of a graph."""
+    return Call(
+        DOCUMENTS["passage_sets"],
+        {"graph": graph},
+        lambda data: tuple(decode(ClientPassageSet, row) for row in data["sets"]),
+    )
+
+
+def delete_passages(*, graph: str | None = None, source: str | None = None) -> Call[int]:
+    """Deletes a graph's passages, or those of one source; returns how many."""
+    return Call(
+        DOCUMENTS["delete_passages"],
+        {"input": {"graph": graph, "source": source}},
+        lambda data: decode(DeletedPassages, data["deleted"]).deleted,
+    )
+
+
+def page_views(ids: Sequence[str], /, *, graph: str | None = None) -> Call[dict[str, PageViews]]:
+    """Returns the page views of items, by the id asked for; those without are absent."""
+
+    def read(data: Mapping[str, Any]) -> dict[str, PageViews]:
+        return {
+            id_: decode(PageViews, item["pageViews"], entity=item["itemId"])
+            for id_, item in zip(ids, data["items"], strict=True)
+            if item is not None and item["pageViews"] is not None
+        }
+
+    return Call(DOCUMENTS["page_views"], {"ids": list(ids), "graph": graph}, read)
+
+
+def _read_passages(data: Mapping[str, Any]) -> PassagesResult:
+    items = tuple(
+        decode(ScoredPassage, row, entity_label=(row["passage"]["item"] or {}).get("label"))
+        for row in data["items"]
+    )
+    return decode(PassagesResult, data, items=items)

@@ -26,7 +26,6 @@ from typing import (
 )
 
 from graph_service.client import calls
-from graph_service.client import passages as passage_calls
 from graph_service.client.calls import Call
 from graph_service.client.transport import Transport, unwrap
 
@@ -127,10 +126,10 @@ class Client(_ClientBase):
     cancel_job = blocking(calls.cancel_job)
     delete_view = blocking(calls.delete_view)
 
-    page_views = blocking(passage_calls.page_views)
-    passages = blocking(passage_calls.passages)
-    passage_sets = blocking(passage_calls.passage_sets)
-    delete_passages = blocking(passage_calls.delete_passages)
+    page_views = blocking(calls.page_views)
+    passages = blocking(calls.passages)
+    passage_sets = blocking(calls.passage_sets)
+    delete_passages = blocking(calls.delete_passages)
 
     def _run(self, call: Call[T]) -> T:
         data = unwrap(self._transport.send(call.document, call.variables))
@@ -188,10 +187,10 @@ class AsyncClient(_ClientBase):
     cancel_job = awaiting(calls.cancel_job)
     delete_view = awaiting(calls.delete_view)
 
-    page_views = awaiting(passage_calls.page_views)
-    passages = awaiting(passage_calls.passages)
-    passage_sets = awaiting(passage_calls.passage_sets)
-    delete_passages = awaiting(passage_calls.delete_passages)
+    page_views = awaiting(calls.page_views)
+    passages = awaiting(calls.passages)
+    passage_sets = awaiting(calls.passage_sets)
+    delete_passages = awaiting(calls.delete_passages)
 
     async def _run(self, call: Call[T]) -> T:
         data = unwrap(await self._transport.send_async(call.document, call.variables))

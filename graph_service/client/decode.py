@@ -10,20 +10,18 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from graph_service.client.errors import error_of
-from graph_service.client.types import (
+from graph_service.errors import GraphServiceError
+from graph_service.model.browsing import (
     ClassDescription,
-    ClientViewChange,
     GraphDescription,
     Item,
     ItemRelation,
     ItemRelations,
     ItemStatement,
     ItemStatements,
-    Neighbour,
     RelationDescription,
 )
-from graph_service.errors import GraphServiceError
-from graph_service.model.contract import ItemId, Part, Statement
+from graph_service.model.contract import ItemId, Part, PropertyId, Statement, value_of_enum
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.result import (
     ClientComparison,
@@ -36,10 +34,10 @@ from graph_service.model.result import (
     TripleChange,
     TripletsResult,
 )
-from graph_service.model.selection import LITERALS
+from graph_service.model.selection import VALUES
 from graph_service.model.shapes import SHAPES, parts_of
 from graph_service.model.statement import Rank, Reference, Snak
-from graph_service.model.values import EntityValue, UnknownValue, Value
+from graph_service.model.values import UnknownValue, Value
 from graph_service.model.view_spec import ChangeKind, ViewSpec
 
 T = TypeVar("T")
@@ -55,7 +53,7 @@ def decode(model: type[T], data: Json, /, **others: Any) -> T:
         others: Attributes that stand elsewhere in the answer.
     """
     plan = _plan_of(cast(Hashable, model))
-    values: dict[str, Any] = _carried(data) if plan.has_statement else {}
+    values: dict[str, Any] = _carried(data, plan.statement) if plan.statement else {}
     values |= others
     nested: dict[str, dict[str, Any]] = {}
     for key, attribute, inner, read in plan.readers:
@@ -90,10 +88,14 @@ class _Reader(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a dataclass is read, with the types of its attributes."""
+    """How a dataclass is read, with the types of its attributes.
+
+    Attributes:
+        statement: The field that has the statement of its triple; "" where it has none.
+    """
 
     readers: tuple[_Reader, ...]
-    has_statement: bool
+    statement: str
     hints: Mapping[str, Any]
 
 
@@ -105,14 +107,14 @@ def _plan_of(model: Any) -> _Plan:
         if part.is_read:
             attribute, _, inner = part.path.partition(".")
             readers.append(_Reader(part.alias or part.graphql, attribute, inner, _read(part)))
-    has_statement = any(part.kind is Statement for part in parts)
-    return _Plan(tuple(readers), has_statement, get_type_hints(model))
+    statement = next((part.graphql for part in parts if part.kind is Statement), "")
+    return _Plan(tuple(readers), statement, get_type_hints(model))
 
 
 def _read(part: Part) -> Callable[[Any], Any] | None:
     element = _read_element(part)
     convert = part.conversion.read if part.conversion is not None else None
-    if isinstance(part.kind, type) and issubclass(part.kind, Enum) and convert is not None:
+    if convert is value_of_enum:
         # A text in Python. A value that only a newer server knows is no error.
         return lambda raw: part.kind[raw].value if raw in part.kind.__members__ else raw.lower()
     if part.kind is ViewSpec and convert is not None:
@@ -133,8 +135,16 @@ def _read_element(part: Part) -> Callable[[Any], Any] | None:
         return lambda raw: ViewSpec.from_json(raw["json"])
     if kind is EntityRef:
         return _ref
+    if kind is RelationRef:
+        return _relation
     if kind is ItemId:
         return itemgetter("itemId")
+    if kind is PropertyId:
+        return itemgetter("propertyId")
+    if kind is Triple:
+        return lambda raw: decode_triple(raw["subject"], raw)
+    if kind == Value:
+        return decode_value
     if kind in SHAPES:
         return lambda raw: decode(kind, raw)
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -142,27 +152,19 @@ def _read_element(part: Part) -> Callable[[Any], Any] | None:
     return None
 
 
-def _carried(data: Json) -> dict[str, Any]:
-    """Returns the triple and the change of an object that has a statement and its subject."""
-    subject = data["subject"]
+def _carried(data: Json, field: str) -> dict[str, Any]:
+    """Returns the triple and the change of an object that has a statement in a field."""
+    statement = data[field]
+    subject = data["subject"] if "subject" in data else statement["subject"]
     return {
-        "triple": decode_triple(subject, data["statement"], data["standsFor"]),
-        "change": _change(subject, data.get("change")),
+        "triple": decode_triple(subject, statement, data.get("standsFor", ())),
+        "change": _change(data.get("change")),
     }
 
 
 def decode_value(data: Json, /) -> Value:
     """Returns the typed value of a ``Value`` object."""
-    name = data["__typename"]
-    if name == "ItemValue":
-        return EntityValue(data["item"]["itemId"])
-    return cast(Value, decode(LITERALS.get(name, UnknownValue), data))
-
-
-def _snaks(parts: list[Json]) -> tuple[Snak, ...]:
-    return tuple(
-        Snak(part["property"]["propertyId"], decode_value(part["value"])) for part in parts
-    )
+    return cast(Value, decode(VALUES.get(data["__typename"], UnknownValue), data))
 
 
 def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) -> Triple:
@@ -174,19 +176,21 @@ def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) 
         value=decode_value(data["value"]),
         value_label=data["valueText"],
         rank=Rank[data["rank"]],
-        qualifiers=_snaks(data.get("qualifiers", [])),
-        references=tuple(Reference(_snaks(group["parts"])) for group in data.get("references", [])),
+        qualifiers=_rows(Snak, data.get("qualifiers", ())),
+        references=_rows(Reference, data.get("references", ())),
         stands_for=tuple(stands_for),
     )
 
 
-def _change(subject: Json, data: Json | None) -> TripleChange:
+def _rows(model: type[T], rows: Sequence[Json]) -> tuple[T, ...]:
+    return tuple(decode(model, row) for row in rows)
+
+
+def _change(data: Json | None) -> TripleChange:
     if data is None:
         return TripleChange()  # It was not asked for: there is no view.
     base = data["baseStatement"]
-    return TripleChange(
-        ChangeKind[data["kind"]], decode_triple(subject, base) if base is not None else None
-    )
+    return TripleChange(ChangeKind[data["kind"]], base and decode_triple(base["subject"], base))
 
 
 def _ref(data: Json) -> EntityRef:
@@ -234,19 +238,23 @@ def decode_item(data: Json, /) -> Item:
     )
 
 
-def decode_item_statement(subject: Json, edge: Json, /) -> ItemStatement:
-    """Returns a statement of an item."""
-    return ItemStatement(decode_triple(subject, edge["node"]), _change(subject, edge["change"]))
+def decode_edges(model: type[T], page: Json, /) -> tuple[T, ...]:
+    """Returns the edges of a page."""
+    return _rows(model, page["edges"])
+
+
+def decode_nodes(model: type[T], page: Json, /) -> tuple[T, ...]:
+    """Returns the nodes of the edges of a page."""
+    return tuple(decode(model, edge["node"]) for edge in page["edges"])
 
 
 def decode_item_statements(item: Json, /) -> ItemStatements:
     """Returns a page of the statements of an item."""
     page = item["statements"]
-    edges = page["edges"]
     return ItemStatements(
         item=_ref(item),
-        statements=tuple(decode_item_statement(edge["node"]["subject"], edge) for edge in edges),
-        cursors=tuple(edge["cursor"] for edge in edges),
+        statements=decode_edges(ItemStatement, page),
+        cursors=tuple(edge["cursor"] for edge in page["edges"]),
         total=page["totalCount"],
         next=end_cursor(page),
     )
@@ -255,14 +263,10 @@ def decode_item_statements(item: Json, /) -> ItemStatements:
 def decode_item_relations(item: Json, /) -> ItemRelations:
     """Returns a page of the relations of an item."""
     page = item["relations"]
-    edges = page["edges"]
     return ItemRelations(
         item=_ref(item),
-        relations=tuple(
-            ItemRelation(_relation(edge["node"]), edge["direction"] == "OUTGOING", edge["count"])
-            for edge in edges
-        ),
-        cursors=tuple(edge["cursor"] for edge in edges),
+        relations=decode_edges(ItemRelation, page),
+        cursors=tuple(edge["cursor"] for edge in page["edges"]),
         total=page["totalCount"],
         next=end_cursor(page),
     )
@@ -272,19 +276,9 @@ def decode_description(graph: Json, /) -> GraphDescription:
     """Returns what a graph is about."""
     return GraphDescription(
         info=decode(GraphInfo, graph),
-        classes=tuple(
-            ClassDescription(_ref(edge["node"]), edge["count"], tuple(map(_ref, edge["examples"])))
-            for edge in graph["classes"]["edges"]
-        ),
+        classes=decode_edges(ClassDescription, graph["classes"]),
         class_count=graph["classes"]["totalCount"],
-        relations=tuple(
-            RelationDescription(
-                _relation(edge["node"]),
-                edge["count"],
-                edge["example"] and decode_triple(edge["example"]["subject"], edge["example"]),
-            )
-            for edge in graph["relations"]["edges"]
-        ),
+        relations=decode_edges(RelationDescription, graph["relations"]),
     )
 
 
@@ -293,26 +287,3 @@ def end_cursor(page: Json, /) -> str | None:
     info = page["pageInfo"]
     cursor: str | None = info["endCursor"] if info["hasNextPage"] else None
     return cursor
-
-
-def decode_neighbour(edge: Json, /) -> Neighbour:
-    """Returns a neighbour of an item."""
-    statement = edge["statement"]
-    subject = statement["subject"]
-    return Neighbour(
-        _ref(edge["node"]),
-        decode_triple(subject, statement),
-        edge["direction"] == "OUTGOING",
-        _change(subject, edge["change"]),
-    )
-
-
-def decode_view_change(data: Json, /) -> ClientViewChange:
-    """Returns one difference between a view and its base."""
-    subject = data["subject"]
-    return ClientViewChange(
-        kind=data["kind"].lower().replace("_", "-"),
-        words=data["words"],
-        before=decode_triple(subject, data["before"]) if data["before"] else None,
-        after=decode_triple(subject, data["after"]) if data["after"] else None,
-    )

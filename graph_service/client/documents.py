@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
+from graph_service.model.browsing import (
+    CancelledJob,
+    ClassDescription,
+    ClientViewChange,
+    CreatedView,
+    DeletedGraph,
+    DeletedPassages,
+    DeletedView,
+    ItemRelation,
+    ItemStatement,
+    Neighbour,
+    QuestionError,
+    RelationDescription,
+    UpdatedView,
+)
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import ClientPassageSet, PassagesResult
@@ -12,183 +29,144 @@ from graph_service.model.result import (
     ScoredPath,
     ScoredTriple,
 )
-from graph_service.model.selection import selection, value_fragment
+from graph_service.model.selection import fragment, selection, value_fragment
+from graph_service.model.shapes import SHAPES
+from graph_service.model.statement import Reference, Snak
 from graph_service.model.stored_view import StoredView
 
-VALUE = value_fragment()
-
-STATEMENT = """
-fragment Statement on Statement {
+_DERIVED = (
+    GraphInfo,
+    StoredView,
+    ClientComparison,
+    ScoredPath,
+    ScoredTriple,
+    FoundItem,
+    ItemStatement,
+    ItemRelation,
+    Neighbour,
+    ClassDescription,
+    RelationDescription,
+    ClientViewChange,
+)
+_FRAGMENTS = {
+    **{SHAPES[model].name: fragment(model) for model in _DERIVED},
+    "Value": value_fragment(),
+    "Statement": f"""
+fragment Statement on Statement {{
   statementId
   rank
-  property { propertyId label }
-  value { ...Value }
+  property {{ propertyId label }}
+  value {{ ...Value }}
   valueText
-  qualifiers @include(if: $details) { property { propertyId } value { ...Value } }
-  references @include(if: $details) { parts { property { propertyId } value { ...Value } } }
-}
-"""
-
-CHANGE = """
+  qualifiers @include(if: $details) {{ {selection(Snak)} }}
+  references @include(if: $details) {{ {selection(Reference)} }}
+}}
+""",
+    "Change": """
 fragment Change on Change {
   kind
   baseStatement {
     statementId
+    subject { itemId label }
     rank
     property { propertyId label }
     value { ...Value }
     valueText
   }
 }
-"""
-
-COMMON = f"fragment Common on Result {{ __typename {selection(Retrieval)} }}\n"
-SCORED = f"fragment Scored on ScoredStatement {{ {selection(ScoredTriple)} }}\n"
-PATH = f"fragment Path on Path {{ {selection(ScoredPath)} }}\n"
-
-ANY = (
-    """
+""",
+    "Common": f"fragment Common on Result {{ __typename {selection(Retrieval)} }}\n",
+    "Any": """
 fragment Any on Result {
   ...Common
-  ... on TripletsResult { scored: items { ...Scored } }
+  ... on TripletsResult { scored: items { ...ScoredStatement } }
   ... on PathsResult { paths: items { ...Path } }
-  ... on SubgraphResult { objective gap scored: items { ...Scored } }
+  ... on SubgraphResult { objective gap scored: items { ...ScoredStatement } }
 }
-"""
-    + SCORED
-    + PATH
-)
-_PARTS = VALUE + STATEMENT + CHANGE + COMMON
-
-TRIPLETS = (
-    """
-query Triplets(
-  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
-) {
-  result: triplets(input: $input) { ...Common items { ...Scored } }
+""",
 }
-"""
-    + _PARTS
-    + SCORED
-)
+_NAMES = re.compile(r"\.\.\.(\w+)")
+_PARTS = "$details: Boolean! = false, $changes: Boolean! = true"
+_PAGE_INFO = "pageInfo { hasNextPage endCursor }"
 
-PATHS = (
-    """
-query Paths(
-  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
-) {
-  result: paths(input: $input) { ...Common items { ...Path } }
-}
-"""
-    + _PARTS
-    + PATH
-)
 
-SUBGRAPH = (
-    """
-query Subgraph(
-  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
-) {
-  result: subgraph(input: $input) { ...Common objective gap items { ...Scored } }
-}
-"""
-    + _PARTS
-    + SCORED
-)
+def _with_fragments(operation: str) -> str:
+    """Returns a document: an operation with the fragments that it names, and those that they name."""
+    names: dict[str, None] = {}
+    texts = [operation]
+    while texts:
+        for name in _NAMES.findall(texts.pop()):
+            if name not in names:
+                names[name] = None
+                texts.append(_FRAGMENTS[name])
+    return operation + "".join(_FRAGMENTS[name] for name in names)
 
-NEIGHBOURHOOD = (
-    """
+
+def _retrieval(strategy: str, fields: str) -> str:
+    return f"""
+query {strategy.capitalize()}($input: RetrieveInput!, {_PARTS}) {{
+  result: {strategy}(input: $input) {{ ...Common {fields} }}
+}}
+"""
+
+
+_OPERATIONS = {
+    "triplets": _retrieval("triplets", "items { ...ScoredStatement }"),
+    "paths": _retrieval("paths", "items { ...Path }"),
+    "subgraph": _retrieval("subgraph", "objective gap items { ...ScoredStatement }"),
+    "neighbourhood": f"""
 query Neighbourhood(
   $id: ID!, $graph: String, $view: ViewRefInput, $hops: Int!, $limit: Int!,
-  $languages: [String!], $details: Boolean! = false, $changes: Boolean! = true
-) {
+  $languages: [String!], {_PARTS}
+) {{
   result: neighbourhood(
     itemId: $id, graph: $graph, view: $view, hops: $hops, limit: $limit,
     languageCodes: $languages
-  ) { ...Common objective gap items { ...Scored } }
-}
-"""
-    + _PARTS
-    + SCORED
-)
-
-COMPARE = (
-    """
+  ) {{ ...Common objective gap items {{ ...ScoredStatement }} }}
+}}
+""",
+    "compare": f"""
 query Compare(
-  $input: RetrieveInput!, $strategy: Strategy!, $views: [ViewRefInput!]!,
-  $details: Boolean! = false, $changes: Boolean! = true
-) {
-  comparisons: compare(input: $input, strategy: $strategy, views: $views) {
-    ...Row
-    result { ...Any }
-  }
-}
-"""
-    + f"fragment Row on Comparison {{ {selection(ClientComparison)} }}\n"
-    + _PARTS
-    + ANY
-)
-
-RETRIEVE_MANY = (
-    """
-query RetrieveMany(
-  $inputs: [RetrieveInput!]!, $strategy: Strategy!, $details: Boolean! = false,
-  $changes: Boolean! = true
-) {
-  outcomes: retrieveMany(inputs: $inputs, strategy: $strategy) {
-    error { code message argument hint retryable }
-    result { ...Any }
-  }
-}
-"""
-    + _PARTS
-    + ANY
-)
-
-GRAPH_FIELDS = f"fragment GraphFields on Graph {{ {selection(GraphInfo)} }}\n"
-
-GRAPHS = (
-    """
-query Graphs($first: Int!, $after: String) {
-  graphs(first: $first, after: $after) {
-    edges { node { ...GraphFields } }
-    pageInfo { hasNextPage endCursor }
-  }
-}
-"""
-    + GRAPH_FIELDS
-)
-
-GRAPH = "query Graph($name: String) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS
-
-DESCRIBE = (
-    """
+  $input: RetrieveInput!, $strategy: Strategy!, $views: [ViewRefInput!]!, {_PARTS}
+) {{
+  comparisons: compare(input: $input, strategy: $strategy, views: $views) {{
+    ...Comparison
+    result {{ ...Any }}
+  }}
+}}
+""",
+    "retrieve_many": f"""
+query RetrieveMany($inputs: [RetrieveInput!]!, $strategy: Strategy!, {_PARTS}) {{
+  outcomes: retrieveMany(inputs: $inputs, strategy: $strategy) {{
+    error {{ {selection(QuestionError)} }}
+    result {{ ...Any }}
+  }}
+}}
+""",
+    "graphs": f"""
+query Graphs($first: Int!, $after: String) {{
+  graphs(first: $first, after: $after) {{ edges {{ node {{ ...Graph }} }} {_PAGE_INFO} }}
+}}
+""",
+    "graph": "query Graph($name: String) { graph(name: $name) { ...Graph } }\n",
+    "describe": """
 query Describe(
   $name: String, $view: ViewRefInput, $languages: [String!], $first: Int!,
   $details: Boolean! = false
 ) {
   graph(name: $name) {
-    ...GraphFields
+    ...Graph
     classes(view: $view, languageCodes: $languages, first: $first) {
       totalCount
-      edges { node { itemId label } count examples { itemId label } }
+      edges { ...ClassSizeEdge }
     }
     relations(view: $view, languageCodes: $languages, first: $first) {
-      edges {
-        node { propertyId label }
-        count
-        example { ...Statement subject { itemId label } }
-      }
+      edges { ...PropertyUseEdge }
     }
   }
 }
-"""
-    + GRAPH_FIELDS
-    + VALUE
-    + STATEMENT
-)
-
-ITEMS = """
+""",
+    "items": """
 query Items($ids: [ID!]!, $graph: String, $language: String) {
   items(itemIds: $ids, graph: $graph) {
     itemId
@@ -199,107 +177,61 @@ query Items($ids: [ID!]!, $graph: String, $language: String) {
     url
   }
 }
-"""
-
-ITEM_STATEMENTS = (
-    """
+""",
+    "item_statements": """
 query ItemStatements(
   $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
-  $first: Int!, $after: String, $details: Boolean! = true
+  $first: Int!, $after: String, $details: Boolean! = true, $changes: Boolean! = true
 ) {
   item(itemId: $id, graph: $graph, languageCodes: $languages) {
-    itemId
-    label
     statements(propertyIds: $properties, view: $view, first: $first, after: $after) {
-      edges {
-        node { ...Statement }
-        change { ...Change }
-      }
+      edges { ...StatementEdge }
     }
   }
 }
-"""
-    + VALUE
-    + STATEMENT
-    + CHANGE
-)
-
-STATEMENT_PAGE = (
-    """
+""",
+    "statement_page": f"""
 query StatementPage(
   $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
-  $direction: Direction, $first: Int!, $after: String, $details: Boolean! = false
-) {
-  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+  $direction: Direction, $first: Int!, $after: String, {_PARTS}
+) {{
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {{
     itemId
     label
     statements(
       direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
-    ) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
-      edges {
-        cursor
-        node { ...Statement subject { itemId label } }
-        change { ...Change }
-      }
-    }
-  }
-}
-"""
-    + VALUE
-    + STATEMENT
-    + CHANGE
-)
-
-ITEM_RELATIONS = """
+    ) {{ totalCount {_PAGE_INFO} edges {{ cursor ...StatementEdge }} }}
+  }}
+}}
+""",
+    "item_relations": f"""
 query ItemRelations(
   $id: ID!, $graph: String, $view: ViewRefInput, $languages: [String!], $direction: Direction,
   $first: Int!, $after: String
-) {
-  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+) {{
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {{
     itemId
     label
     description
-    relations(direction: $direction, view: $view, first: $first, after: $after) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
-      edges { cursor node { propertyId label } direction count }
-    }
-  }
-}
-"""
-
-NEIGHBOURS = (
-    """
+    relations(direction: $direction, view: $view, first: $first, after: $after) {{
+      totalCount {_PAGE_INFO} edges {{ cursor ...ItemRelationEdge }}
+    }}
+  }}
+}}
+""",
+    "neighbours": f"""
 query Neighbours(
   $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
-  $direction: Direction, $first: Int!, $after: String, $details: Boolean! = false
-) {
-  item(itemId: $id, graph: $graph, languageCodes: $languages) {
-    itemId
+  $direction: Direction, $first: Int!, $after: String, {_PARTS}
+) {{
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {{
     neighbours(
       direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
-    ) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
-      edges {
-        node { itemId label }
-        direction
-        statement { ...Statement subject { itemId label } }
-        change { ...Change }
-      }
-    }
-  }
-}
-"""
-    + VALUE
-    + STATEMENT
-    + CHANGE
-)
-
-SEARCH = (
-    """
+    ) {{ totalCount {_PAGE_INFO} edges {{ ...NeighbourEdge }} }}
+  }}
+}}
+""",
+    "search": """
 query Search(
   $query: String!, $graph: String, $view: ViewRefInput, $languages: [String!],
   $prefix: Boolean! = false, $first: Int!
@@ -307,90 +239,63 @@ query Search(
   hits: searchItems(
     query: $query, graph: $graph, view: $view, languageCodes: $languages, prefix: $prefix,
     first: $first
-  ) {
-    edges { ...Hit }
-  }
+  ) { edges { ...SearchEdge } }
 }
-"""
-    + f"fragment Hit on SearchEdge {{ {selection(FoundItem)} }}\n"
-)
-
-VIEW_FIELDS = f"fragment ViewFields on View {{ {selection(StoredView)} }}\n"
-
-VIEWS = (
-    """
-query Views($graph: String, $first: Int!, $after: String) {
-  views(graph: $graph, first: $first, after: $after) {
-    edges { node { ...ViewFields } }
-    pageInfo { hasNextPage endCursor }
-  }
+""",
+    "views": f"""
+query Views($graph: String, $first: Int!, $after: String) {{
+  views(graph: $graph, first: $first, after: $after) {{
+    edges {{ node {{ ...View }} }} {_PAGE_INFO}
+  }}
+}}
+""",
+    "view": """
+query View($reference: String!, $graph: String) {
+  view(reference: $reference, graph: $graph) { ...View }
 }
-"""
-    + VIEW_FIELDS
-)
-
-VIEW = (
-    "query View($reference: String!, $graph: String) "
-    "{ view(reference: $reference, graph: $graph) { ...ViewFields } }" + VIEW_FIELDS
-)
-
-VIEW_DIFF = (
-    """
+""",
+    "view_diff": f"""
 query ViewDiff(
   $reference: String!, $graph: String, $first: Int!, $after: String, $details: Boolean! = false
-) {
-  view(reference: $reference, graph: $graph) {
-    viewId
-    diff(first: $first, after: $after) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
-      edges {
-        node {
-          kind
-          words
-          subject { itemId label }
-          before { ...Statement }
-          after { ...Statement }
-        }
-      }
-    }
-  }
-}
-"""
-    + VALUE
-    + STATEMENT
-)
-
-CREATE_VIEW = (
-    "mutation CreateView($input: CreateViewInput!) { made: createView(input: $input) "
-    "{ view { ...ViewFields } reused } }" + VIEW_FIELDS
-)
-
-UPDATE_VIEW = (
-    "mutation UpdateView($input: UpdateViewInput!) { updated: updateView(input: $input) "
-    "{ view { ...ViewFields } } }" + VIEW_FIELDS
-)
-
-CANCEL_JOB = (
-    "mutation CancelJob($input: CancelJobInput!) { cancelled: cancelJob(input: $input) "
-    "{ view { ...ViewFields } } }" + VIEW_FIELDS
-)
-
-DELETE_VIEW = """
-mutation DeleteView($input: DeleteViewInput!) { deleted: deleteView(input: $input) { viewId } }
-"""
-
-DELETE_GRAPH = """
-mutation DeleteGraph($input: DeleteGraphInput!) { deleted: deleteGraph(input: $input) { name } }
-"""
-
-PAGE_VIEWS = f"""
+) {{
+  view(reference: $reference, graph: $graph) {{
+    diff(first: $first, after: $after) {{
+      totalCount {_PAGE_INFO} edges {{ node {{ ...ViewChange }} }}
+    }}
+  }}
+}}
+""",
+    "create_view": f"""
+mutation CreateView($input: CreateViewInput!) {{
+  made: createView(input: $input) {{ {selection(CreatedView)} }}
+}}
+""",
+    "update_view": f"""
+mutation UpdateView($input: UpdateViewInput!) {{
+  updated: updateView(input: $input) {{ {selection(UpdatedView)} }}
+}}
+""",
+    "cancel_job": f"""
+mutation CancelJob($input: CancelJobInput!) {{
+  cancelled: cancelJob(input: $input) {{ {selection(CancelledJob)} }}
+}}
+""",
+    "delete_view": f"""
+mutation DeleteView($input: DeleteViewInput!) {{
+  deleted: deleteView(input: $input) {{ {selection(DeletedView)} }}
+}}
+""",
+    "delete_graph": f"""
+mutation DeleteGraph($input: DeleteGraphInput!) {{
+  deleted: deleteGraph(input: $input) {{ {selection(DeletedGraph)} }}
+}}
+""",
+    "page_views": f"""
 query PageViews($ids: [ID!]!, $graph: String) {{
   items(itemIds: $ids, graph: $graph) {{ itemId pageViews {{ {selection(PageViews)} }} }}
 }}
-"""
-
-PASSAGES = f"""
+""",
+    "passages": f"""
 query Passages(
   $query: String!, $graph: String, $k: Int!, $by: PassageRanking!, $minScore: Float,
   $languages: [String!]
@@ -399,46 +304,17 @@ query Passages(
     query: $query, graph: $graph, k: $k, by: $by, minScore: $minScore, languageCodes: $languages
   ) {{ {selection(PassagesResult)} }}
 }}
-"""
-
-PASSAGE_SETS = f"""
+""",
+    "passage_sets": f"""
 query PassageSets($graph: String) {{
   sets: passageSets(graph: $graph) {{ {selection(ClientPassageSet)} }}
 }}
-"""
-
-DELETE_PASSAGES = """
-mutation DeletePassages($input: DeletePassagesInput!) {
-  deleted: deletePassages(input: $input) { deleted }
+""",
+    "delete_passages": f"""
+mutation DeletePassages($input: DeletePassagesInput!) {{
+  deleted: deletePassages(input: $input) {{ {selection(DeletedPassages)} }}
+}}
+""",
 }
-"""
-
-DOCUMENTS = {
-    "triplets": TRIPLETS,
-    "paths": PATHS,
-    "subgraph": SUBGRAPH,
-    "neighbourhood": NEIGHBOURHOOD,
-    "compare": COMPARE,
-    "retrieve_many": RETRIEVE_MANY,
-    "graphs": GRAPHS,
-    "graph": GRAPH,
-    "items": ITEMS,
-    "item_statements": ITEM_STATEMENTS,
-    "statement_page": STATEMENT_PAGE,
-    "item_relations": ITEM_RELATIONS,
-    "describe": DESCRIBE,
-    "neighbours": NEIGHBOURS,
-    "search": SEARCH,
-    "views": VIEWS,
-    "view": VIEW,
-    "view_diff": VIEW_DIFF,
-    "create_view": CREATE_VIEW,
-    "update_view": UPDATE_VIEW,
-    "cancel_job": CANCEL_JOB,
-    "delete_view": DELETE_VIEW,
-    "delete_graph": DELETE_GRAPH,
-    "page_views": PAGE_VIEWS,
-    "passages": PASSAGES,
-    "passage_sets": PASSAGE_SETS,
-    "delete_passages": DELETE_PASSAGES,
-}
+DOCUMENTS = {name: _with_fragments(operation) for name, operation in _OPERATIONS.items()}
+"""By the client's method."""

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from graph_service.client import types
-from graph_service.client.types import ItemStatement
 from graph_service.mcp.answers import (
     ClassData,
     ComputedAnswer,
@@ -26,7 +24,8 @@ from graph_service.mcp.answers import (
     StatementData,
     ViewData,
 )
-from graph_service.model import limits
+from graph_service.model import browsing, limits
+from graph_service.model.browsing import ItemStatement
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.passage import ScoredPassage
 from graph_service.model.render import TextFormat, citation, item_text, triple_line
@@ -221,7 +220,7 @@ def statement_lines(triple: Triple, found: StatementData, /, *, outgoing: bool) 
     return "\n".join(lines)
 
 
-def item_relation(found: types.ItemRelation, /) -> ItemRelation:
+def item_relation(found: browsing.ItemRelation, /) -> ItemRelation:
     """Returns a relation of an item."""
     return ItemRelation(
         property_id=found.relation.id,
@@ -236,7 +235,7 @@ def item_relation_line(found: ItemRelation, /) -> str:
     return _one_line(f"{found.direction} {found.property_id} {found.label}: {found.count}")
 
 
-def class_data(found: types.ClassDescription, /) -> ClassData:
+def class_data(found: browsing.ClassDescription, /) -> ClassData:
     """Returns a class of a graph."""
     examples = [f"{one.label} ({one.id})" for one in found.examples]
     return ClassData(id=found.item.id, label=found.item.label, count=found.count, examples=examples)
@@ -247,7 +246,7 @@ def class_line(found: ClassData, /) -> str:
     return _one_line(f"{found.id} {found.label}: {found.count}, {', '.join(found.examples)}")
 
 
-def relation_data(found: types.RelationDescription, /) -> RelationData:
+def relation_data(found: browsing.RelationDescription, /) -> RelationData:
     """Returns a relation of a graph; its example as a citation."""
     return RelationData(
         id=found.relation.id,

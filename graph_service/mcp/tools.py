@@ -12,7 +12,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from graph_service.client import AsyncClient
-from graph_service.client.types import ItemRelations
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.mcp import shapes
 from graph_service.mcp.answers import (
@@ -39,6 +38,7 @@ from graph_service.mcp.budget import (
     fitting,
     size,
 )
+from graph_service.model.browsing import ItemRelations
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import ClientComparison, Status, Strategy
 from graph_service.model.view_reference import parse_view

@@ -38,6 +38,10 @@ class ItemId(str):
     """The id of an item, which GraphQL shows as the item."""
 
 
+class PropertyId(str):
+    """The id of a property, which GraphQL shows as the property."""
+
+
 class Statement:
     """A triple with its change, which GraphQL shows as a statement and its subject."""
 
@@ -64,7 +68,7 @@ class Field:
     Attributes:
         words: Its description.
         path: The attribute that it shows, with dots for one of another dataclass; None for a field
-            with logic, "" for the attribute of its own name.
+            with logic or one that ``build`` is passed, "" for the attribute of its own name.
         kind: Type of what is shown, or its ``Conversion``; None for the type of the attribute.
         alias: What the client calls it where another type of a union has a field of its name.
         read: Whether the client reads the attribute from this field.
@@ -102,9 +106,13 @@ def at(
     return Field(words, path, kind, alias, read)
 
 
-def computed(words: str, /) -> Field:
-    """Returns a field with logic, which a method of the GraphQL type gives."""
-    return Field(words, None)
+def computed(words: str, /, *, kind: Any = None) -> Field:
+    """Returns a field that shows no attribute.
+
+    With a ``kind`` it is passed to ``api.derive.build`` by its name. Without one it has logic: a
+    method of the GraphQL type gives it.
+    """
+    return Field(words, None, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +182,7 @@ def _part(model: type, name: str, field: Field) -> Part:
         is_optional = is_optional or may_be_none
     elif field.kind is not None:
         if isinstance(field.kind, type) and issubclass(field.kind, Enum) and kind is str:
-            conversion = Conversion(field.kind, field.kind, _value_of_enum)
+            conversion = Conversion(field.kind, field.kind, value_of_enum)
         elif field.kind is float and kind is int:
             conversion = Conversion(float, float, int)
         kind = field.kind
@@ -188,7 +196,8 @@ def _part(model: type, name: str, field: Field) -> Part:
     )
 
 
-def _value_of_enum(member: Enum) -> Any:
+def value_of_enum(member: Enum, /) -> Any:
+    """Returns the value of a member: how an enum is read that is a text in Python."""
     return member.value
 
 

@@ -10,11 +10,18 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, get_args
 
-from graph_service.model.contract import ItemId, Part, Statement
+from graph_service.model.contract import ItemId, Part, PropertyId, Statement
 from graph_service.model.passage import Passage
-from graph_service.model.result import EntityRef, FoundItem, LinkedEntity, TripleChange
+from graph_service.model.result import (
+    EntityRef,
+    FoundItem,
+    LinkedEntity,
+    RelationRef,
+    Triple,
+    TripleChange,
+)
 from graph_service.model.shapes import SHAPES, parts_of
-from graph_service.model.values import EntityValue, Value
+from graph_service.model.values import Value
 from graph_service.model.view_spec import ViewSpec
 
 _ITEMS: Mapping[Any, str] = {
@@ -22,10 +29,17 @@ _ITEMS: Mapping[Any, str] = {
     LinkedEntity: "itemId label description",
     Passage: "itemId label",
 }
-LITERALS: Mapping[str, type] = {
-    SHAPES[model].name: model for model in get_args(Value) if model is not EntityValue
+VALUES: Mapping[str, type] = {SHAPES[model].name: model for model in get_args(Value)}
+"""The values of statements, by their types in GraphQL."""
+_STATEMENT = "...Statement subject { itemId label }"
+_SELECTIONS: Mapping[Any, str] = {
+    PropertyId: "propertyId",
+    RelationRef: "propertyId label",
+    Triple: _STATEMENT,
+    Value: "...Value",
+    ViewSpec: "json",
 }
-"""The values that are no items, by their types in GraphQL."""
+"""What is read of the types that no shape has."""
 
 
 @cache
@@ -49,11 +63,10 @@ def value_fragment() -> str:
     """Returns the fragment ``Value``."""
     members = "".join(
         f"  ... on {name} {{ {selection(model)} }}\n"
-        for name, model in LITERALS.items()
+        for name, model in VALUES.items()
         if selection(model)
     )
-    item = "  ... on ItemValue { item { itemId } }\n"
-    return f"fragment Value on Value {{\n  __typename\n{item}{members}}}\n"
+    return f"fragment Value on Value {{\n  __typename\n{members}}}\n"
 
 
 def _selected(model: Any, part: Part) -> str:
@@ -70,7 +83,6 @@ def _inner(model: Any, kind: Any) -> str:
     if kind is ItemId:
         return _ITEMS.get(model, "itemId")
     if kind is Statement:
-        return "...Statement"
-    if kind is ViewSpec:
-        return "json"
-    return selection(kind) if kind in SHAPES else ""
+        has_subject = any(part.name == "subject" for part in parts_of(model))
+        return "...Statement" if has_subject else _STATEMENT
+    return _SELECTIONS.get(kind) or (selection(kind) if kind in SHAPES else "")

@@ -9,12 +9,33 @@ from typing import Any
 import orjson
 
 from graph_service.model.answer import Interpretation, ReadConstraint
+from graph_service.model.browsing import (
+    CancelledJob,
+    ClassDescription,
+    ClientViewChange,
+    CreatedView,
+    DeletedGraph,
+    DeletedPassages,
+    DeletedView,
+    Direction,
+    ErrorCode,
+    ItemRelation,
+    ItemStatement,
+    Neighbour,
+    PageInfo,
+    QuestionError,
+    QuestionOutcome,
+    RelationDescription,
+    UpdatedView,
+    ViewChangeKind,
+)
 from graph_service.model.contract import (
     BigInt,
     Conversion,
     Id,
     ItemId,
     Part,
+    PropertyId,
     Shape,
     Statement,
     at,
@@ -68,9 +89,11 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import to_plain
 from graph_service.model.source_names import owner_name, source_name, with_source_names
+from graph_service.model.statement import Reference, Snak
 from graph_service.model.stored_view import Deviation, StoredView, ViewCounts, ViewReport
 from graph_service.model.values import (
     Coordinates,
+    EntityValue,
     Iri,
     MonolingualText,
     NoValue,
@@ -112,6 +135,12 @@ TIMINGS = Conversion(
     lambda timings: tuple(StageTiming(stage, round(ms, 3)) for stage, ms in timings.items()),
     lambda timings: {each.stage: each.milliseconds for each in timings},
 )
+DIRECTION = Conversion(
+    Direction,
+    lambda outgoing: Direction.OUTGOING if outgoing else Direction.INCOMING,
+    lambda direction: direction is Direction.OUTGOING,
+)
+CURSOR = computed("Where it stands, for the argument after.", kind=str)
 
 _STANDS_FOR = (
     "The statementIds of statements left out for this one, which says the same: in another "
@@ -195,6 +224,129 @@ SHAPES: Mapping[Any, Shape] = {
         "A value of a data type this version lacks.",
         datatype="The data type, as the source names it.",
         json="The value as the source has it, in JSON.",
+    ),
+    EntityValue: shape(
+        "ItemValue",
+        "Another item.",
+        item=at("The item.", path="id", kind=ItemId),
+    ),
+    Snak: shape(
+        "PropertyValue",
+        "One property with one value: a qualifier, or a part of a reference.",
+        property=at("The property.", path="relation", kind=PropertyId),
+        value="The value, typed.",
+        value_text=computed("The value as a person reads it."),
+    ),
+    Reference: shape(
+        "Reference",
+        "One source of a statement.",
+        parts="What is said of the source.",
+    ),
+    PageInfo: shape(
+        "PageInfo",
+        "Where a page stands in its list, as Relay specifies it.",
+        has_next_page="Whether the list goes on after this page.",
+        has_previous_page=(
+            "Whether the page was asked for by a cursor, so that others come before it."
+        ),
+        start_cursor="The cursor of the first edge; null where the page is empty.",
+        end_cursor="The cursor of the last edge, for the argument after of the next page.",
+    ),
+    ItemStatement: shape(
+        "StatementEdge",
+        "A statement of an item in a page of them.",
+        cursor=CURSOR,
+        node=at("The statement.", path="triple", kind=Statement),
+        change="How it differs from the base.",
+    ),
+    Neighbour: shape(
+        "NeighbourEdge",
+        "An item at the other end of a statement, in a page of them.",
+        cursor=CURSOR,
+        node=at("The neighbour.", path="item"),
+        statement=at("The statement between both.", path="triple", kind=Statement),
+        direction=at("Which end the item asked for is.", path="outgoing", kind=DIRECTION),
+        change="How the statement differs from the base.",
+    ),
+    ItemRelation: shape(
+        "ItemRelationEdge",
+        "A property of an item's statements, in a page of them.",
+        cursor=CURSOR,
+        node=at("The property.", path="relation"),
+        direction=at("Which end of the statements the item is.", path="outgoing", kind=DIRECTION),
+        count="How many statements there are.",
+    ),
+    RelationDescription: shape(
+        "PropertyUseEdge",
+        "A property of a graph, in a page of them.",
+        cursor=CURSOR,
+        node=at("The property.", path="relation"),
+        count="How many statements have it, of every rank.",
+        example="One of these statements.",
+    ),
+    ClassDescription: shape(
+        "ClassSizeEdge",
+        "A class of a graph, what items are instances of, in a page of them.",
+        cursor=CURSOR,
+        node=at("The class.", path="item"),
+        count="How many items are instances of it.",
+        examples="Some of these items, three at most.",
+    ),
+    ClientViewChange: shape(
+        "ViewChange",
+        "One difference between a view and its base.",
+        id=computed("A global id, opaque."),
+        kind=at("What became of the statement.", kind=ViewChangeKind),
+        words="Both statements in one line.",
+        subject=computed("What they are said of; that of the view, where it has another."),
+        before="The statement of the base; null for an added one, and for names.",
+        after="The statement of the view; null for a removed one, and for names.",
+    ),
+    CreatedView: shape(
+        "CreateViewPayload",
+        "What createView came to.",
+        view="The view, made or under way.",
+        reused=(
+            "Whether a view of this specification was there already. It keeps the name and note "
+            "that it was given first; updateView changes them."
+        ),
+    ),
+    UpdatedView: shape(
+        "UpdateViewPayload", "What updateView came to.", view="The view as it is now."
+    ),
+    CancelledJob: shape(
+        "CancelJobPayload", "What cancelJob came to.", view="The view as it is now."
+    ),
+    DeletedView: shape(
+        "DeleteViewPayload",
+        "What deleteView came to.",
+        deleted_id=computed("The global id of the view that is gone, for caches.", kind=Id),
+        view_id="Its viewId.",
+    ),
+    DeletedGraph: shape(
+        "DeleteGraphPayload",
+        "What deleteGraph came to.",
+        name="The name of the graph that is gone.",
+    ),
+    DeletedPassages: shape(
+        "DeletePassagesPayload",
+        "What deletePassages came to.",
+        deleted="How many passages are gone.",
+    ),
+    QuestionError: shape(
+        "QuestionError",
+        "Why one question of many has no result.",
+        code=at("As in the extensions of an error.", kind=ErrorCode),
+        message="What was expected, and what came.",
+        argument="The argument at fault, if one is.",
+        hint="What would work, where that is known.",
+        retryable="Whether the same may work later.",
+    ),
+    QuestionOutcome: shape(
+        "Outcome",
+        "What became of one question of many: a result, or an error.",
+        result=computed("The result; null for an error."),
+        error="Why there is no result; null where there is one.",
     ),
     ReadConstraint: shape(
         "ReadConstraint",
@@ -428,7 +580,7 @@ SHAPES: Mapping[Any, Shape] = {
     FoundItem: shape(
         "SearchEdge",
         "An item found by name, in a page of them.",
-        cursor=computed("Where it stands, for the argument after."),
+        cursor=CURSOR,
         node=at("The item.", path="item"),
         matched="The name that matched.",
         language_code=at("The language of that name.", path="language"),

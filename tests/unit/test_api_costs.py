@@ -12,7 +12,7 @@ from graph_service.api.costs import LOOKUP, OBJECT, PROVE, RETRIEVAL
 from graph_service.api.meter import Meter
 from graph_service.api.schema import execute
 from graph_service.api.view_costs import INLINE_VIEW
-from graph_service.client.documents import DOCUMENTS, RETRIEVE_MANY
+from graph_service.client.documents import DOCUMENTS
 from graph_service.client.errors import error_of
 from graph_service.errors import LimitError, MaxCostError, ThrottledError
 from graph_service.server.app import LOOKUP_COST, MAX_COST
@@ -154,7 +154,7 @@ def test_the_clients_documents_cost_less_than_the_default_limit(demo_service: Se
     """100 questions in one call too, with all that the client asks of each."""
     inputs = [{"question": QUESTION, "view": {"spec": {"method": "EDGE_DELETION"}}}] * 100
     given = {"strategy": "PATHS", "inputs": inputs, "details": True}
-    assert 100 < cost_of(demo_service, RETRIEVE_MANY, given) < MAX_COST
+    assert 100 < cost_of(demo_service, DOCUMENTS["retrieve_many"], given) < MAX_COST
     lookups: dict[str, dict[str, Any]] = {
         "graphs": {"first": 100},
         "graph": {},

@@ -20,8 +20,8 @@ from graphql import (
 
 import graph_service
 from graph_service import Service, errors
-from graph_service.api.enums import ErrorCode
 from graph_service.api.schema import execute, schema
+from graph_service.model.browsing import ErrorCode
 from graph_service.model.limits import CutKind
 from graph_service.model.result import ScorePartName
 

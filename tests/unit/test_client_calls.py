@@ -11,10 +11,11 @@ from typing import Any, assert_type, get_args, get_type_hints
 
 import pytest
 
-from graph_service.client import AsyncClient, Client, calls, passages
+from graph_service.client import AsyncClient, Client, calls
 from graph_service.client.calls import Call
-from graph_service.client.types import Item
+from graph_service.client.decode import decode
 from graph_service.errors import GraphServiceError, StoreError
+from graph_service.model.browsing import ClientViewChange, Item, ItemStatement
 from graph_service.model.passage import ClientPassageSet, PassagesResult
 from graph_service.model.result import PathsResult, RetrievalResult, Strategy
 from graph_service.model.stored_view import StoredView
@@ -24,16 +25,12 @@ from queries.retriever import Retriever
 
 def makers() -> dict[str, Callable[..., Call[Any]]]:
     """Returns every function that makes a call, by name."""
-    functions = {
-        name: made
-        for module in (calls, passages)
-        for name, made in inspect.getmembers(module, inspect.isfunction)
-        if made.__module__ == module.__name__ and not name.startswith("_")
-    }
     return {
         name: made
-        for name, made in functions.items()
-        if str(made.__annotations__["return"]).startswith("Call[")
+        for name, made in inspect.getmembers(calls, inspect.isfunction)
+        if made.__module__ == calls.__name__
+        and not name.startswith("_")
+        and str(made.__annotations__["return"]).startswith("Call[")
     }
 
 
@@ -184,3 +181,34 @@ async def types_of_the_async_client(client: AsyncClient) -> None:
     assert_type(await task, StoredView | None)
     await client.paths("x", limit="3")  # type: ignore[arg-type]
     await client.create_view(SPEC)  # type: ignore[call-arg]
+
+
+def test_a_changed_subject_leaves_the_base_its_own() -> None:
+    def statement(subject: str) -> dict[str, Any]:
+        return {
+            "statementId": "Q1$1",
+            "rank": "NORMAL",
+            "subject": {"itemId": subject, "label": subject},
+            "property": {"propertyId": "P26", "label": "spouse"},
+            "value": {"__typename": "ItemValue", "item": {"itemId": "Q3"}},
+            "valueText": "Q3",
+        }
+
+    change = decode(
+        ClientViewChange,
+        {
+            "kind": "HEAD_CHANGED",
+            "words": "Q1 -> Q2",
+            "before": statement("Q1"),
+            "after": statement("Q2"),
+        },
+    )
+    assert (change.before.head.id, change.after.head.id) == ("Q1", "Q2")  # type: ignore[union-attr]
+    assert change.kind == "head-changed"
+    edge = {
+        "node": statement("Q2"),
+        "change": {"kind": "HEAD_CHANGED", "baseStatement": statement("Q1")},
+    }
+    row = decode(ItemStatement, edge)
+    assert row.change.base is not None
+    assert (row.triple.head.id, row.change.base.head.id) == ("Q2", "Q1")

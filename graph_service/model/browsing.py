@@ -1,16 +1,63 @@
-"""What the client returns besides the model's own types."""
+"""What clients get of a graph page by page, and of a write: rows, pages and payloads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.result import (
-    EntityRef,
-    RelationRef,
-    Triple,
-    TripleChange,
-)
+from graph_service.model.result import EntityRef, RelationRef, RetrievalResult, Triple, TripleChange
+from graph_service.model.stored_view import StoredView
+
+
+class Direction(Enum):
+    """Which end of a statement an item is."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+
+
+class ViewChangeKind(Enum):
+    """What a view did to a statement."""
+
+    REMOVED = "removed"
+    RELATION_CHANGED = "relation-changed"
+    VALUE_CHANGED = "value-changed"
+    ADDED = "added"
+    HEAD_CHANGED = "head-changed"
+    RANK_CHANGED = "rank-changed"
+    NAMES_CHANGED = "names-changed"
+
+
+class ErrorCode(Enum):
+    """What ``extensions.code`` of an error says."""
+
+    BAD_INPUT = "BAD_INPUT"
+    GRAPH_NOT_FOUND = "GRAPH_NOT_FOUND"
+    VIEW_NOT_FOUND = "VIEW_NOT_FOUND"
+    VIEW_STALE = "VIEW_STALE"
+    EDITION_GONE = "EDITION_GONE"
+    DOCUMENT_NOT_FOUND = "DOCUMENT_NOT_FOUND"
+    PERSISTED_QUERY_NOT_SUPPORTED = "PERSISTED_QUERY_NOT_SUPPORTED"
+    READ_ONLY = "READ_ONLY"
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    MAX_COST_EXCEEDED = "MAX_COST_EXCEEDED"
+    THROTTLED = "THROTTLED"
+    TIMEOUT = "TIMEOUT"
+    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    SETUP = "SETUP"
+    FORBIDDEN = "FORBIDDEN"
+    INTERNAL = "INTERNAL"
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """Where a page stands in its list, with the cursors of its first and last elements."""
+
+    has_next_page: bool
+    has_previous_page: bool
+    start_cursor: str | None
+    end_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +215,65 @@ class ViewChanges:
     changes: tuple[ClientViewChange, ...]
     total: int
     next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedView:
+    """A view that was made or under way, and whether it was there already."""
+
+    view: StoredView
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedView:
+    """A view with its new name and note."""
+
+    view: StoredView
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledJob:
+    """A view whose making was cancelled, as it is now."""
+
+    view: StoredView
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedView:
+    """The id of a view that was deleted."""
+
+    view_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedGraph:
+    """The name of a graph that was deleted."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedPassages:
+    """How many passages were deleted."""
+
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionError:
+    """Why one question of many has no result; ``code`` is that of the error's class."""
+
+    code: str
+    message: str
+    argument: str | None
+    hint: str | None
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOutcome:
+    """What became of one question of many: a result, or an error."""
+
+    result: RetrievalResult | None
+    error: QuestionError | None
