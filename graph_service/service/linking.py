@@ -9,7 +9,7 @@ import numpy as np
 
 from graph_service.errors import InputError, StoreUnavailableError
 from graph_service.link import link, surest_entities
-from graph_service.link.joint import JointMention, joint_linking
+from graph_service.link.joint import JointMention
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate, start_candidates
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
@@ -112,7 +112,7 @@ class QuestionLinker:
         base: OpenGraph,
         request: RetrieveRequest,
         linking: Linking,
-        used: Sequence[int],
+        mentions: Sequence[JointMention],
         /,
     ) -> tuple[LinkedEntity, ...]:
         """Returns what the question names, once retrieval has told which entities are meant.
@@ -121,14 +121,11 @@ class QuestionLinker:
             base: The graph.
             request: What was asked.
             linking: With its ``starts``.
-            used: The start entities of the paths that were found, global nodes, the best first.
+            mentions: As retrieval chose them among those.
         """
         if linking.given or not linking.starts:
             return linking.entities
-        # Paths of other entities than the best one's are further answers, not further topics.
-        known = {one.node for one in linking.starts}
-        best = [node for node in used if node in known][:1]
-        return self._shown(base, request, joint_linking(linking.starts, best))
+        return self._shown(base, request, mentions)
 
     def _candidates(
         self, base: OpenGraph, request: RetrieveRequest, preset: LearnedPreset

@@ -1,4 +1,4 @@
-"""One retrieval over a store: link, lay the view, select, shape (O3 to O7)."""
+"""One retrieval over a store in three stages: source, select, shape (O3 to O7)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
+from graph_service.link.joint import JointMention
 from graph_service.link.starts import START_RULES
 from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, Numbers
 from graph_service.model.graph_info import GraphInfo
@@ -99,17 +100,29 @@ class GraphSlice:
         base: The graph, or the part of it that the store gave.
         linking: What the question names there.
         preset: The request's, with all its parameters.
+        view: The request's view of ``base``; None for the graph itself.
         region: Where the store made it; of ``base.arrays``.
         head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
-        view: The request's view of ``base``, where that is a part.
+        is_instance: Tells the entities of the types that the request names, where ``base`` is no part.
     """
 
     base: OpenGraph
     linking: Linking
     preset: AnyPreset
+    view: AppliedView | None = None
     region: Region | None = None
     head_relations: HeadRelations | None = None
-    view: AppliedView | None = None
+    is_instance: IsInstance | None = None
+
+    @property
+    def overlay(self) -> Overlay | None:
+        """What the view changes; None for the graph itself."""
+        return self.view.overlay if self.view else None
+
+    @property
+    def named(self) -> OpenGraph:
+        """The graph with the names that its view gives entities."""
+        return _as_named(self.base, self.view)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,20 +130,18 @@ class _Selected:
     """What was selected for a question.
 
     Attributes:
-        base: The graph, with the names that the view gives.
-        view: The request's view, laid over the graph.
         vectors: By which texts were compared.
         encoder: What was embedded, and what there was no time for.
         asking: What ranks, under a preset that learned to.
         selection: What was selected; None where the question names nothing.
+        mentions: What the question is taken to name, where the preset decides that.
     """
 
-    base: OpenGraph
-    view: AppliedView | None
     vectors: Vectors
     encoder: TimedEncoder
     asking: Asking | None
     selection: Selection | None
+    mentions: tuple[JointMention, ...]
 
 
 class Stopwatch:
@@ -205,7 +216,11 @@ class Retriever:
         self._rankers = rankers
         self._candidate_scorers = candidate_scorers
 
-    def link(
+    def link(self, base: OpenGraph, request: RetrieveRequest, preset: AnyPreset, /) -> Linking:
+        """Returns the entities that a question names; see ``QuestionLinker.link``."""
+        return self._linker.link(base, request, preset)
+
+    def source(
         self,
         base: OpenGraph,
         request: RetrieveRequest,
@@ -213,12 +228,42 @@ class Retriever:
         /,
         *,
         deadline: Deadline,
-    ) -> Linking:
-        """Returns the entities of a question, by the names of its view; see ``QuestionLinker.link``."""
-        if self._views.renames(base.arrays, request.view):
+        watch: Stopwatch,
+        linking: Linking | None = None,
+    ) -> GraphSlice:
+        """Returns what a question is answered from: the graph, its view and what it names there.
+
+        Args:
+            base: The graph.
+            request: The question.
+            preset: As ``preset`` resolves it.
+            deadline: Of the retrieval.
+            watch: Counts the stages ``link`` and ``view``.
+            linking: What the question names without a view, where that is known. A view that
+                renames entities is linked by its own names.
+        """
+        if request.view is not None:
             require_base(base.info)
-            base = _as_named(base, self._views.apply(base.arrays, request.view, deadline=deadline))
-        return self._linker.link(base, request, preset)
+        view: AppliedView | None = None
+        if self._views.renames(base.arrays, request.view):
+            view = self._views.apply(base.arrays, request.view, deadline=deadline)
+            linking = None
+        if linking is None:
+            linking = self.link(_as_named(base, view), request, preset)
+        watch.stage("link")
+        spec = request.view.spec if request.view is not None else None
+        if view is None or (spec is not None and spec.scope.of_question):
+            view = self._apply_view(base, linking, request, preset, deadline)
+        source = GraphSlice(base, linking, preset, view)
+        if request.type_ids:
+            named = source.named
+            types = [self._linker.node(named, id_, argument="type_ids") for id_ in request.type_ids]
+            is_instance = instances_of(
+                named.arrays, source.overlay, types, ranks=_rank_codes(request), deadline=deadline
+            )
+            source = replace(source, is_instance=is_instance)
+        watch.stage("view")
+        return source
 
     def retrieve(
         self,
@@ -240,17 +285,8 @@ class Retriever:
     def _select(
         self, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, watch: Stopwatch
     ) -> _Selected:
-        """Lays the request's view, and selects what fits the question there."""
-        base, linking, preset = source.base, source.linking, source.preset
-        ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
-        laid = source.view or self._lay(base, linking, request, preset, ranks, deadline)
-        base = _as_named(base, laid)
-        overlay = laid.overlay if laid else None
-        is_instance: IsInstance | None = None
-        if request.type_ids and source.region is None:
-            types = [self._linker.node(base, id_, argument="type_ids") for id_ in request.type_ids]
-            is_instance = instances_of(base.arrays, overlay, types, ranks=ranks, deadline=deadline)
-        watch.stage("view")
+        """Selects what fits the question."""
+        base, linking, preset = source.named, source.linking, source.preset
         vectors = self._vectors()
         question_vector = None
         if request.question_vector is not None:
@@ -276,15 +312,15 @@ class Retriever:
                     graph=base.arrays,
                     start_entities=linking.start_entities,
                     mentions=linking.mentions,
-                    overlay=overlay,
+                    overlay=source.overlay,
                     preset=preset,
                     encode=partial(encoder.encode, vectors),
                     encode_queries=partial(encoder.encode, vectors.queries)
                     if vectors.queries is not vectors
                     else None,
                     languages=request.languages,
-                    relation_filter=relation_filter(base.arrays, overlay, request),
-                    ranks=ranks,
+                    relation_filter=relation_filter(base.arrays, source.overlay, request),
+                    ranks=_rank_codes(request),
                     min_score=request.min_score,
                     prove=request.prove,
                     deadline=deadline,
@@ -292,12 +328,15 @@ class Retriever:
                     ranker=self._ranker(preset, vectors, encoder),
                     asking=asking,
                     head_relations=source.head_relations,
-                    is_instance=is_instance,
+                    is_instance=source.is_instance,
                     question_vector=question_vector,
                 )
             )
             watch.stages(selection.timings_ms)
-        return _Selected(base, laid, vectors, encoder, asking, selection)
+        mentions: tuple[JointMention, ...] = ()
+        if asking is not None and selection is not None and not asking.given:
+            mentions = asking.mentions(selection.used_starts)
+        return _Selected(vectors, encoder, asking, selection, mentions)
 
     def _shape(
         self,
@@ -307,10 +346,9 @@ class Retriever:
         watch: Stopwatch,
     ) -> RetrievalResult:
         """Returns what was selected as a result with labels, without an id."""
-        base, laid, asking = selected.base, selected.view, selected.asking
-        linking, preset, vectors = source.linking, source.preset, selected.vectors
-        selection = selected.selection
-        renderer = TripleRenderer(base.arrays, laid.overlay if laid else None, request.languages)
+        base, linking, preset = source.named, source.linking, source.preset
+        asking, vectors, selection = selected.asking, selected.vectors, selected.selection
+        renderer = TripleRenderer(base.arrays, source.overlay, request.languages)
         fitted = fit_budget(
             make_items(selection, renderer) if selection else (),
             strategy=request.strategy,
@@ -322,9 +360,7 @@ class Retriever:
             "id": "",
             "question": request.question,
             "status": _status(selection),
-            "linked": self._linker.meant(
-                base, request, linking, selection.used_starts if selection else ()
-            ),
+            "linked": self._linker.meant(base, request, linking, selected.mentions),
             "truncated": (
                 *linking.cuts,
                 *(selection.cuts if selection else ()),
@@ -338,7 +374,7 @@ class Retriever:
             else None,
             "provenance": _provenance(
                 base.info,
-                laid,
+                source.view,
                 strategy=request.strategy,
                 preset=preset.name,
                 parameters={
@@ -515,18 +551,15 @@ class Retriever:
         )
         return partial(self._relation_namer.named, scope, self.aliases.of(info, languages))
 
-    def _lay(
+    def _apply_view(
         self,
         base: OpenGraph,
         linking: Linking,
         request: RetrieveRequest,
         preset: Preset,
-        ranks: tuple[int, ...],
         deadline: Deadline,
     ) -> AppliedView | None:
-        """Lays the request's view; one in the question's own scope needs the base's region."""
-        if request.view is not None:
-            require_base(base.info)
+        """Returns the request's view; one in the question's own scope needs the base's region."""
         spec = request.view.spec if request.view else None
         question_edges: Numbers | None = None
         if spec is not None and spec.scope.of_question:
@@ -545,7 +578,7 @@ class Retriever:
                     hops=spec.scope.hops,
                     hub_degree=preset.hub_degree,
                     max_edges=preset.max_edges,
-                    ranks=ranks,
+                    ranks=_rank_codes(request),
                     deadline=deadline,
                 )
                 question_edges = region.edges.astype(base.arrays.edge_type)
@@ -628,6 +661,11 @@ def _makes_texts(spec: ViewSpec) -> bool:
 def _as_named(base: OpenGraph, laid: AppliedView | None) -> OpenGraph:
     """Returns a graph with the names that a view gives its entities."""
     return base if laid is None else replace(base, arrays=laid.graph_of(base.arrays))
+
+
+def _rank_codes(request: RetrieveRequest) -> tuple[int, ...]:
+    """Returns the codes of the ranks of statements that a request reads."""
+    return tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
 
 
 def _status(selection: Selection | None) -> Status:

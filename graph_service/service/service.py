@@ -57,7 +57,7 @@ from graph_service.service.counting import (
 from graph_service.service.draws import Draws
 from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.service.graphs import Graphs, KeptArrays
-from graph_service.service.linking import OpenGraph
+from graph_service.service.linking import Linking, OpenGraph
 from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
     find_relations,
@@ -621,9 +621,7 @@ class Service:
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")
-        linking = self._retriever.link(base, request, preset, deadline=deadline)
-        watch.stage("link")
-        return GraphSlice(base, linking, preset)
+        return self._retriever.source(base, request, preset, deadline=deadline, watch=watch)
 
     def relation_aliases(self, info: GraphInfo, languages: Sequence[str], /) -> RelationAliases:
         """Returns what gives the other names of a graph's relations, by id."""
@@ -666,14 +664,14 @@ class Service:
         deadline = self._graphs.deadline()
         base = self._graphs.open(request.graph)
         preset = self._retriever.preset(request, base.info)
-        linking = self._retriever.link(base, request, preset, deadline=deadline)
+        linking: Linking | None = None
         for view in (None, *views):
-            of_view = replace(request, view=view)
-            of_names = linking
-            if self._view_store.renames(base.arrays, view):
-                of_names = self._retriever.link(base, of_view, preset, deadline=deadline)
-            source = GraphSlice(base, of_names, preset)
-            yield self._retriever.retrieve(source, of_view, deadline=deadline, watch=Stopwatch())
+            of_view, watch = replace(request, view=view), Stopwatch()
+            source = self._retriever.source(
+                base, of_view, preset, deadline=deadline, watch=watch, linking=linking
+            )
+            linking = linking or source.linking
+            yield self._retriever.retrieve(source, of_view, deadline=deadline, watch=watch)
 
     def neighbourhood(
         self,

@@ -131,7 +131,7 @@ def read_from_store(
         lexicon, named=[node for node in named if node is not None], times=names.times
     )
     share_lexicon(around.graph, part)
-    linking = retriever.link(OpenGraph(info, around.graph), request, preset, deadline=deadline)
+    linking = retriever.link(OpenGraph(info, around.graph), request, preset)
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
@@ -162,9 +162,9 @@ def read_from_store(
             ),
         ),
         preset,
+        laid,
         region,
         _head_relations(store, info, region_graph.graph, deadline),
-        laid,
     )
 
 

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from demo_graph import ARNOLD, MARIA, request
 
 from graph_service import Service
+from graph_service.link.joint import JointMention
 from graph_service.model.result import PathsResult, Status, Strategy
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.strategy import Asking, NetworkRanker
 from graph_service.retrieve.preset import DEFAULT, LEARNED
-from graph_service.service.linking import OpenGraph, QuestionLinker
+from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 
 QUESTION = "What did Schwarzenegger and his wife Maria Shriver found?"
+
+
+def mentions(linking: Linking, *used: int) -> tuple[JointMention, ...]:
+    """What a question names by the entities that the paths start from."""
+
+    def no_names(*_: object) -> NoReturn:
+        raise AssertionError("names no relation")
+
+    ranker = NetworkRanker(shipped_scorer())
+    return Asking(linking.starts, linking.given, ranker, no_names).mentions(used)
 
 
 def test_linking_with_retrieval_shows_what_it_used(demo_service: Service) -> None:
@@ -27,14 +41,14 @@ def test_linking_with_retrieval_shows_what_it_used(demo_service: Service) -> Non
     assert linking.entities == ()
     assert [one.node for one in linking.starts] == linking.start_entities.tolist()
     assert not linking.given
-    assert linker.meant(base, asked, linking, []) == alone.entities
+    assert linker.meant(base, asked, linking, mentions(linking)) == alone.entities
 
     arnold = base.arrays.find_node(ARNOLD)
     maria = base.arrays.find_node(MARIA)
     assert arnold is not None
     assert maria is not None
     # The best path's entity is what is meant; those of later paths are further answers.
-    first, second = linker.meant(base, asked, linking, [arnold, maria])
+    first, second = linker.meant(base, asked, linking, mentions(linking, arnold, maria))
     assert (first.entity.id, first.mention) == (ARNOLD, "Schwarzenegger")
     assert second == alone.entities[0]
     assert first.entity.description
@@ -50,7 +64,9 @@ def test_entities_that_the_caller_gave_are_what_is_meant(demo_service: Service) 
     assert linking.given
     (start,) = linking.starts
     assert (start.start, start.end, start.linked) == (-1, -1, False)
-    (meant,) = linker.meant(base, asked, linking, linking.start_entities.tolist())
+    (meant,) = linker.meant(
+        base, asked, linking, mentions(linking, *linking.start_entities.tolist())
+    )
     assert (meant.entity.id, meant.start) == (MARIA, -1)
 
 

@@ -7,13 +7,14 @@ may mean, and how well an entity's relations fit the question tells whether it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from graph_service.link.joint import JointMention, joint_linking
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
@@ -386,6 +387,15 @@ class Asking:
         known = {start.node: start for start in self.starts}
         first = self.starts[0]
         return [known.get(node) or replace(first, node=node) for node in nodes]
+
+    def mentions(self, used: Iterable[int], /) -> tuple[JointMention, ...]:
+        """Returns what the question is taken to name, by the start entities of the walks chosen.
+
+        Walks of other entities than the best one's are further answers, not further topics.
+        """
+        known = {start.node for start in self.starts}
+        best = [node for node in used if node in known][:1]
+        return tuple(joint_linking(self.starts, best))
 
 
 def by_learning(
