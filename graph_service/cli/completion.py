@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from graph_service.cli.completion_options import CompletionOptions
+from graph_service.cli.options import VerbOptions
 from graph_service.cli.output import Output
+from graph_service.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionOptions(VerbOptions):
+    """The shell of ``completion``."""
+
+    shell: str = option(
+        help="whose script is printed", is_word=True, choices=("bash", "zsh", "tcsh")
+    )
 
 
 def completion(options: CompletionOptions, output: Output, /) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from graph_service.api.scopes import Scope
 from graph_service.cli.keys_options import AddKeyOptions, KeyFileOptions, RevokeKeyOptions
@@ -32,51 +33,24 @@ def add(options: AddKeyOptions, output: Output, /) -> int:
     path = _file(options)
     add_key(path, Key(caller, token_hash(token.encode()), created, options.expires, options.note))
     output.note(f"key {options.name} is in {path}; its token is shown this once:")
-    output.line(token)
-    output.object({"name": options.name, "token": token, "file": str(path)})
+    output.show({"name": options.name, "token": token, "file": str(path)}, token)
     return 0
 
 
 def list_(options: KeyFileOptions, output: Output, /) -> int:
     """Prints the keys of a file, without what would let anybody in."""
-    keys = read_keys(_file(options))
-    rows = [("name", "scope", "graphs", "rate", "max cost", "created", "expires", "note")]
-    rows += [
-        (
-            key.caller.name,
-            key.caller.scope.value,
-            ALL_GRAPHS if key.caller.graphs is None else " ".join(sorted(key.caller.graphs)),
-            _shown(key.caller.rate),
-            _shown(key.caller.max_cost),
-            key.created,
-            key.expires or "-",
-            key.note,
-        )
-        for key in keys
-    ]
-    output.table(rows)
-    fields = [
-        {
-            "name": key.caller.name,
-            "scope": key.caller.scope.value,
-            "graphs": None if key.caller.graphs is None else sorted(key.caller.graphs),
-            "rate": key.caller.rate,
-            "max_cost": key.caller.max_cost,
-            "created": key.created,
-            "expires": key.expires or None,
-            "note": key.note,
-        }
-        for key in keys
-    ]
-    output.object({"keys": fields})
+    keys = [_fields(key) for key in read_keys(_file(options))]
+    names = ("name", "scope", "graphs", "rate", "max_cost", "created", "expires", "note")
+    output.object({"keys": keys})
+    head = [name.replace("_", " ") for name in names]
+    output.table([head, *([_shown(name, key[name]) for name in names] for key in keys)])
     return 0
 
 
 def revoke(options: RevokeKeyOptions, output: Output, /) -> int:
     """Removes a key from a file."""
     revoke_key(_file(options), options.name)
-    output.line(f"revoked {options.name}")
-    output.object({"revoked": options.name})
+    output.show({"revoked": options.name}, f"revoked {options.name}")
     return 0
 
 
@@ -89,5 +63,25 @@ def _file(options: KeyFileOptions) -> Path:
     return Path(name)
 
 
-def _shown(number: float | None) -> str:
-    return "-" if number is None else f"{number:g}"
+def _fields(key: Key) -> dict[str, Any]:
+    """Returns what may be shown of a key."""
+    caller = key.caller
+    return {
+        "name": caller.name,
+        "scope": caller.scope.value,
+        "graphs": None if caller.graphs is None else sorted(caller.graphs),
+        "rate": caller.rate,
+        "max_cost": caller.max_cost,
+        "created": key.created,
+        "expires": key.expires or None,
+        "note": key.note,
+    }
+
+
+def _shown(name: str, value: Any) -> str:
+    """Returns the cell of a field of a key."""
+    if name == "graphs":
+        return ALL_GRAPHS if value is None else " ".join(value)
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

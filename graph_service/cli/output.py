@@ -64,12 +64,33 @@ class Output:
                 line = json.dumps(plain).encode()
             print_json(line)
 
+    def show(self, item: Any, /, *lines: str) -> None:
+        """Prints what a verb came to: the JSON object where one was asked for, else the lines."""
+        self.object(item)
+        for line in lines:
+            self.line(line)
+
     def report(self, report: Report, /) -> int:
         """Prints a report as lines or as the JSON object; returns the exit code of its verb."""
-        self.object(report.to_plain())
-        for line in report.lines():
-            self.line(line)
+        self.show(report.to_plain(), *report.lines())
         return 1 if report.has_failed else 0
+
+    def listing(
+        self, item: Any, head: Sequence[str], rows: Sequence[Sequence[str]], /, *, empty: str
+    ) -> None:
+        """Prints a list: the JSON object where one was asked for, else a table.
+
+        Args:
+            item: The object.
+            head: The first row.
+            rows: All others.
+            empty: The line that stands for a table without rows.
+        """
+        self.object(item)
+        if rows:
+            self.table([head, *rows])
+        else:
+            self.line(empty)
 
     def table(self, rows: Sequence[Sequence[str]], /) -> None:
         """Prints rows in columns; the first row is the head."""

@@ -189,7 +189,7 @@ VERBS = (
     Verb(
         "completion",
         "print a script that completes verbs and options in your shell",
-        "completion_options:CompletionOptions",
+        "completion:CompletionOptions",
         "completion:completion",
     ),
 )

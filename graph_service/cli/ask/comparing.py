@@ -45,10 +45,10 @@ def compare(options: CompareOptions, output: Output, /) -> int:
             )
             for name, view in sides.items()
         }
-    output.object(
-        {"answers": [{"view": name, "answer": retrieved} for name, retrieved in answers.items()]}
+    output.show(
+        {"answers": [{"view": name, "answer": retrieved} for name, retrieved in answers.items()]},
+        options.question,
     )
-    output.line(options.question)
     output.line()
     output.table(_ranks(answers))
     output.line()

@@ -74,8 +74,10 @@ def item(options: ItemOptions, output: Output, /) -> int:
         is_cut = len(statements) > options.limit
         statements = statements[: options.limit]
         views = service.long_tail.page_views([options.id], graph=options.graph).get(options.id)
-        output.object({"entity": entity, "statements": statements, "page_views": views})
-        output.line(_named(entity.id, _label(entity, languages) or entity.id))
+        output.show(
+            {"entity": entity, "statements": statements, "page_views": views},
+            _named(entity.id, _label(entity, languages) or entity.id),
+        )
         if "en" in entity.descriptions:
             output.line(f"  {entity.descriptions['en']}")
         if views is not None:

@@ -81,8 +81,10 @@ def _retrieve_many(
     if lines is None:
         output.object({"results": records})
     elif options.out != "-":
-        output.object({"questions": len(questions), "failed": failed})
-        output.line(f"{counted(len(questions), 'question')}, {failed} failed: {options.out}")
+        output.show(
+            {"questions": len(questions), "failed": failed},
+            f"{counted(len(questions), 'question')}, {failed} failed: {options.out}",
+        )
     if failed:
         output.note(f"{failed} of {counted(len(questions), 'question')} failed")
     return EXIT_SOME_FAILED if failed else 0

@@ -152,10 +152,11 @@ def end_build(
 ) -> int:
     """Keeps and tells the counts; returns 1 where nothing was made."""
     write_counts(options.out, stages.counts)
-    output.object({"made": made, "fresh": stages.fresh, "files": files, "stages": stages.counts})
-    for counts in stages.counts:
-        output.line(counts.text())
-    output.line(f"{counted(made, 'question')} in {', '.join(files)}")
+    output.show(
+        {"made": made, "fresh": stages.fresh, "files": files, "stages": stages.counts},
+        *(counts.text() for counts in stages.counts),
+        f"{counted(made, 'question')} in {', '.join(files)}",
+    )
     if not made:
         output.note("nothing was made; the stages say why each item was refused")
     return 0 if made else 1
@@ -164,10 +165,11 @@ def end_build(
 def tell_check(folder: Path, wrong: Sequence[str], output: Output, /) -> int:
     """Tells what a check found; returns 1 where anything is wrong."""
     read_counts(folder)
-    output.object({"wrong": wrong})
-    for line in wrong:
-        output.line(line)
-    output.line("all is as promised" if not wrong else counted(len(wrong), "fault"))
+    output.show(
+        {"wrong": wrong},
+        *wrong,
+        "all is as promised" if not wrong else counted(len(wrong), "fault"),
+    )
     return 1 if wrong else 0
 
 

@@ -80,16 +80,15 @@ def model(options: ModelOptions, output: Output, /) -> int:
         )
         progress.end()
         files, origin = [*FILES], "fetched"
-    output.object(
+    output.show(
         {
             "folder": str(path),
             "origin": origin,
             "files": [{"name": f.name, "bytes": f.size, "sha256": f.sha256} for f in files],
-        }
+        },
+        f"all-MiniLM-L6-v2 in {path} ({origin})",
+        *(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}  right" for file in files),
     )
-    output.line(f"all-MiniLM-L6-v2 in {path} ({origin})")
-    for file in files:
-        output.line(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}  right")
     if options.action == "fetch" and folder is not None:
         output.line(f"Use it: export {MODEL_DIR_VARIABLE}={path.absolute()}")
     return 0
@@ -107,7 +106,7 @@ def _known_model(options: ModelOptions, name: str, output: Output) -> int:
             name, target=options.to, base_url=options.base_url, progress=progress.show
         )
         progress.end()
-    output.object(
+    output.show(
         {
             "folder": str(model_files.folder),
             "revision": model_files.revision,
@@ -115,11 +114,9 @@ def _known_model(options: ModelOptions, name: str, output: Output) -> int:
             "files": [
                 {"name": f.name, "bytes": f.size, "sha256": f.sha256} for f in model_files.files
             ],
-        }
-    )
-    output.line(
+        },
         f"{name} in {model_files.folder}"
-        + (f", of {model_files.revision}" if model_files.revision else "")
+        + (f", of {model_files.revision}" if model_files.revision else ""),
     )
     for file in model_files.files:
         right = "written down" if model_files.is_first else "as before"

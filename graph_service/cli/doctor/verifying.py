@@ -30,9 +30,9 @@ def verify(options: GraphOptions, output: Output, /) -> int:
             if item.fix:
                 output.line(f"       -> {item.fix}")
     faults = sum(1 for item in parts if item.fault)
-    output.object({"whole": not faults, "parts": parts})
-    output.line(
-        f"{len(parts)} parts, {faults} damaged" if faults else f"{len(parts)} parts, all whole"
+    output.show(
+        {"whole": not faults, "parts": parts},
+        f"{len(parts)} parts, {faults} damaged" if faults else f"{len(parts)} parts, all whole",
     )
     return EXIT_DAMAGED if faults else 0
 

@@ -106,12 +106,10 @@ def run(options: RunOptions, output: Output, /) -> int:
     total = len(opened.experiment.asked())
     fresh = 0 if last is None else last.fresh
     spent = 0.0 if last is None else last.seconds
-    output.object(
-        {"cells": len(opened.experiment.cells), "answers": total, "made": fresh, "failed": failed}
-    )
-    output.line(
+    output.show(
+        {"cells": len(opened.experiment.cells), "answers": total, "made": fresh, "failed": failed},
         f"{len(opened.experiment.cells):,} cells, {total:,} answers, {fresh:,} of them made now, "
-        f"{failed} failed"
+        f"{failed} failed",
     )
     output.note(f"{spent:.1f} s; graph-service experiment report shows it")
     return 1 if failed else 0

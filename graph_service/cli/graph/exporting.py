@@ -48,6 +48,8 @@ def backup(options: BackupOptions, output: Output, /) -> int:
                 "neo4j-admin database dump neo4j",
             )
         size = store.backup(options.out, replace=options.replace)
-    output.object({"out": str(options.out), "bytes": size, "checked": True})
-    output.line(f"{options.out}: {size:,} bytes, checked")
+    output.show(
+        {"out": str(options.out), "bytes": size, "checked": True},
+        f"{options.out}: {size:,} bytes, checked",
+    )
     return 0

@@ -44,9 +44,7 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
             )
     finally:
         signal.signal(signal.SIGINT, previous)
-    output.object(report.to_json())
-    for line in report.lines():
-        output.line(line)
+    output.show(report.to_json(), *report.lines())
     return report.exit_code
 
 
@@ -99,8 +97,7 @@ def _delete(service: Service, options: GraphsOptions, output: Output) -> None:
             output.line("nothing deleted")
             return
     service.delete_graph(name)
-    output.object({"deleted": name, **asdict(contents)})
-    output.line(f"deleted graph {name}{words}")
+    output.show({"deleted": name, **asdict(contents)}, f"deleted graph {name}{words}")
 
 
 @dataclass(frozen=True, slots=True)

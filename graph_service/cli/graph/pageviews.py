@@ -40,9 +40,7 @@ def _load(service: Service, options: PageviewsOptions, output: Output) -> int:
         strict=options.strict,
         rejects_path=options.rejects_path,
     )
-    output.object(report.to_json())
-    for line in report.lines():
-        output.line(line)
+    output.show(report.to_json(), *report.lines())
     return report.exit_code
 
 
@@ -84,9 +82,7 @@ def _fetch(service: Service, options: PageviewsOptions, output: Output) -> int:
             )
     finally:
         signal.signal(signal.SIGINT, previous)
-    output.object(report.to_json())
-    for line in report.lines():
-        output.line(line)
+    output.show(report.to_json(), *report.lines())
     return EXIT_INTERRUPTED if report.stopped else report.exit_code
 
 
@@ -128,8 +124,9 @@ def _delete(service: Service, options: PageviewsOptions, output: Output) -> int:
             output.line("nothing deleted")
             return 0
     gone = service.long_tail.delete_page_views(graph=name)
-    output.object({"deleted": gone})
-    output.line(f"deleted the page views of graph {name}" if gone else "there were none")
+    output.show(
+        {"deleted": gone}, f"deleted the page views of graph {name}" if gone else "there were none"
+    )
     return 0
 
 

@@ -55,9 +55,7 @@ def _load(service: Service, options: PassagesOptions, output: Output) -> int:
     vectors: int | None = None
     if report.set is not None and not options.no_vectors:
         vectors = _embed(service, options, output)
-    output.object({**report.to_json(), "vectors": vectors})
-    for line in report.lines():
-        output.line(line)
+    output.show({**report.to_json(), "vectors": vectors}, *report.lines())
     if vectors is not None:
         output.line(f"vectors: {vectors:,}, by {service.vectors.embedder.name}")
     return EXIT_INTERRUPTED if report.set is None else report.exit_code
@@ -122,23 +120,22 @@ def prompt_text(item: ScoredPassage, /) -> str:
 
 def _list(service: Service, options: PassagesOptions, output: Output) -> int:
     sets = service.passages.sets(graph=options.graph)
-    output.object({"sets": sets})
-    published = [passage_set for passage_set in sets if passage_set.published]
-    rows = [["source", "passages", "words", "linked", "published"]]
-    rows.extend(
+    output.listing(
+        {"sets": sets},
+        ["source", "passages", "words", "linked", "published"],
         [
-            passage_set.source,
-            f"{passage_set.passages:,}",
-            f"{passage_set.words:,}",
-            f"{passage_set.linked:,}",
-            passage_set.published_at,
-        ]
-        for passage_set in published
+            [
+                passage_set.source,
+                f"{passage_set.passages:,}",
+                f"{passage_set.words:,}",
+                f"{passage_set.linked:,}",
+                passage_set.published_at,
+            ]
+            for passage_set in sets
+            if passage_set.published
+        ],
+        empty="no passages yet; load some: graph-service passages load FILE",
     )
-    if published:
-        output.table(rows)
-    else:
-        output.line("no passages yet; load some: graph-service passages load FILE")
     for passage_set in sets:
         if not passage_set.published:
             output.line(
@@ -160,6 +157,8 @@ def _delete(service: Service, options: PassagesOptions, output: Output) -> int:
             argument="source",
         )
     gone = service.passages.delete(graph=options.graph, source=options.what)
-    output.object({"deleted": gone, "source": options.what})
-    output.line(f"deleted {gone:,} passages of {options.what or 'all sources'}")
+    output.show(
+        {"deleted": gone, "source": options.what},
+        f"deleted {gone:,} passages of {options.what or 'all sources'}",
+    )
     return 0

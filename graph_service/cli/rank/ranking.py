@@ -110,7 +110,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
         weights = train_ranker(examples, encoder, random_seed=options.random_seed)
     seconds = round(time.monotonic() - started, 1)
     write_ranker(options.out, replace(weights, notes={**weights.notes, "seconds": seconds}))
-    output.object(
+    output.show(
         {
             "out": options.out,
             "data": weights.data,
@@ -118,11 +118,9 @@ def train(options: TrainOptions, output: Output, /) -> int:
             "relations": len(weights.relations),
             **weights.notes,
             "seconds": seconds,
-        }
-    )
-    output.line(
+        },
         f"{options.out}: {len(weights.relations)} signed relations, {len(examples):,} questions "
-        f"(hash {weights.data}), {seconds:g} s"
+        f"(hash {weights.data}), {seconds:g} s",
     )
     return 0
 
@@ -144,9 +142,7 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
         parses = {each.question: each.parse for each in examples if each.parse is not None}
     with open_ranker(options.ranker, settings_of(options), _no_model, parses=parses) as ranker:
         report = measure_ranking(ranker, examples, candidates, ks=ks)
-    output.object(_plain(report))
-    for line in report.lines():
-        output.line(line)
+    output.show(_plain(report), *report.lines())
     return 0
 
 
@@ -170,7 +166,7 @@ def _measure_held_out(
             ks=ks,
             random_seed=options.random_seed,
         )
-    output.object(
+    output.show(
         {
             "folds": [
                 {
@@ -185,10 +181,9 @@ def _measure_held_out(
                 part: {str(k): report.mean(part, k) for k in ks}
                 for part in ("unseen", "seen", "embedding")
             },
-        }
+        },
+        *report.lines(),
     )
-    for line in report.lines():
-        output.line(line)
     return 0
 
 
@@ -197,9 +192,11 @@ def add(options: AddOptions, output: Output, /) -> int:
     weights = read_ranker(options.file)
     with open_from(options, output) as service:
         stored = service.rankers.add(weights)
-    output.object({"ranker": stored, "name": stored.name})
-    output.line(f"ranker {stored.name}: {stored.relations} relations, on {stored.embedder}")
-    output.line("a retrieval ranks by it with --preset ltgen --ranker trained")
+    output.show(
+        {"ranker": stored, "name": stored.name},
+        f"ranker {stored.name}: {stored.relations} relations, on {stored.embedder}",
+        "a retrieval ranks by it with --preset ltgen --ranker trained",
+    )
     return 0
 
 
@@ -207,16 +204,15 @@ def list_(options: ListOptions, output: Output, /) -> int:
     """Lists the trained rankers of the store."""
     with open_from(options, output) as service:
         rankers = service.rankers.list()
-    output.object({"rankers": [{"name": stored.name, "ranker": stored} for stored in rankers]})
-    if not rankers:
-        output.line("no trained ranker; put one into the store: graph-service rank add FILE")
-        return 0
-    rows = [["name", "relations", "data", "embedder", "added"]]
-    rows += [
-        [each.name, str(each.relations), each.data[:8], each.embedder, each.created_at]
-        for each in rankers
-    ]
-    output.table(rows)
+    output.listing(
+        {"rankers": [{"name": stored.name, "ranker": stored} for stored in rankers]},
+        ["name", "relations", "data", "embedder", "added"],
+        [
+            [each.name, str(each.relations), each.data[:8], each.embedder, each.created_at]
+            for each in rankers
+        ],
+        empty="no trained ranker; put one into the store: graph-service rank add FILE",
+    )
     return 0
 
 
@@ -224,8 +220,7 @@ def delete(options: DeleteOptions, output: Output, /) -> int:
     """Deletes a trained ranker from the store."""
     with open_from(options, output) as service:
         name = service.rankers.delete(options.name)
-    output.object({"deleted": name})
-    output.line(f"deleted ranker {name}")
+    output.show({"deleted": name}, f"deleted ranker {name}")
     return 0
 
 
@@ -244,8 +239,10 @@ def relations(options: RelationsOptions, output: Output, /) -> int:
             entity_ids=options.request.entity_ids,
         )
     most = limits.relations_per_entity or RELATIONS_AN_ENTITY
-    output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in entities]})
-    output.line(f"ranked by {ranker.name}")
+    output.show(
+        {"ranker": ranker.name, "entities": [_entity(each, most) for each in entities]},
+        f"ranked by {ranker.name}",
+    )
     if not entities:
         output.line("no entity of the graph was tagged")
     for each in entities:

@@ -95,8 +95,10 @@ def add(options: AddOptions, output: Output, /) -> int:
         require_base(info)
         scorer.require(service.vectors.embedder.name)
         stored = service.candidate_scorers.save(info, scorer)
-    output.object({"retriever": stored})
-    output.line(f"graph {stored.graph}: preset default-6 ranks by {stored.data[:8]} from now on")
+    output.show(
+        {"retriever": stored},
+        f"graph {stored.graph}: preset default-6 ranks by {stored.data[:8]} from now on",
+    )
     return 0
 
 
@@ -110,27 +112,24 @@ def list_(options: ListOptions, output: Output, /) -> int:
             if each.graph in graphs
             and (stored := service.candidate_scorers.find(graphs[each.graph])) is not None
         ]
-    output.object({"retrievers": scorers})
-    if not scorers:
-        output.line(
-            "no graph has weights of its own: preset default-6 ranks by those that ship. "
-            "Train some: graph-service retriever train --graph NAME"
-        )
-        return 0
-    rows = [["graph", "data", "embedder", "own: shipped", "trained", "walks: shipped", "trained",
-             "made", ""]]  # fmt: skip
-    rows += [
+    output.listing(
+        {"retrievers": scorers},
+        ["graph", "data", "embedder", "own: shipped", "trained", "walks: shipped", "trained", "made",
+         ""],
         [
-            each.graph,
-            each.data[:8],
-            each.embedder,
-            *_figures(each.notes),
-            each.created_at,
-            "the graph has changed since" if each.stale else "",
-        ]
-        for each in scorers
-    ]
-    output.table(rows)
+            [
+                each.graph,
+                each.data[:8],
+                each.embedder,
+                *_figures(each.notes),
+                each.created_at,
+                "the graph has changed since" if each.stale else "",
+            ]
+            for each in scorers
+        ],
+        empty="no graph has weights of its own: preset default-6 ranks by those that ship. "
+        "Train some: graph-service retriever train --graph NAME",
+    )  # fmt: skip
     return 0
 
 
@@ -139,8 +138,10 @@ def delete(options: DeleteOptions, output: Output, /) -> int:
     with open_from(options, output) as service:
         name = service.graph(options.graph).name
         service.candidate_scorers.delete(name)
-    output.object({"deleted": name})
-    output.line(f"graph {name}: preset default-6 ranks by the weights that ship from now on")
+    output.show(
+        {"deleted": name},
+        f"graph {name}: preset default-6 ranks by the weights that ship from now on",
+    )
     return 0
 
 

@@ -85,29 +85,27 @@ def _figures(quality: ScorerQuality) -> list[str]:
 
 def _list(service: Service, options: ScorerOptions, output: Output) -> None:
     scorers = service.scorers.list(graph=options.graph)
-    output.object({"scorers": scorers})
-    if not scorers:
-        output.line("no trained scorer; views use counts. Train one: graph-service scorer train")
-        return
-    rows = [["name", "accuracy", "calibration error", "counts", "texts", "made", ""]]
-    rows += [
+    output.listing(
+        {"scorers": scorers},
+        ["name", "accuracy", "calibration error", "counts", "texts", "made", ""],
         [
-            stored.name,
-            f"{stored.quality.accuracy:.3f}",
-            f"{stored.quality.calibration_error:.3f}",
-            f"{stored.counts.accuracy:.3f}",
-            f"{stored.described:,}",
-            stored.created_at,
-            "stale" if stored.stale else "",
-        ]
-        for stored in scorers
-    ]
-    output.table(rows)
+            [
+                stored.name,
+                f"{stored.quality.accuracy:.3f}",
+                f"{stored.quality.calibration_error:.3f}",
+                f"{stored.counts.accuracy:.3f}",
+                f"{stored.described:,}",
+                stored.created_at,
+                "stale" if stored.stale else "",
+            ]
+            for stored in scorers
+        ],
+        empty="no trained scorer; views use counts. Train one: graph-service scorer train",
+    )
 
 
 def _delete(service: Service, options: ScorerOptions, output: Output) -> None:
     if not options.name:
         raise InputError("name the scorer to delete, as scorer list shows it", argument="name")
     name = service.scorers.delete(options.name, graph=options.graph)
-    output.object({"deleted": name})
-    output.line(f"deleted scorer {name}")
+    output.show({"deleted": name}, f"deleted scorer {name}")

@@ -46,8 +46,7 @@ def draw(options: ViewOptions, output: Output, /) -> None:
         f"{', '.join(graphs)}: {seeds} random seed{'s' * (seeds != 1)}, ATS by {', '.join(scorers)}"
     )
     path.write_text(draw_deviation(rows, title=title), encoding="utf-8")
-    output.object({"figure": str(path), "views": len(rows)})
-    output.line(f"{path}: {len(rows)} views")
+    output.show({"figure": str(path), "views": len(rows)}, f"{path}: {len(rows)} views")
 
 
 def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:

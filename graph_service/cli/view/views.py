@@ -119,26 +119,26 @@ def _spec(service: Service, options: ViewOptions) -> ViewSpec:
 
 def _list(service: Service, options: ViewOptions, output: Output) -> None:
     views = service.views.list(graph=options.graph)
-    output.object({"views": views})
-    if not views:
-        output.line("no views; make one: graph-service view create --method rr --level 0.3")
-        return
-    rows = [["id", "name", "method", "level", "seed", "ats", "sc2d", "sd2", "made", ""]]
-    for stored in views:
-        level = stored.report.level_reached
-        rows.append(
-            [
-                stored.id,
-                stored.name or "",
-                stored.spec.method.value,
-                f"{level:.3f}" if level is not None else "",
-                str(stored.spec.random_seed),
-                *_three(stored),
-                stored.created_at,
-                "stale" if stored.stale else _state(stored),
-            ]
-        )
-    output.table(rows)
+    output.listing(
+        {"views": views},
+        ["id", "name", "method", "level", "seed", "ats", "sc2d", "sd2", "made", ""],
+        [_row(stored) for stored in views],
+        empty="no views; make one: graph-service view create --method rr --level 0.3",
+    )
+
+
+def _row(stored: StoredView) -> list[str]:
+    level = stored.report.level_reached
+    return [
+        stored.id,
+        stored.name or "",
+        stored.spec.method.value,
+        f"{level:.3f}" if level is not None else "",
+        str(stored.spec.random_seed),
+        *_three(stored),
+        stored.created_at,
+        "stale" if stored.stale else _state(stored),
+    ]
 
 
 def _named(options: ViewOptions) -> str:
@@ -155,8 +155,7 @@ def _show(service: Service, options: ViewOptions, output: Output) -> None:
 
 def _cancel(service: Service, options: ViewOptions, output: Output) -> None:
     stored = service.views.cancel(_named(options), graph=options.graph)
-    output.object({"view": stored})
-    output.line(f"view {stored.id} is {stored.state.value}")
+    output.show({"view": stored}, f"view {stored.id} is {stored.state.value}")
 
 
 def _three(stored: StoredView) -> list[str]:
@@ -185,17 +184,14 @@ def _diff(service: Service, options: ViewOptions, output: Output) -> None:
             argument="limit",
         )
     changes, total = service.views.diff(reference, graph=options.graph, first=options.limit)
-    output.object({"changes": changes, "total": total})
-    for change in changes:
-        output.line(change.words)
+    output.show({"changes": changes, "total": total}, *(change.words for change in changes))
     if total > len(changes):
         output.line(f"... and {total - len(changes)} more; --limit shows more")
 
 
 def _delete(service: Service, options: ViewOptions, output: Output) -> None:
     id_ = service.views.delete(_named(options), graph=options.graph)
-    output.object({"deleted": id_})
-    output.line(f"deleted view {id_}")
+    output.show({"deleted": id_}, f"deleted view {id_}")
 
 
 def _materialise(service: Service, options: ViewOptions, output: Output) -> None:
@@ -212,9 +208,11 @@ def _materialise(service: Service, options: ViewOptions, output: Output) -> None
             output.note(f"{written:,} of {total:,} statements written")
 
     info = materialise(service, reference, graph=options.graph, name=options.to, progress=say)
-    output.object({"graph": info})
-    output.line(f"graph {info.name}: {info.counts.statements:,} statements, {info.source}")
-    output.line(f"remove it with: graph-service graphs delete {info.name}")
+    output.show(
+        {"graph": info},
+        f"graph {info.name}: {info.counts.statements:,} statements, {info.source}",
+        f"remove it with: graph-service graphs delete {info.name}",
+    )
 
 
 def _print_view(stored: StoredView, output: Output) -> None:
