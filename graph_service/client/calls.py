@@ -18,16 +18,16 @@ from graph_service.client.decode import (
     decode_item,
     decode_item_relations,
     decode_item_statements,
+    decode_neighbours,
     decode_nodes,
     decode_outcome,
     decode_result,
-    end_cursor,
+    decode_view_changes,
 )
 from graph_service.client.documents import DOCUMENTS
 from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.browsing import (
     CancelledJob,
-    ClientViewChange,
     CreatedView,
     DeletedGraph,
     DeletedPassages,
@@ -37,7 +37,6 @@ from graph_service.model.browsing import (
     ItemRelations,
     ItemStatement,
     ItemStatements,
-    Neighbour,
     Neighbours,
     UpdatedView,
     ViewChanges,
@@ -72,7 +71,7 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view_spec import Change, Scope, ViewSpec
-from graph_service.options import EXPERIMENTAL, options_of
+from graph_service.options import EXPERIMENTAL, camel_case, options_of
 
 T = TypeVar("T")
 View = ViewRef | ViewSpec | str
@@ -113,6 +112,45 @@ class Call(Generic[T]):
                 f"({type(error).__name__}: {error})",
                 hint="Compare the server's /version with graph_service.__version__.",
             ) from error
+
+
+def _call(
+    name: str,
+    arguments: Mapping[str, Any],
+    read: Callable[[Mapping[str, Any]], T],
+    /,
+    *,
+    connection: str = "",
+    **others: Any,
+) -> Call[T]:
+    """Returns a call whose variables are the arguments of a function here, under their own names.
+
+    Args:
+        name: Its document.
+        arguments: The function's arguments, by name.
+        read: As ``Call`` has it.
+        connection: As ``Call`` has it.
+        others: Further variables, and such as take the place of an argument.
+    """
+    variables = {camel_case(key.rstrip("_")): _sent(key, each) for key, each in arguments.items()}
+    if "$changes" in DOCUMENTS[name]:
+        # Nothing is changed without a view, and asking costs a fifth of the answer.
+        variables["changes"] = arguments.get("view") is not None
+    return Call(DOCUMENTS[name], {**variables, **others}, read, connection)
+
+
+def _sent(name: str, value: Any) -> Any:
+    """Returns an argument as a variable."""
+    if name == "view":
+        return view_input(value)
+    if isinstance(value, Enum):
+        return value.name
+    return list(value) if isinstance(value, list | tuple) else value
+
+
+def _mutation(name: str, read: Callable[[Mapping[str, Any]], T], /, **fields: Any) -> Call[T]:
+    """Returns a call with one input; ``read`` gets its payload."""
+    return Call(DOCUMENTS[name], {"input": fields}, lambda data: read(data["payload"]))
 
 
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
@@ -158,17 +196,12 @@ def view_input(view: View | None, /) -> dict[str, Any] | None:
     return {"viewId": view.id} if view.id is not None else {"name": view.name}
 
 
-def spec_input(spec: ViewSpec, /) -> dict[str, Any]:
-    """Returns a ``ViewSpecInput``."""
-    return _view_fields(spec)
-
-
-def _view_fields(given: ViewSpec | Scope) -> dict[str, Any]:
-    """Returns the options of a specification or scope that differ from their defaults.
+def spec_input(spec: ViewSpec | Scope, /) -> dict[str, Any]:
+    """Returns the options of a specification or a scope that differ from their defaults, as input.
 
     A server of an earlier version does not know the newest ones, and refuses those it is sent.
     """
-    values = {each: getattr(given, name) for name, each in options_of(type(given)).items()}
+    values = {each: getattr(spec, name) for name, each in options_of(type(spec)).items()}
     return {
         each.graphql: _view_value(value) for each, value in values.items() if value != each.default
     }
@@ -177,7 +210,7 @@ def _view_fields(given: ViewSpec | Scope) -> dict[str, Any]:
 def _view_value(value: object) -> object:
     match value:
         case Scope():
-            return _view_fields(value)
+            return spec_input(value)
         case Change():
             return _change_input(value)
         case Enum():
@@ -353,24 +386,13 @@ def neighbourhood(
     languages: Sequence[str] = ("en",),
 ) -> Call[SubgraphResult]:
     """Returns the statements within some hops of an item, nearest first."""
-    variables = {
-        "id": id_,
-        "graph": graph,
-        "view": view_input(view),
-        "hops": hops,
-        "limit": limit,
-        "languages": list(languages),
-        "changes": view is not None,
-    }
-    return Call(
-        DOCUMENTS["neighbourhood"], variables, lambda data: _read_result(data, SubgraphResult)
-    )
+    return _call("neighbourhood", locals(), lambda data: _read_result(data, SubgraphResult))
 
 
 def graphs() -> Call[tuple[GraphInfo, ...]]:
     """Returns all graphs."""
-    return Call(
-        DOCUMENTS["graphs"],
+    return _call(
+        "graphs",
         {"first": PAGE},
         lambda data: decode_nodes(GraphInfo, data["graphs"]),
         connection="graphs",
@@ -379,17 +401,15 @@ def graphs() -> Call[tuple[GraphInfo, ...]]:
 
 def graph(name: str | None = None, /) -> Call[GraphInfo]:
     """Returns one graph; without a name, the only one there is."""
-    return Call(DOCUMENTS["graph"], {"name": name}, lambda data: decode(GraphInfo, data["graph"]))
+    return _call("graph", locals(), lambda data: decode(GraphInfo, data["graph"]))
 
 
 def items(
     ids: Sequence[str], /, *, graph: str | None = None, language: str = "en"
 ) -> Call[tuple[Item | None, ...]]:
     """Returns items by id, in the order asked; None where the graph lacks one."""
-    return Call(
-        DOCUMENTS["items"],
-        {"ids": list(ids), "graph": graph, "language": language},
-        lambda data: tuple(decode_item(row) if row is not None else None for row in data["items"]),
+    return _call(
+        "items", locals(), lambda data: tuple(row and decode_item(row) for row in data["items"])
     )
 
 
@@ -404,23 +424,15 @@ def statements(
     limit: int = 100,
 ) -> Call[tuple[ItemStatement, ...]]:
     """Returns the statements that have an item as their head, with qualifiers."""
-
-    def read(data: Mapping[str, Any]) -> tuple[ItemStatement, ...]:
-        item = data["item"]
-        if item is None:
-            return ()
-        return decode_edges(ItemStatement, item["statements"])
-
-    variables = {
-        "id": id_,
-        "graph": graph,
-        "view": view_input(view),
-        "properties": [relation_id] if relation_id is not None else None,
-        "changes": view is not None,
-        "languages": list(languages),
-        "first": limit,
-    }
-    return Call(DOCUMENTS["item_statements"], variables, read)
+    page = {"id": id_, "graph": graph, "view": view, "languages": languages, "first": limit}
+    relation_ids = None if relation_id is None else [relation_id]
+    return _call(
+        "item_statements",
+        {**page, "relation_ids": relation_ids},
+        lambda data: (
+            decode_edges(ItemStatement, data["item"]["statements"]) if data["item"] else ()
+        ),
+    )
 
 
 def statement_page(
@@ -440,22 +452,11 @@ def statement_page(
 
     None if the graph lacks the item.
     """
-    variables = {
-        "id": id_,
-        "graph": graph,
-        "view": view_input(view),
-        "properties": list(relation_ids) or None,
-        "direction": direction.upper(),
-        "changes": view is not None,
-        "languages": list(languages),
-        "first": first,
-        "after": after,
-        "details": details,
-    }
-    return Call(
-        DOCUMENTS["statement_page"],
-        variables,
+    return _call(
+        "statement_page",
+        locals(),
         lambda data: data["item"] and decode_item_statements(data["item"]),
+        direction=direction.upper(),
     )
 
 
@@ -474,19 +475,11 @@ def relations(
 
     None if the graph lacks the item.
     """
-    variables = {
-        "id": id_,
-        "graph": graph,
-        "view": view_input(view),
-        "direction": direction.upper() if direction is not None else None,
-        "languages": list(languages),
-        "first": first,
-        "after": after,
-    }
-    return Call(
-        DOCUMENTS["item_relations"],
-        variables,
+    return _call(
+        "item_relations",
+        locals(),
         lambda data: data["item"] and decode_item_relations(data["item"]),
+        direction=direction and direction.upper(),
     )
 
 
@@ -499,13 +492,7 @@ def describe(
     first: int = 20,
 ) -> Call[GraphDescription]:
     """Returns what a graph is about: so many of its classes and relations, the largest first."""
-    variables = {
-        "name": name,
-        "view": view_input(view),
-        "languages": list(languages),
-        "first": first,
-    }
-    return Call(DOCUMENTS["describe"], variables, lambda data: decode_description(data["graph"]))
+    return _call("describe", locals(), lambda data: decode_description(data["graph"]))
 
 
 def neighbours(
@@ -525,27 +512,12 @@ def neighbours(
 
     None if the graph lacks the item.
     """
-
-    def read(data: Mapping[str, Any]) -> Neighbours | None:
-        item = data["item"]
-        if item is None:
-            return None
-        page = item["neighbours"]
-        return Neighbours(decode_edges(Neighbour, page), page["totalCount"], end_cursor(page))
-
-    variables = {
-        "id": id_,
-        "graph": graph,
-        "view": view_input(view),
-        "properties": list(relation_ids) or None,
-        "direction": direction.upper() if direction is not None else None,
-        "changes": view is not None,
-        "languages": list(languages),
-        "first": first,
-        "after": after,
-        "details": details,
-    }
-    return Call(DOCUMENTS["neighbours"], variables, read)
+    return _call(
+        "neighbours",
+        locals(),
+        lambda data: data["item"] and decode_neighbours(data["item"]["neighbours"]),
+        direction=direction and direction.upper(),
+    )
 
 
 def search(
@@ -562,24 +534,13 @@ def search(
 
     On a view of method ``names`` items are found by the names that it gives them.
     """
-    return Call(
-        DOCUMENTS["search"],
-        {
-            "query": query,
-            "graph": graph,
-            "view": view_input(view),
-            "languages": list(languages),
-            "prefix": prefix,
-            "first": limit,
-        },
-        lambda data: decode_edges(FoundItem, data["hits"]),
-    )
+    return _call("search", locals(), lambda data: decode_edges(FoundItem, data["hits"]))
 
 
 def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
     """Returns the stored views of a graph, oldest first."""
-    return Call(
-        DOCUMENTS["views"],
+    return _call(
+        "views",
         {"graph": graph, "first": PAGE},
         lambda data: decode_nodes(StoredView, data["views"]),
         connection="views",
@@ -588,28 +549,18 @@ def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
 
 def view(reference: str, /, *, graph: str | None = None) -> Call[StoredView | None]:
     """Returns a stored view by id or name; None if there is none."""
-    return Call(
-        DOCUMENTS["view"],
-        {"reference": reference, "graph": graph},
-        lambda data: decode(StoredView, data["view"]) if data["view"] is not None else None,
-    )
+    return _call("view", locals(), lambda data: data["view"] and decode(StoredView, data["view"]))
 
 
 def view_diff(
     reference: str, /, *, graph: str | None = None, first: int = 50, after: str | None = None
 ) -> Call[ViewChanges | None]:
     """Returns a page of what a stored view changes; None if there is no such view."""
-
-    def read(data: Mapping[str, Any]) -> ViewChanges | None:
-        if data["view"] is None:
-            return None
-        page = data["view"]["diff"]
-        return ViewChanges(
-            decode_nodes(ClientViewChange, page), page["totalCount"], end_cursor(page)
-        )
-
-    variables = {"reference": reference, "graph": graph, "first": first, "after": after}
-    return Call(DOCUMENTS["view_diff"], variables, read)
+    return _call(
+        "view_diff",
+        locals(),
+        lambda data: data["view"] and decode_view_changes(data["view"]["diff"]),
+    )
 
 
 def create_view(
@@ -628,11 +579,12 @@ def create_view(
     """
     given = {"name": name, "note": note or None, "wait": None if wait else False}
     fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    fields |= {"graph": graph, "spec": spec_input(spec)}
-    return Call(
-        DOCUMENTS["create_view"],
-        {"input": fields},
-        lambda data: _created(decode(CreatedView, data["made"])),
+    return _mutation(
+        "create_view",
+        lambda payload: _created(decode(CreatedView, payload)),
+        **fields,
+        graph=graph,
+        spec=spec_input(spec),
     )
 
 
@@ -649,39 +601,24 @@ def update_view(
     note: str | None = None,
 ) -> Call[StoredView]:
     """Gives a stored view another name or note and returns it; None leaves what it has."""
-    fields = {"reference": reference, "graph": graph, "name": name, "note": note}
-    return Call(
-        DOCUMENTS["update_view"],
-        {"input": fields},
-        lambda data: decode(UpdatedView, data["updated"]).view,
-    )
+    return _mutation("update_view", lambda payload: decode(UpdatedView, payload).view, **locals())
 
 
 def cancel_job(reference: str, /, *, graph: str | None = None) -> Call[StoredView]:
     """Cancels the making of a view and returns it; one that is done stays."""
-    return Call(
-        DOCUMENTS["cancel_job"],
-        {"input": {"reference": reference, "graph": graph}},
-        lambda data: decode(CancelledJob, data["cancelled"]).view,
-    )
+    return _mutation("cancel_job", lambda payload: decode(CancelledJob, payload).view, **locals())
 
 
 def delete_view(reference: str, /, *, graph: str | None = None) -> Call[str]:
     """Deletes a stored view and returns its id."""
-    return Call(
-        DOCUMENTS["delete_view"],
-        {"input": {"reference": reference, "graph": graph}},
-        lambda data: decode(DeletedView, data["deleted"]).view_id,
+    return _mutation(
+        "delete_view", lambda payload: decode(DeletedView, payload).view_id, **locals()
     )
 
 
 def delete_graph(name: str, /) -> Call[str]:
     """Deletes a graph with its views, passages and page views; returns its name."""
-    return Call(
-        DOCUMENTS["delete_graph"],
-        {"input": {"name": name}},
-        lambda data: decode(DeletedGraph, data["deleted"]).name,
-    )
+    return _mutation("delete_graph", lambda payload: decode(DeletedGraph, payload).name, **locals())
 
 
 def passages(
@@ -695,32 +632,27 @@ def passages(
     languages: Sequence[str] = ("en",),
 ) -> Call[PassagesResult]:
     """Returns the passages of a graph that answer a query best."""
-    variables = {
-        "query": query,
-        "graph": graph,
-        "k": k,
-        "by": PassageRanking(by).name,
-        "minScore": min_score,
-        "languages": list(languages),
-    }
-    return Call(DOCUMENTS["passages"], variables, lambda data: _read_passages(data["result"]))
+    return _call(
+        "passages",
+        locals(),
+        lambda data: _read_passages(data["result"]),
+        by=PassageRanking(by).name,
+    )
 
 
 def passage_sets(*, graph: str | None = None) -> Call[tuple[ClientPassageSet, ...]]:
     """Returns what was loaded as passages of a graph."""
-    return Call(
-        DOCUMENTS["passage_sets"],
-        {"graph": graph},
+    return _call(
+        "passage_sets",
+        locals(),
         lambda data: tuple(decode(ClientPassageSet, row) for row in data["sets"]),
     )
 
 
 def delete_passages(*, graph: str | None = None, source: str | None = None) -> Call[int]:
     """Deletes a graph's passages, or those of one source; returns how many."""
-    return Call(
-        DOCUMENTS["delete_passages"],
-        {"input": {"graph": graph, "source": source}},
-        lambda data: decode(DeletedPassages, data["deleted"]).deleted,
+    return _mutation(
+        "delete_passages", lambda payload: decode(DeletedPassages, payload).deleted, **locals()
     )
 
 
@@ -734,7 +666,7 @@ def page_views(ids: Sequence[str], /, *, graph: str | None = None) -> Call[dict[
             if item is not None and item["pageViews"] is not None
         }
 
-    return Call(DOCUMENTS["page_views"], {"ids": list(ids), "graph": graph}, read)
+    return _call("page_views", {"ids": ids, "graph": graph}, read)
 
 
 def _read_passages(data: Mapping[str, Any]) -> PassagesResult:

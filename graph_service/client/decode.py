@@ -13,13 +13,17 @@ from graph_service.client.errors import error_of
 from graph_service.errors import GraphServiceError
 from graph_service.model.browsing import (
     ClassDescription,
+    ClientViewChange,
     GraphDescription,
     Item,
     ItemRelation,
     ItemRelations,
     ItemStatement,
     ItemStatements,
+    Neighbour,
+    Neighbours,
     RelationDescription,
+    ViewChanges,
 )
 from graph_service.model.contract import ItemId, Part, PropertyId, Statement, value_of_enum
 from graph_service.model.graph_info import GraphInfo
@@ -280,6 +284,16 @@ def decode_description(graph: Json, /) -> GraphDescription:
         class_count=graph["classes"]["totalCount"],
         relations=decode_edges(RelationDescription, graph["relations"]),
     )
+
+
+def decode_neighbours(page: Json, /) -> Neighbours:
+    """Returns a page of the neighbours of an item."""
+    return Neighbours(decode_edges(Neighbour, page), page["totalCount"], end_cursor(page))
+
+
+def decode_view_changes(page: Json, /) -> ViewChanges:
+    """Returns a page of what a view changes."""
+    return ViewChanges(decode_nodes(ClientViewChange, page), page["totalCount"], end_cursor(page))
 
 
 def end_cursor(page: Json, /) -> str | None:

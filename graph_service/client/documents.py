@@ -180,11 +180,11 @@ query Items($ids: [ID!]!, $graph: String, $language: String) {
 """,
     "item_statements": """
 query ItemStatements(
-  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $id: ID!, $graph: String, $view: ViewRefInput, $relationIds: [ID!], $languages: [String!],
   $first: Int!, $after: String, $details: Boolean! = true, $changes: Boolean! = true
 ) {
   item(itemId: $id, graph: $graph, languageCodes: $languages) {
-    statements(propertyIds: $properties, view: $view, first: $first, after: $after) {
+    statements(propertyIds: $relationIds, view: $view, first: $first, after: $after) {
       edges { ...StatementEdge }
     }
   }
@@ -192,14 +192,14 @@ query ItemStatements(
 """,
     "statement_page": f"""
 query StatementPage(
-  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $id: ID!, $graph: String, $view: ViewRefInput, $relationIds: [ID!], $languages: [String!],
   $direction: Direction, $first: Int!, $after: String, {_PARTS}
 ) {{
   item(itemId: $id, graph: $graph, languageCodes: $languages) {{
     itemId
     label
     statements(
-      direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
+      direction: $direction, propertyIds: $relationIds, view: $view, first: $first, after: $after
     ) {{ totalCount {_PAGE_INFO} edges {{ cursor ...StatementEdge }} }}
   }}
 }}
@@ -221,12 +221,12 @@ query ItemRelations(
 """,
     "neighbours": f"""
 query Neighbours(
-  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $id: ID!, $graph: String, $view: ViewRefInput, $relationIds: [ID!], $languages: [String!],
   $direction: Direction, $first: Int!, $after: String, {_PARTS}
 ) {{
   item(itemId: $id, graph: $graph, languageCodes: $languages) {{
     neighbours(
-      direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
+      direction: $direction, propertyIds: $relationIds, view: $view, first: $first, after: $after
     ) {{ totalCount {_PAGE_INFO} edges {{ ...NeighbourEdge }} }}
   }}
 }}
@@ -234,11 +234,11 @@ query Neighbours(
     "search": """
 query Search(
   $query: String!, $graph: String, $view: ViewRefInput, $languages: [String!],
-  $prefix: Boolean! = false, $first: Int!
+  $prefix: Boolean! = false, $limit: Int!
 ) {
   hits: searchItems(
     query: $query, graph: $graph, view: $view, languageCodes: $languages, prefix: $prefix,
-    first: $first
+    first: $limit
   ) { edges { ...SearchEdge } }
 }
 """,
@@ -267,27 +267,27 @@ query ViewDiff(
 """,
     "create_view": f"""
 mutation CreateView($input: CreateViewInput!) {{
-  made: createView(input: $input) {{ {selection(CreatedView)} }}
+  payload: createView(input: $input) {{ {selection(CreatedView)} }}
 }}
 """,
     "update_view": f"""
 mutation UpdateView($input: UpdateViewInput!) {{
-  updated: updateView(input: $input) {{ {selection(UpdatedView)} }}
+  payload: updateView(input: $input) {{ {selection(UpdatedView)} }}
 }}
 """,
     "cancel_job": f"""
 mutation CancelJob($input: CancelJobInput!) {{
-  cancelled: cancelJob(input: $input) {{ {selection(CancelledJob)} }}
+  payload: cancelJob(input: $input) {{ {selection(CancelledJob)} }}
 }}
 """,
     "delete_view": f"""
 mutation DeleteView($input: DeleteViewInput!) {{
-  deleted: deleteView(input: $input) {{ {selection(DeletedView)} }}
+  payload: deleteView(input: $input) {{ {selection(DeletedView)} }}
 }}
 """,
     "delete_graph": f"""
 mutation DeleteGraph($input: DeleteGraphInput!) {{
-  deleted: deleteGraph(input: $input) {{ {selection(DeletedGraph)} }}
+  payload: deleteGraph(input: $input) {{ {selection(DeletedGraph)} }}
 }}
 """,
     "page_views": f"""
@@ -312,7 +312,7 @@ query PassageSets($graph: String) {{
 """,
     "delete_passages": f"""
 mutation DeletePassages($input: DeletePassagesInput!) {{
-  deleted: deletePassages(input: $input) {{ {selection(DeletedPassages)} }}
+  payload: deletePassages(input: $input) {{ {selection(DeletedPassages)} }}
 }}
 """,
 }
