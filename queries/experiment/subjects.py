@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from graph_service.client import Client
-from graph_service.model.browsing import ItemStatement
 from graph_service.errors import InputError
+from graph_service.model.browsing import ItemStatement
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Triple
 from graph_service.model.values import EntityValue
