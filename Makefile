@@ -75,6 +75,10 @@ test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, Llama
 mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make mutants SEED=1 N=300
 	nice $(BIN)/python -m tools.mutants --seed $(or $(SEED),1) --count $(or $(N),300) $(OPTIONS)
 
+.PHONY: simulate-statistics
+simulate-statistics: $(VENV)/.test ## Simulate coverage of intervals and errors of tests of experiments: SETS=2000
+	$(BIN)/python -m tools.inference --sets $(or $(SETS),2000)
+
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/python -m benchmarks speed --data $(or $(DATA),../shared/data)
 

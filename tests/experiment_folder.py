@@ -25,8 +25,7 @@ def make_experiment(folder: Path, *, name: str = "Small", graph: str = "demo") -
     folder.mkdir(parents=True)
     plan = parse_plan(
         f"name: {name}\ngraphs: [{graph}]\nquestions: q.jsonl\nmethods: [rr, ed]\n"
-        "levels: [0.1, 0.5]\nrandom_seeds: 0-1\n"
-        "statistics: {resamples: 50, permutations: 100}\n",
+        "levels: [0.1, 0.5]\nrandom_seeds: 0-1\n",
         source="small.yaml",
         folder=_questions(folder),
     )
@@ -43,7 +42,7 @@ def make_experiment(folder: Path, *, name: str = "Small", graph: str = "demo") -
     }
     (folder / LOCK_NAME).write_bytes(orjson.dumps(lock))
     (folder / "answers.jsonl").write_bytes(b"{}\n" * 60)
-    analysis = analyse(cells_of(plan), _lines(plan), statistics=plan.statistics)
+    analysis = analyse(cells_of(plan), _lines(plan))
     write_report(plan, analysis, Impacts(), lock, folder, figures=False)
     return folder
 

@@ -243,7 +243,7 @@ def _perturb(parts: _Demo, seeds: int, model: ChatModel | None) -> _Perturbed:
             made, subject.gold.kind, score_answer(made.answer, subject.gold, cell)
         )
     ]
-    analysis = analyse(cells, scored, statistics=plan.statistics, scores=plan.scores)
+    analysis = analyse(cells, scored, scores=plan.scores)
     failed = sum(made.answer.failure is not None for made in answers)
     example = find_changed(cells, answers)
     strategy, method = plan.strategies[0].value, plan.views[0].name

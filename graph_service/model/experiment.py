@@ -34,7 +34,7 @@ class Difference:
     """How far a mean is from that of the same questions elsewhere.
 
     Attributes:
-        p: Of the two-sided test over questions, and ``adjusted_p`` the same after Holm.
+        p: Two-sided, with questions and random seeds both random; ``adjusted_p`` the same after Holm.
         effect: Cohen's d_z.
     """
 

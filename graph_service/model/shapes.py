@@ -823,7 +823,7 @@ SHAPES: Mapping[Any, Shape] = {
         "ExperimentDifference",
         "How far a mean is from that of the same questions elsewhere.",
         mean="The mean difference.",
-        p="Of a two-sided sign-flip permutation test over questions.",
+        p="Two-sided; questions and random seeds are both random.",
         adjusted_p="The same after Holm, over all views' conditions of a graph and score.",
         effect="Cohen's d_z: mean over standard deviation of the questions' differences.",
     ),

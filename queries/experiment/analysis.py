@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from queries.experiment.cells import Cell, CellKind, Condition
-from queries.experiment.plan import Statistics
-from queries.experiment.scoring import SCORES, ScoreLine
+from queries.experiment.scoring import RANGES, SCORES, ScoreLine
 from queries.experiment.statistics import (
+    ALPHA,
+    UNIT,
     Estimate,
     Paired,
     area,
@@ -18,11 +19,10 @@ from queries.experiment.statistics import (
     estimate,
     holm,
     over_seeds,
-    paired,
-    resampled_means,
 )
 from queries.experiment.subjects import Fate
-from queries.score.metric import Float64, interval
+from queries.experiment.table import Table, pair_tables, tables_of
+from queries.score.metric import Float64
 from queries.score.report import RunSpread
 
 
@@ -47,6 +47,16 @@ class Row:
     nothing: Paired | None = None
     base_p: float | None = None
     nothing_p: float | None = None
+
+    @property
+    def has_star(self) -> bool:
+        """Whether it differs from the base: p < .05 after Holm, with enough random seeds."""
+        return (
+            self.base is not None
+            and self.base.is_firm
+            and self.base_p is not None
+            and self.base_p < ALPHA
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,49 +124,11 @@ class Analysis:
         return next(rows, None)
 
 
-class Table:
-    """Scores of a condition as values float64 [questions, seeds], by name of the score."""
-
-    def __init__(self, condition: Condition, questions: Sequence[str], seeds: Sequence[int | None]):
-        self.condition = condition
-        self.questions = {id_: index for index, id_ in enumerate(questions)}
-        self.seeds = {seed: index for index, seed in enumerate(seeds)}
-        shape = (len(self.questions), len(self.seeds))
-        self.values: dict[str, Float64] = {name: np.full(shape, np.nan) for name in SCORES}
-        self.lines = dict.fromkeys(SCORES, 0)
-        self.failures = [0] * len(self.seeds)
-        self.fates: dict[tuple[int, int], Fate | None] = {}
-        self.kinds: dict[int, str] = {}
-
-    @property
-    def failed(self) -> int:
-        """How many answers of the table failed, over all seeds."""
-        return sum(self.failures)
-
-    def add(self, line: ScoreLine, seed: int | None, /) -> None:
-        """Takes a score of an answer."""
-        cell = self.questions[line.question], self.seeds[seed]
-        self.fates[cell] = line.fate
-        self.kinds[cell[0]] = line.kind
-        self.lines[line.score] += 1
-        self.failures[cell[1]] += line.score == SCORES[0] and line.why == "failed"
-        if line.value is not None:
-            self.values[line.score][cell] = line.value
-
-    def part(self, score: str, indices: set[tuple[int, int]], /) -> Float64:
-        """Returns the values of some answers; those of the others are missing."""
-        values = np.full_like(self.values[score], np.nan)
-        for index in indices:
-            values[index] = self.values[score][index]
-        return values
-
-
 def analyse(
     cells: Sequence[Cell],
     lines: Iterable[ScoreLine],
     /,
     *,
-    statistics: Statistics,
     scores: Sequence[str] = (),
 ) -> Analysis:
     """Returns the figures of a run.
@@ -164,7 +136,6 @@ def analyse(
     Args:
         cells: Of the plan, in order.
         lines: Scores of the run.
-        statistics: How they are drawn.
         scores: Which are taken; () for all that any answer has.
     """
     tables = tables_of(cells, lines)
@@ -173,7 +144,7 @@ def analyse(
         for name in (scores or SCORES)
         if any(not np.isnan(table.values[name]).all() for table in tables.values())
     ]
-    builder = _Maker(tables, statistics)
+    builder = _Builder(tables)
     rows = _adjusted(
         [
             row
@@ -203,26 +174,6 @@ def analyse(
     )
 
 
-def tables_of(cells: Sequence[Cell], lines: Iterable[ScoreLine], /) -> dict[Condition, Table]:
-    """Returns the scores of a run by condition."""
-    of_id = {cell.id: cell for cell in cells}
-    seeds: dict[Condition, dict[int | None, None]] = {}
-    for cell in cells:
-        seeds.setdefault(cell.condition, {})[cell.random_seed] = None
-    score_lines = list(lines)
-    questions: dict[str, dict[str, None]] = {}
-    for line in score_lines:
-        questions.setdefault(of_id[line.cell].condition.graph, {})[line.question] = None
-    tables = {
-        condition: Table(condition, list(questions.get(condition.graph, {})), list(values))
-        for condition, values in seeds.items()
-    }
-    for line in score_lines:
-        cell = of_id[line.cell]
-        tables[cell.condition].add(line, cell.random_seed)
-    return tables
-
-
 def _adjusted(rows: Sequence[Row]) -> list[Row]:
     """The rows with p after Holm; a family is all views' conditions of a graph and a score."""
     adjusted = list(rows)
@@ -238,12 +189,11 @@ def _adjusted(rows: Sequence[Row]) -> list[Row]:
     return adjusted
 
 
-class _Maker:
-    """Makes figures of tables, with the draws of a plan."""
+class _Builder:
+    """Makes figures of tables."""
 
-    def __init__(self, tables: Mapping[Condition, Table], statistics: Statistics) -> None:
+    def __init__(self, tables: Mapping[Condition, Table]) -> None:
         self._tables = tables
-        self._statistics = statistics
 
     def _base(self, condition: Condition) -> Table | None:
         if condition.kind is not CellKind.VIEW:
@@ -258,26 +208,14 @@ class _Maker:
             Condition(condition.graph, CellKind.NO_KNOWLEDGE, condition.answerer)
         )
 
-    def _estimate(self, values: Float64) -> Estimate:
-        statistics = self._statistics
-        return estimate(values, resamples=statistics.resamples, random_seed=statistics.random_seed)
-
-    def _paired(self, values: Float64, other: Table | None, score: str) -> Paired | None:
-        if other is None:
-            return None
-        statistics = self._statistics
-        difference = paired(
-            values,
-            other.values[score][:, 0],
-            resamples=statistics.resamples,
-            permutations=statistics.permutations,
-            random_seed=statistics.random_seed,
-        )
-        return difference if difference.difference.n else None
+    def _paired(
+        self, table: Table, other: Table | None, score: str, values: Float64 | None = None
+    ) -> Paired | None:
+        return None if other is None else pair_tables(table, other, score, values=values)
 
     def row(self, table: Table, score: str) -> Row | None:
         values = table.values[score]
-        mean = self._estimate(values)
+        mean = estimate(values, bounds=RANGES.get(score, UNIT))
         if mean.value is None:
             return None
         return Row(
@@ -287,8 +225,8 @@ class _Maker:
             over_seeds(values, failed=table.failures),
             table.lines[score] - int((~np.isnan(values)).sum()),
             table.failed,
-            self._paired(values, self._base(table.condition), score),
-            self._paired(values, self._nothing(table.condition), score),
+            self._paired(table, self._base(table.condition), score),
+            self._paired(table, self._nothing(table.condition), score),
         )
 
     def curves(self, score: str) -> list[Curve]:
@@ -307,33 +245,25 @@ class _Maker:
         )
         if base is None or not points:
             return None
+        bounds = RANGES.get(score, UNIT)
         values = [base.values[score], *(table.values[score] for table in points)]
-        means = [self._estimate(value) for value in values]
+        means = [estimate(value, bounds=bounds) for value in values]
         if any(mean.value is None for mean in means):
             return None
         levels = (0.0, *(table.condition.level or 0.0 for table in points))
-        heights = np.asarray([mean.value for mean in means], dtype=np.float64)
-        statistics = self._statistics
-        resampled = np.stack(
-            [
-                resampled_means(
-                    value, resamples=statistics.resamples, random_seed=statistics.random_seed
-                )
-                for value in values
-            ],
-            axis=1,
-        )
-        bounds = interval(area(np.asarray(levels), resampled)) or (None, None)
+        heights = [mean.value or 0.0 for mean in means]
+        # A question without a value at one level is in no area, so that every level has the same.
+        areas = area(np.asarray(levels), np.stack(np.broadcast_arrays(*values), axis=-1))
         nothing = self._nothing(tables[0].condition)
-        without = None if nothing is None else self._estimate(nothing.values[score]).value
+        without = None if nothing is None else estimate(nothing.values[score]).value
         return Curve(
             points[-1].condition,
             score,
             levels,
             tuple(means),
-            Estimate(float(area(np.asarray(levels), heights)), means[0].n, *bounds),
+            estimate(areas, bounds=bounds),
             without,
-            None if without is None else crossing(levels, (heights - without).tolist()),
+            None if without is None else crossing(levels, [height - without for height in heights]),
         )
 
     def fates(self, table: Table, score: str) -> list[Part]:
@@ -359,9 +289,9 @@ class _Maker:
         parts: list[Part] = []
         for name, within in questions.items():
             values = table.part(score, within)
-            mean = self._estimate(values)
+            mean = estimate(values, bounds=RANGES.get(score, UNIT))
             if mean.value is not None:
                 answers = int((~np.isnan(values)).sum())
-                base = self._paired(values, self._base(table.condition), score)
+                base = self._paired(table, self._base(table.condition), score, values)
                 parts.append(Part(table.condition, score, name, mean, answers, base))
         return parts

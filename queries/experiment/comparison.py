@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.errors import InputError
-from queries.experiment.analysis import Table
 from queries.experiment.cells import Condition
-from queries.experiment.plan import Statistics
-from queries.experiment.scoring import SCORES
-from queries.experiment.statistics import Estimate, Paired, estimate, holm, paired, question_means
+from queries.experiment.scoring import RANGES, SCORES
+from queries.experiment.statistics import (
+    UNIT,
+    Estimate,
+    Paired,
+    estimate,
+    holm,
+    question_means,
+)
+from queries.experiment.table import Table, pair_tables
 from queries.score.metric import Float64
 
 
@@ -47,9 +53,7 @@ def find_condition(tables: Mapping[Condition, Table], name: str, /) -> Table:
     raise InputError(f"there is no condition {name!r}; there are\n  {known}", argument="first")
 
 
-def compare(
-    pairs: Sequence[tuple[Table, Table]], /, *, statistics: Statistics
-) -> tuple[Compared, ...]:
+def compare(pairs: Sequence[tuple[Table, Table]], /) -> tuple[Compared, ...]:
     """Returns every score that both conditions of a pair have.
 
     Raises:
@@ -57,7 +61,7 @@ def compare(
     """
     compared: list[Compared] = []
     for score in SCORES:
-        rows = [row for first, second in pairs if (row := _one(first, second, score, statistics))]
+        rows = [row for first, second in pairs if (row := _compared(first, second, score))]
         adjusted = holm([row.difference.p for row in rows])
         compared += [replace(row, p=p) for row, p in zip(rows, adjusted, strict=True)]
     if not compared:
@@ -65,27 +69,22 @@ def compare(
     return tuple(compared)
 
 
-def _one(first: Table, second: Table, score: str, statistics: Statistics) -> Compared | None:
+def _compared(first: Table, second: Table, score: str) -> Compared | None:
     shared = [id_ for id_ in first.questions if id_ in second.questions]
     left, right = (_of(table, shared, score) for table in (first, second))
     both = ~np.isnan(question_means(left)) & ~np.isnan(question_means(right))
-    if not both.any():
+    common = [id_ for id_, is_known in zip(shared, both, strict=True) if is_known]
+    difference = pair_tables(first, second, score, questions=common) if common else None
+    if difference is None:
         return None
-    left, right = left[both], right[both]
-    settings = statistics
+    bounds = RANGES.get(score, UNIT)
     return Compared(
         first.condition.name(),
         second.condition.name(),
         score,
-        estimate(left, resamples=settings.resamples, random_seed=settings.random_seed),
-        estimate(right, resamples=settings.resamples, random_seed=settings.random_seed),
-        paired(
-            left,
-            question_means(right),
-            resamples=settings.resamples,
-            permutations=settings.permutations,
-            random_seed=settings.random_seed,
-        ),
+        estimate(left[both], bounds=bounds),
+        estimate(right[both], bounds=bounds),
+        difference,
         None,
         len(first.questions) - len(shared),
         len(second.questions) - len(shared),

@@ -41,6 +41,15 @@ JUDGED_TITLES: Mapping[str, str] = {
     },
 }
 """What each score by a model is, by name."""
+JUDGED_RANGES: Mapping[str, tuple[float, float]] = {
+    "talec": (0.0, 2.0),
+    **{
+        f"geval_{quality}": (float(preset.low), float(preset.high))
+        for preset in (PRESETS["kalma"],)
+        for quality in preset.qualities
+    },
+}
+"""Least and greatest value of each that is no share."""
 CHECKS_FACTS = (JudgeKind.FACTSCORE, JudgeKind.SAFE)
 """The judges that check facts against passages or triples."""
 

@@ -131,21 +131,6 @@ class JudgePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """How figures of the report are drawn; no part of the lock.
-
-    Attributes:
-        random_seed: Of the bootstrap and the permutations.
-        resamples: Of the bootstrap.
-        permutations: Sign flips drawn where there are too many to try all.
-    """
-
-    random_seed: int = option(0, help="of the bootstrap and the permutations", least=0)
-    resamples: int = option(1000, help="of the bootstrap", least=1)
-    permutations: int = option(10_000, help="sign flips drawn", least=1)
-
-
-@dataclass(frozen=True, slots=True)
 class Budget:
     """What a run may take of models; None for no limit. A run that reaches it can go on later."""
 
@@ -183,7 +168,6 @@ class Plan:
     generation: Mapping[str, Any] = field(default_factory=dict)
     judges: tuple[JudgePlan, ...] = ()
     scores: tuple[str, ...] = ()
-    statistics: Statistics = field(default_factory=Statistics)
     budget: Budget = field(default_factory=Budget)
 
     def generation_of(self, setting: Setting, /) -> Generation:

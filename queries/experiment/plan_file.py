@@ -28,7 +28,6 @@ from queries.experiment.plan import (
     JudgePlan,
     Plan,
     QuestionFile,
-    Statistics,
     ViewFamily,
 )
 from queries.experiment.subjects import questions_of
@@ -42,6 +41,7 @@ _FIELDS = (
     "presets", "retrieval", "answers", "extractive", "models", "settings", "generation", "judges",
     "scores", "statistics", "budget",
 )  # fmt: skip
+_STATISTICS = ("random_seed", "resamples", "permutations")
 _OF_CELLS = ("graph", "view", "entity_ids", "preset", "question_vector", "query")
 _OF_FAMILY = ("name", "levels", "counts", "random_seeds", "scope", "each_question")
 _OF_GRID = ("method", "level", "count", "random_seed", "scope", "algorithm")
@@ -65,6 +65,9 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
     """Returns the plan that a text holds; see ``read_plan``."""
     root = read_yaml(text, source, expected="the fields of a plan")
     parts = root.fields(required=("graphs", "questions"), optional=_FIELDS)
+    if "statistics" in parts:
+        # Of plans from when intervals were drawn: they can still be reported.
+        parts["statistics"].fields(required=(), optional=_STATISTICS)
     graphs = _texts(parts["graphs"])
     plan = Plan(
         name=parts["name"].text() if "name" in parts else source.rsplit(".", 1)[0],
@@ -83,9 +86,6 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
         generation=_generation(parts["generation"]) if "generation" in parts else {},
         judges=_judges(parts["judges"], folder) if "judges" in parts else (),
         scores=_known(parts["scores"], scores) if "scores" in parts else (),
-        statistics=read_typed(Statistics, parts["statistics"])
-        if "statistics" in parts
-        else Statistics(),
         budget=read_typed(Budget, parts["budget"]) if "budget" in parts else Budget(),
     )
     if any(judge.passages is not None for judge in plan.judges):

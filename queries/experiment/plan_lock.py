@@ -19,7 +19,7 @@ from queries.lock import read_lock_file, require_same_lock, write_lock_file
 
 LOCK_NAME = "plan.lock.json"
 _FORMAT = 1
-_NOT_LOCKED = ("source", "statistics", "budget", "scores", "judges")
+_NOT_LOCKED = ("source", "budget", "scores", "judges")
 
 
 def lock_of(plan: Plan, client: Client, /, *, embedder: str = "") -> dict[str, Any]:

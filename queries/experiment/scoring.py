@@ -18,7 +18,7 @@ from queries.datasets.records import read_records
 from queries.experiment.answering import Experiment
 from queries.experiment.cells import Cell, CellKind
 from queries.experiment.extractive import End, is_answer
-from queries.experiment.judging import JUDGED_TITLES, judged_scores
+from queries.experiment.judging import JUDGED_RANGES, JUDGED_TITLES, judged_scores
 from queries.experiment.plan import AnswererKind
 from queries.experiment.runner import ANSWERS_NAME, CellAnswer, read_cell_answers
 from queries.experiment.subjects import Fate
@@ -45,6 +45,8 @@ TITLES: Mapping[str, str] = {
     **JUDGED_TITLES,
 }
 """What each score is, by name."""
+RANGES: Mapping[str, tuple[float, float]] = JUDGED_RANGES
+"""Least and greatest value of each score that is no share."""
 SCORES = tuple(TITLES)
 COUNTED = tuple(name for name in TITLES if name not in JUDGED_TITLES)
 """Those that no model gives: every answer has them."""

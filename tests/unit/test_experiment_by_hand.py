@@ -18,7 +18,7 @@ from queries.datasets.gold import GoldQuestion
 from queries.experiment.analysis import analyse
 from queries.experiment.answering import Experiment
 from queries.experiment.cells import CellKind, cells_of
-from queries.experiment.plan import Answerer, AnswererKind, Plan, Statistics, ViewFamily
+from queries.experiment.plan import Answerer, AnswererKind, Plan, ViewFamily
 from queries.experiment.plan_file import read_plan
 from queries.experiment.runner import answers_of
 from queries.experiment.scoring import ScoreLine, score_answer, score_lines
@@ -84,7 +84,7 @@ def test_mean_and_range_over_random_seeds_o10() -> None:
         (Method.RELATION_REPLACEMENT, 0.3, seed) for seed in (0, 0, 1, 1, 2, 2)
     ]
     assert [ids for _, _, _, ids in retriever.calls[:2]] == [("Q1",), ()]
-    analysis = analyse(cells_of(plan), lines, statistics=Statistics(resamples=50, permutations=50))
+    analysis = analyse(cells_of(plan), lines)
 
     rows = {(row.score, row.condition.kind): row for row in analysis.rows}
     assert rows["f1", CellKind.BASE].mean.value == 1.0

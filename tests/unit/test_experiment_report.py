@@ -9,17 +9,20 @@ import csv
 import io
 import os
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from scipy import stats
 
 from graph_service.errors import InputError
-from queries.experiment.analysis import Analysis, analyse, tables_of
+from queries.experiment.analysis import Analysis, analyse
 from queries.experiment.cells import CellKind, cells_of
 from queries.experiment.comparison import compare, find_condition
 from queries.experiment.impact import BrokenStatement, Impacts, ViewLine, impacts_of
-from queries.experiment.plan import AnswererKind, Plan, Statistics
+from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.plan_file import parse_plan
 from queries.experiment.report.figures import draw_figures
 from queries.experiment.report.markdown import report_lines
@@ -32,6 +35,7 @@ from queries.experiment.report.tables import (
 )
 from queries.experiment.scoring import ScoreLine
 from queries.experiment.subjects import Fate
+from queries.experiment.table import pair_tables, tables_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOCK = {
@@ -45,6 +49,7 @@ LOCK = {
         }
     },
 }  # fmt: skip
+BASE = "demo/base/paths/default/extractive"
 KINDS = ("one-hop", "two-hop", "three-hop")
 
 
@@ -54,7 +59,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     (folder / "q.jsonl").write_text('{"question": "Who?"}\n')
     return parse_plan(
         "graphs: [demo]\nquestions: q.jsonl\nmethods: [rr, ed]\nlevels: [0.1, 0.5]\n"
-        "random_seeds: 0-1\nstatistics: {resamples: 200, permutations: 500}\n",
+        "random_seeds: 0-1\n",
         source="small.yaml",
         folder=folder,
     )
@@ -87,7 +92,7 @@ def lines_of(plan: Plan) -> Iterator[ScoreLine]:
 
 @pytest.fixture(scope="module")
 def analysis(plan: Plan) -> Analysis:
-    return analyse(cells_of(plan), lines_of(plan), statistics=plan.statistics)
+    return analyse(cells_of(plan), lines_of(plan))
 
 
 @pytest.fixture(scope="module")
@@ -158,10 +163,13 @@ def test_the_figures_are_those_of_the_arithmetic(analysis: Analysis) -> None:
     assert deletion.base is not None
     # Each question's seeds averaged: 0, 0, .5, 1, 1, .5 against 1 everywhere.
     assert deletion.base.difference.value == -0.5
-    # Of the four that differ (-1, -1, -.5, -.5) 2 of 16 sign patterns are as extreme.
-    assert deletion.base.p == 2 / 16
-    # Four conditions with a view; the least p is of level .5: 4 * 2/16, the next is no less.
-    assert deletion.base_p == 4 * 2 / 16
+    # Both seeds have one mean, so they add nothing: Student's test of the questions.
+    p = stats.ttest_1samp([-1, -1, -0.5, 0, 0, -0.5], 0).pvalue
+    assert deletion.base.p == pytest.approx(p)
+    # Four conditions with a view; the least p is of level .5: 4 p, the next is no less.
+    assert deletion.base_p == pytest.approx(4 * p)
+    assert not deletion.has_star
+    assert deletion.base.is_firm
     # F1 of question i is .5 + i/10. Seed 0 keeps 3, 4, 5: 2.7/6; seed 1 keeps 2, 3, 4: 2.4/6.
     seeds = rows["demo/edge-deletion/0.5/paths/default/extractive", "f1"].seeds
     assert seeds.values == pytest.approx((0.45, 0.4))
@@ -227,16 +235,52 @@ def test_figures_hold_every_method_and_the_no_knowledge_line_o12_o9(
     assert all(kind in radar for kind in KINDS)
 
 
+def test_common_random_seeds_of_two_conditions_are_paired(plan: Plan) -> None:
+    tables = tables_of(cells_of(plan), lines_of(plan))
+    first, second = (
+        find_condition(tables, f"demo/{method}/0.5/paths/default/extractive")
+        for method in ("edge-deletion", "relation-replacement")
+    )
+    shared = pair_tables(first, second, "hits_at_1")
+    assert shared is not None
+    # Each random seed loses the same questions in both: all differences are 0, and p is 1.
+    assert (shared.difference.value, shared.p, shared.seeds) == (0.0, 1.0, 2)
+    # The same scores under other random seeds: each side adds its own.
+    other = copy(second)
+    other.seeds = {7: 0, 8: 1}
+    apart = pair_tables(first, other, "hits_at_1")
+    assert apart is not None
+    assert (apart.difference.value, apart.seeds) == (0.0, 2)
+    assert not replace(apart, seed_variance=0.1).is_firm
+    only = pair_tables(first, find_condition(tables, BASE), "hits_at_1", questions=["0", "3"])
+    assert only is not None
+    # Question 0 is lost by both seeds, question 3 by none.
+    assert (only.difference.value, only.difference.n, only.seeds) == (-0.5, 2, 2)
+
+
+def test_stars_follow_p_and_random_seeds(analysis: Analysis) -> None:
+    row = next(row for row in analysis.rows if row.base is not None and row.base.seeds == 2)
+    assert row.base is not None
+    sure = replace(row, base_p=0.01, base=replace(row.base, seeds=5, seed_variance=0.2, seed_p=0.3))
+    assert sure.has_star
+    assert not replace(sure, base_p=0.05).has_star
+    few = replace(sure.base, seeds=4) if sure.base is not None else None
+    assert not replace(sure, base=few).has_star
+    text = latex_tables(replace(analysis, rows=(sure,)))
+    assert "$^{*}$" in text
+    assert "$^{*}$" not in latex_tables(replace(analysis, rows=(replace(sure, base=few),)))
+
+
 def test_two_runs_are_compared_question_by_question(plan: Plan) -> None:
     cells = cells_of(plan)
     first = tables_of(cells, lines_of(plan))
     base = find_condition(first, "demo/base/paths/default/extractive")
     worse = find_condition(first, "demo/edge-deletion/0.5/paths/default/extractive")
-    found = {
-        row.score: row for row in compare([(worse, base)], statistics=Statistics(resamples=50))
-    }
+    found = {row.score: row for row in compare([(worse, base)])}
     assert found["hits_at_1"].difference.difference.value == -0.5
-    assert found["hits_at_1"].p == 2 / 16
+    assert found["hits_at_1"].p == pytest.approx(
+        stats.ttest_1samp([-1, -1, -0.5, 0, 0, -0.5], 0).pvalue
+    )
     assert found["hits_at_1"].first_mean.value == 0.5
     with pytest.raises(InputError, match="there are\n  demo/no-knowledge"):
         find_condition(first, "demo/other")

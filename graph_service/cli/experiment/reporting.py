@@ -8,7 +8,7 @@ from typing import Any
 from graph_service.cli.experiment.options import CompareOptions, ReportOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from queries.experiment.analysis import Table, analyse, tables_of
+from queries.experiment.analysis import analyse
 from queries.experiment.cells import Condition, cells_of
 from queries.experiment.comparison import compare as compare_pairs
 from queries.experiment.comparison import find_condition
@@ -19,6 +19,7 @@ from queries.experiment.plan_lock import LOCK_NAME, plain_plan, read_lock, requi
 from queries.experiment.report.words import difference, estimate_words, p_words
 from queries.experiment.report.writing import REPORT_NAME, write_report
 from queries.experiment.scoring import SCORES, TITLES, read_scores
+from queries.experiment.table import Table, tables_of
 
 
 def report(options: ReportOptions, output: Output, /) -> int:
@@ -26,9 +27,7 @@ def report(options: ReportOptions, output: Output, /) -> int:
     plan = read_plan(options.plan, scores=SCORES)
     lock = _lock(plan, options.out)
     cells = cells_of(plan)
-    analysis = analyse(
-        cells, read_scores(options.out), statistics=plan.statistics, scores=plan.scores
-    )
+    analysis = analyse(cells, read_scores(options.out), scores=plan.scores)
     impacts = impacts_of(cells, read_views(options.out))
     written = write_report(
         plan, analysis, impacts, lock, options.out, figures=not options.no_figures
@@ -65,7 +64,7 @@ def compare(options: CompareOptions, output: Output, /) -> int:
     else:
         first = find_condition(own, options.first)
         pairs = [(first, find_condition(other, options.second or options.first))]
-    comparison = compare_pairs(pairs, statistics=plan.statistics)
+    comparison = compare_pairs(pairs)
     output.object({"compared": comparison})
     output.table(
         [

@@ -30,12 +30,15 @@ or wrong as a model can. It knows no more than the retrieval, and without knowle
 answers. So neither shows what a model knows by itself, which of two contradicting statements it
 believes, or how a false statement moves its words."""
 
-_METHOD = """Random seeds of a condition are taken together. An interval is the middle 95 % of a bootstrap
-that draws questions and random seeds, each with replacement. With few seeds it says little of
-other seeds. "Over seeds" is the mean and the standard deviation (n - 1) of the means of each random
-seed, and how many seeds there are. A difference pairs each question with itself, its seeds averaged. p is that of a
-two-sided sign-flip permutation test over questions, adjusted by Holm's method over all conditions
-with a view of one graph and score. d_z is the mean difference over its standard deviation."""
+_METHOD = """Random seeds of a condition are taken together. Questions and random seeds are both random:
+the variance of a mean has a part of each, with Student's t of its own degrees of freedom. Intervals
+are of 95 %: Wilson's for a mean, by the number of independent questions that would vary as much, and
+Student's for a difference, and Clopper and Pearson's bound where all are one value.
+"Over seeds" is the mean and the standard deviation (n - 1) of the means of each random seed, and how
+many seeds there are. A difference pairs each question with itself. p is of the same model as its
+interval, and adjusted by Holm's method over all conditions with a view of one graph and score. A
+star marks an adjusted p < .05. With fewer than five random seeds there is a star only if the variance
+between them is estimated 0. d_z is the mean difference over its standard deviation."""
 
 
 _IMPACT = """A gold statement is broken if the view changed or lost it. A question's sets are broken if each
@@ -266,7 +269,7 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
                 str(row.mean.n),
                 seeds_words(row.seeds),
                 difference(row.base),
-                p_words(row.base_p),
+                p_words(row.base_p) + "*" * row.has_star,
                 "" if row.base is None or row.base.effect is None else number(row.base.effect),
                 difference(row.nothing),
                 p_words(row.nothing_p)

@@ -13,6 +13,7 @@ from queries.experiment.scoring import TITLES
 from queries.experiment.statistics import Estimate, Paired
 
 _CONDITION = ("graph", "method", "level", "count", "strategy", "preset", "answerer")
+_DIFFERENCE = ("difference", "low", "high", "p", "p_holm", "d_z")
 _ESCAPED = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
@@ -26,15 +27,16 @@ def conditions_csv(analysis: Analysis, /) -> str:
     head = ["score", *_CONDITION, "mean", "low", "high", "questions", "missing", "failed"]
     head += ["seeds", "seed_mean", "seed_deviation"]
     for name in ("base", "nothing"):
-        head += [f"{name}_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
-    return spreadsheet([head, *map(_row, analysis.rows)])
+        head += [f"{name}_{part}" for part in (*_DIFFERENCE, "seed_variance", "seed_p")]
+    return spreadsheet([[*head, "base_star"], *map(_row, analysis.rows)])
 
 
 def _row(row: Row) -> list[Cell]:
     return [
         row.score, *_of(row.condition), *_estimate(row.mean), row.mean.n, row.missing, row.failed,
         sum(value is not None for value in row.seeds.values), row.seeds.mean, row.seeds.deviation,
-        *_paired(row.base, row.base_p), *_paired(row.nothing, row.nothing_p),
+        *_paired(row.base, row.base_p), *_seeds(row.base),
+        *_paired(row.nothing, row.nothing_p), *_seeds(row.nothing), int(row.has_star),
     ]  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def curves_csv(analysis: Analysis, /) -> str:
 def parts_csv(analysis: Analysis, /) -> str:
     """Returns every score by the fate of the gold, and by type of question."""
     head = ["score", *_CONDITION, "by", "part", "mean", "low", "high", "questions", "answers"]
-    head += [f"base_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
+    head += [f"base_{part}" for part in _DIFFERENCE]
     rows = [
         _part(by, part)
         for by, parts in (("fate", analysis.by_fate), ("kind", analysis.by_kind))
@@ -111,13 +113,22 @@ def _of(condition: Condition) -> list[Cell]:
 
 
 def _estimate(estimate: Estimate) -> list[Cell]:
-    return [estimate.value, estimate.low, estimate.high]
+    return [*map(_rounded, (estimate.value, estimate.low, estimate.high))]
+
+
+def _rounded(value: float | None) -> float | None:
+    """The last digits of quantiles depend on the machine's library of mathematics."""
+    return None if value is None else float(f"{value:.10g}")
 
 
 def _paired(paired: Paired | None, p_holm: float | None) -> list[Cell]:
     if paired is None:
         return [None] * 6
-    return [*_estimate(paired.difference), paired.p, p_holm, paired.effect]
+    return [*_estimate(paired.difference), *map(_rounded, (paired.p, p_holm, paired.effect))]
+
+
+def _seeds(paired: Paired | None) -> list[Cell]:
+    return [None] * 2 if paired is None else [*map(_rounded, (paired.seed_variance, paired.seed_p))]
 
 
 def latex_tables(analysis: Analysis, /) -> str:
@@ -125,7 +136,7 @@ def latex_tables(analysis: Analysis, /) -> str:
 
     A row is a method, strategy and preset, a column a level. Where a condition has several random
     seeds, the standard deviation over them stands behind the mean. A star marks p < .05 against the
-    base, after Holm.
+    base, after Holm; with fewer than five random seeds only if these have no effect.
     """
     lines: list[str] = []
     groups: dict[tuple[str, str, str], list[Row]] = {}
@@ -173,7 +184,7 @@ def _latex(title: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[st
 def _value(row: Row | None) -> str:
     if row is None or row.mean.value is None:
         return "--"
-    star = "$^{*}$" if row.base_p is not None and row.base_p < 0.05 else ""
+    star = "$^{*}$" if row.has_star else ""
     spread = row.seeds.deviation
     around = "" if spread is None else rf" $\pm$ {number(spread)}"
     return number(row.mean.value) + around + star

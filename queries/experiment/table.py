@@ -1,0 +1,121 @@
+"""Scores of a run by condition, as tables of questions by random seeds, and differences of two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from queries.experiment.cells import Cell, Condition
+from queries.experiment.scoring import RANGES, SCORES, ScoreLine
+from queries.experiment.statistics import UNIT, Paired, paired
+from queries.experiment.subjects import Fate
+from queries.score.metric import Float64
+
+
+class Table:
+    """Scores of a condition as values float64 [questions, seeds], by name of the score."""
+
+    def __init__(self, condition: Condition, questions: Sequence[str], seeds: Sequence[int | None]):
+        self.condition = condition
+        self.questions = {id_: index for index, id_ in enumerate(questions)}
+        self.seeds = {seed: index for index, seed in enumerate(seeds)}
+        shape = (len(self.questions), len(self.seeds))
+        self.values: dict[str, Float64] = {name: np.full(shape, np.nan) for name in SCORES}
+        self.lines = dict.fromkeys(SCORES, 0)
+        self.failures = [0] * len(self.seeds)
+        self.fates: dict[tuple[int, int], Fate | None] = {}
+        self.kinds: dict[int, str] = {}
+
+    @property
+    def random_seeds(self) -> list[int]:
+        """Its random seeds; none on the base, without knowledge and of a stored view."""
+        return [seed for seed in self.seeds if seed is not None]
+
+    @property
+    def failed(self) -> int:
+        """How many answers of the table failed, over all seeds."""
+        return sum(self.failures)
+
+    def add(self, line: ScoreLine, seed: int | None, /) -> None:
+        """Takes a score of an answer."""
+        cell = self.questions[line.question], self.seeds[seed]
+        self.fates[cell] = line.fate
+        self.kinds[cell[0]] = line.kind
+        self.lines[line.score] += 1
+        self.failures[cell[1]] += line.score == SCORES[0] and line.why == "failed"
+        if line.value is not None:
+            self.values[line.score][cell] = line.value
+
+    def part(self, score: str, indices: set[tuple[int, int]], /) -> Float64:
+        """Returns the values of some answers; those of the others are missing."""
+        values = np.full_like(self.values[score], np.nan)
+        for index in indices:
+            values[index] = self.values[score][index]
+        return values
+
+
+def tables_of(cells: Sequence[Cell], lines: Iterable[ScoreLine], /) -> dict[Condition, Table]:
+    """Returns the scores of a run by condition."""
+    of_id = {cell.id: cell for cell in cells}
+    seeds: dict[Condition, dict[int | None, None]] = {}
+    for cell in cells:
+        seeds.setdefault(cell.condition, {})[cell.random_seed] = None
+    score_lines = list(lines)
+    questions: dict[str, dict[str, None]] = {}
+    for line in score_lines:
+        questions.setdefault(of_id[line.cell].condition.graph, {})[line.question] = None
+    tables = {
+        condition: Table(condition, list(questions.get(condition.graph, {})), list(values))
+        for condition, values in seeds.items()
+    }
+    for line in score_lines:
+        cell = of_id[line.cell]
+        tables[cell.condition].add(line, cell.random_seed)
+    return tables
+
+
+def pair_tables(
+    first: Table,
+    second: Table,
+    score: str,
+    /,
+    *,
+    values: Float64 | None = None,
+    questions: Sequence[str] | None = None,
+) -> Paired | None:
+    """Returns a score of one condition minus that of another, question by question.
+
+    Where one has all random seeds of the other, and two or more are common, these are paired and
+    no others are used. Else each side adds the variance of its own.
+
+    Args:
+        first: Taken from.
+        second: Taken off; of the same questions, or of those of ``questions``.
+        score: Its name.
+        values: Taken in place of all values of the first, float64 [questions, seeds].
+        questions: Ids that both have; by default all of the first.
+
+    Returns:
+        None if no question has a value in both.
+    """
+    left = first.values[score] if values is None else values
+    right = second.values[score]
+    if questions is not None:
+        left = left[[first.questions[id_] for id_ in questions]]
+        right = right[[second.questions[id_] for id_ in questions]]
+    own, other = first.random_seeds, second.random_seeds
+    common = [seed for seed in own if seed in other]
+    shared = len(common) > 1 and len(common) == min(len(own), len(other))
+    if shared:
+        left = left[:, [first.seeds[seed] for seed in common]]
+        right = right[:, [second.seeds[seed] for seed in common]]
+    counts = [len(common)] if shared else [len(seeds) for seeds in (own, other) if seeds]
+    difference = paired(
+        left,
+        right,
+        are_seeds_shared=shared,
+        seeds=min(counts, default=0),
+        bounds=RANGES.get(score, UNIT),
+    )
+    return difference if difference.difference.n else None
