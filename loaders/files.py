@@ -52,6 +52,8 @@ class SourceFile:
             InputError: It is the only file, and in no format that is known here.
         """
         try:
+            if self.format is Format.ROWS:
+                return self.format
             if self.format is not None:
                 refuse_archive(source.head, source.name)
                 return self.format
@@ -92,7 +94,13 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
         files = [SourceFile(STANDARD_INPUT, named, 0, [STANDARD_INPUT, 0, 0])]
     else:
         paths = source_paths(Path(source))
-        files = [_file(path, named, optional=len(paths) > 1) for path in paths]
+        planned = set() if options.tables is None else {t.path for t in options.tables.tables}
+        files = [
+            _file(path, Format.ROWS, optional=False)
+            if str(path) in planned
+            else _file(path, named, optional=len(paths) > 1)
+            for path in paths
+        ]
     for extra_files, form in (
         (options.label_files, Format.LABELS),
         (options.type_files, Format.TYPES),

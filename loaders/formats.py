@@ -33,13 +33,14 @@ class Format(StrEnum):
     DESCRIPTIONS = "descriptions"
     TYPES = "types"
     GRAPH_LINES = "graph-lines"
+    ROWS = "rows"
 
 
 GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 """Begins what ``graph-service export`` wrote as JSON lines."""
 
 # Files that go with others, and are named rather than recognised.
-_EXTRA_FORMATS = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES))
+_EXTRA_FORMATS = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES, Format.ROWS))
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".rar", ".tar", ".lzma", ".lz4"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,

@@ -48,6 +48,7 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables.dialect import check_encoding
 from loaders.tables.header import check_columns
+from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.rows import ColumnsError
 from loaders.tally import GraphTally
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
@@ -115,6 +116,9 @@ def load(
         earlier = open_earlier(store, graph, str(source))
         options = earlier.options(options)
         check_remote(str(source), options, earlier=earlier)
+    request = request_of(options)
+    if request is not None:
+        options = with_fields(options, tables=plan_tables(source, request, options))
     files = source_files(source, options)
     check_columns(options.columns)
     check_encoding(options.encoding)

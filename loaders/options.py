@@ -13,9 +13,15 @@ from loaders.property_graph.options import Neo4jOptions
 from loaders.source import SourceLimits
 from loaders.sparql.options import EndpointOptions
 from loaders.subset.filters import Filters
+from loaders.tables.mapping import TablesPlan, TablesRequest
 
 REDIRECTS = ("follow", "resolve", "alias")
 _TABLES = "tables"
+# What does not decide the result, or is given in another form.
+_NOT_DECISIVE = (
+    *("rejects_path", "batch_size", "strict", "workers"),
+    *("endpoint", "neo4j", "tables_request", "tables"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class LoadOptions:
         limits: What a source may ask of memory.
         endpoint: How a source such as ``wikidata:Q42`` is read; only for those.
         neo4j: How a graph in a Neo4j (``bolt://host``) is read; only for those.
+        tables_request: What a mapping file says of tables whose rows are things.
+        tables: What these tables become; a load makes it by looking at all their cells.
     """
 
     format: str | None = option(
@@ -60,6 +68,12 @@ class LoadOptions:
         group=_TABLES,
     )
     header: bool | None = None
+    row: str | None = option(
+        None,
+        help="read each row as a thing, and this column as what names it; auto tells it by looking",
+        metavar="COLUMN",
+        group=_TABLES,
+    )
     edge_relation: str | None = option(
         None,
         help="the relation of every row of a list of edges, such as source,target,weight",
@@ -131,6 +145,8 @@ class LoadOptions:
     limits: SourceLimits = field(default_factory=SourceLimits)
     endpoint: EndpointOptions | None = None
     neo4j: Neo4jOptions | None = None
+    tables_request: TablesRequest | None = None
+    tables: TablesPlan | None = None
 
     @property
     def term_languages(self) -> frozenset[str]:
@@ -155,12 +171,16 @@ class LoadOptions:
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         # The opener of a Neo4j holds its password, which is to be in no copy.
-        plain: dict[str, Any] = to_plain(replace(self, endpoint=None, neo4j=None))
-        for name in ("rejects_path", "batch_size", "strict", "workers", "endpoint", "neo4j"):
+        plain: dict[str, Any] = to_plain(
+            replace(self, endpoint=None, neo4j=None, tables_request=None, tables=None)
+        )
+        for name in _NOT_DECISIVE:
             del plain[name]
         plain["filters"] = self.filters.to_json()
         if self.endpoint is not None:
             plain["endpoint"] = self.endpoint.to_json()
         if self.neo4j is not None:
             plain["neo4j"] = self.neo4j.to_json()
+        if self.tables is not None:
+            plain["tables"] = self.tables.to_json()
         return plain

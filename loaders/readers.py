@@ -15,7 +15,7 @@ from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.records import JsonLineCounter, RdfLineCounter, RecordCounter
 from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
-from loaders.tables import kgtk, names
+from loaders.tables import kgtk, names, things
 from loaders.tables import reader as tables
 from loaders.wikibase import pages
 from loaders.wikibase import reader as wikibase
@@ -87,6 +87,7 @@ _READERS: dict[Format, Reader] = {
     Format.DESCRIPTIONS: names.read_descriptions,
     Format.TYPES: names.read_types,
     Format.GRAPH_LINES: graph_lines.read_graph_lines,
+    Format.ROWS: things.read_things,
 }
 
 

@@ -171,19 +171,28 @@ def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, 
                 "say which column is head, relation and tail",
                 argument="columns",
                 hint=f"Say it by name: --columns head={first[0]},relation={first[1]},"
-                f"tail={first[2]}. If the first row is a statement: --columns head,relation,tail.",
+                f"tail={first[2]}. If the first row is a statement: --columns head,relation,tail. "
+                f"If each row is a thing: --row {quoted(first[0])}.",
             )
         return Layout(0, 1, 2, width=3, has_header=bool(options.header))
     raise _unknown_columns(first, name)
 
 
+def quoted(name: str, /) -> str:
+    """Returns a column's name as a shell takes it."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
+
+
 def _unknown_columns(first: Sequence[str], name: str) -> ColumnsError:
     shown = ", ".join(cell[:40] for cell in first[:8]) + (", ..." if len(first) > 8 else "")
+    places = f"--columns head,relation,tail{',-' * max(0, len(first) - 3)}"
+    row = f"--row {quoted(first[0])}"
     return ColumnsError(
-        f"{name} has {len(first)} columns without names that are known ({shown}); say which are "
-        "head, relation and tail",
+        f"{name} has {len(first)} columns without names that are known ({shown}); say what a row "
+        "is: a thing, or a statement with head, relation and tail",
         argument="columns",
-        hint=f"For instance --columns head,relation,tail{',-' * max(0, len(first) - 3)}.",
+        hint=f"If each row is a thing: {row}, the column that names it; load --look {name} shows "
+        f"what the columns become. If each row is a statement: for instance {places}.",
     )
 
 

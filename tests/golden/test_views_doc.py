@@ -37,6 +37,7 @@ COMMAND = re.compile(r"^\$ graph-service (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE
     [
         "how-to/keys.md",
         "how-to/load-a-table.md",
+        "how-to/load-your-tables.md",
         "how-to/perturb-a-graph.md",
         "how-to/run-an-experiment.md",
         "reference/answers.md",

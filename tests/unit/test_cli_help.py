@@ -104,7 +104,7 @@ def test_every_option_is_explained() -> None:
         ("search x --limit few", "search [options] NAME",
          "--limit must be a whole number, got 'few'."),
         ("view create --level much", "view [options] {", "--level must be a number, got 'much'."),
-        ("load x.nt", "load [options] --graph NAME SOURCE", "required: --graph"),
+        ("experiment run p.yaml", "experiment run [options] --out DIR PLAN.yaml", "required: --out"),
         ("view crate", "view [options] {", "Did you mean create?"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from graph_service.settings import read_settings
 from loaders.options import LoadOptions
 from loaders.sparql.options import EndpointOptions, is_endpoint_source
 from loaders.subset.filters import Filters
+from loaders.tables.mapping import read_tables_request
 
 _WALK = ("hops", "direction", "max_incoming", "drop_relations")
 """Options of a walk from an endpoint, and of the filters of any other source."""
@@ -18,6 +19,7 @@ _WALK = ("hops", "direction", "max_incoming", "drop_relations")
 def load_request(options: LoadVerbOptions, /) -> tuple[str, LoadOptions]:
     """Returns a load's source without its password, and how it is read."""
     source, neo4j = neo4j_source_of(options)
+    tables = options.mapping is not None and neo4j is None and not is_endpoint_source(source)
     filters, endpoint = options.filters, _endpoint(options)
     if is_endpoint_source(source):
         unasked = Filters()
@@ -30,6 +32,7 @@ def load_request(options: LoadVerbOptions, /) -> tuple[str, LoadOptions]:
         filters=filters,
         endpoint=endpoint,
         neo4j=neo4j,
+        tables_request=read_tables_request(options.mapping) if tables and options.mapping else None,
     )
 
 

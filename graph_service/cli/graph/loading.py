@@ -17,6 +17,8 @@ from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.service import Service
 from graph_service.store.names import graph_of
 from graph_service.store.page_views import read_page_views
+from loaders.options import LoadOptions
+from loaders.tables.mapping import TablesRequest
 
 
 def load(options: LoadVerbOptions, output: Output, /) -> int:
@@ -24,6 +26,10 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
     from loaders.load import load as run_load
 
     source, load_options = load_request(options)
+    if options.look:
+        return _look(source, load_options, output)
+    if not options.graph:
+        raise InputError("name the graph: --graph NAME", argument="graph")
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
     try:
@@ -46,6 +52,18 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
         signal.signal(signal.SIGINT, previous)
     output.show(report.to_json(), *report.lines())
     return report.exit_code
+
+
+def _look(source: str, options: LoadOptions, output: Output) -> int:
+    """Prints what the columns of tables would become."""
+    from loaders.tables.look import look_lines
+    from loaders.tables.plan import AUTO, plan_tables, request_of
+
+    plan = plan_tables(source, request_of(options) or TablesRequest(row=AUTO), options)
+    output.object({"tables": plan.to_json()})
+    for line in look_lines(plan):
+        output.line(line)
+    return 0
 
 
 def graphs(options: GraphsOptions, output: Output, /) -> int:

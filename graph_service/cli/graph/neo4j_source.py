@@ -25,12 +25,13 @@ def neo4j_source_of(options: LoadVerbOptions, /) -> tuple[str, Neo4jOptions | No
     from loaders.property_graph.options import Neo4jOptions, is_neo4j_source
 
     source = options.source
-    if options.mapping is None and not is_neo4j_source(source):
+    if not is_neo4j_source(source):
+        # A mapping is one of tables then.
         return source, None
     settings = read_settings()
     username, password = settings.neo4j_username, settings.neo4j_password or None
     parts = urlsplit(source)
-    if is_neo4j_source(source) and parts.username is not None:
+    if parts.username is not None:
         username, password = unquote(parts.username), unquote(parts.password or "") or None
         source = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     if options.mapping is None:

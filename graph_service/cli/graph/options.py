@@ -27,7 +27,9 @@ class Neo4jSourceOptions:
     GROUP: ClassVar[str] = "from a Neo4j"
 
     mapping: Path | None = option(
-        None, help="which of its nodes, relationships and properties to read, as what"
+        None,
+        help="which of its nodes, relationships and properties to read, as what; or what the columns "
+        "of tables become, as --look prints it",
     )
     source_database: str = option("neo4j", help="the database to read", metavar="NAME")
 
@@ -63,7 +65,11 @@ class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
         metavar="SOURCE",
         is_word=True,
     )
-    graph: str = option(help="name of the graph", metavar="NAME")
+    graph: str = option("", help="name of the graph", metavar="NAME")
+    look: bool = option(
+        False,
+        help="print what the columns of tables would become, as a mapping to edit, and load nothing",
+    )
     replace: bool = option(False, help="replace the graph, at once at the end")
     refresh: bool = option(
         False,

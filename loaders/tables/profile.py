@@ -1,0 +1,243 @@
+"""What all cells of a column are, counted in one pass over the table.
+
+Distinct cells are held until there are many; then they are counted into sums, so that memory stays
+flat however long the table is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.identity import key64
+from loaders.tables.cells import (
+    BLANK_WORDS,
+    DOUBTFUL_WORDS,
+    Mark,
+    Order,
+    clean,
+    folded,
+    read_date_cell,
+    read_number,
+    read_year,
+    read_yes_no,
+)
+
+Keys = npt.NDArray[np.int64]
+LIST_SEPARATORS = (";", "|", "\n", ",")
+MAX_DISTINCT = 50_000
+"""Distinct cells of a column that are held at once."""
+_NAME_CHARACTERS = 60
+_EXAMPLES = 3
+
+
+class CellCounts:
+    """What the cells of a column, or the parts of its lists, may be; in cells.
+
+    Attributes:
+        cells: All that are counted.
+        numbers, integers, coded: Numbers; those of digits alone; digits that begin with a zero.
+        long_integers: Integers of four digits and more.
+        either_zero, either: Numbers that may be two; those of them whose last digit is a zero.
+        marks: Decimal marks that numbers prove.
+        units: Units of numbers that have a known one or none (""); ``unknown_units``: others.
+        years: Integers that may be years.
+        dates: Dates; ``orders`` what they prove, by separator.
+        yes, no: Words for yes and for no.
+        addresses: Web addresses.
+        binary: Bytes as hexadecimal digits.
+        short: Names of at most five words that begin with a letter.
+        characters: Of all cells.
+        repeated: Cells that are there more than once.
+    """
+
+    def __init__(self) -> None:
+        self.cells = self.repeated = self.characters = self.short = 0
+        self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
+        self.either = self.either_zero = 0
+        self.dates = self.yes = self.no = self.addresses = self.binary = 0
+        self.marks: Counter[Mark] = Counter()
+        self.either_marks: Counter[str] = Counter()
+        self.units: Counter[str] = Counter()
+        self.unknown_units: Counter[str] = Counter()
+        self.orders: Counter[tuple[str, Order]] = Counter()
+
+    def add(self, cell: str, count: int, /) -> None:
+        """Counts a cell that is there so many times."""
+        self.cells += count
+        self.characters += len(cell) * count
+        if count > 1:
+            self.repeated += count
+        if cell[0].isalpha() and len(cell) <= _NAME_CHARACTERS and len(cell.split()) <= 5:
+            self.short += count
+        if (number := read_number(cell)) is not None:
+            self.numbers += count
+            (self.units if number.is_known_unit else self.unknown_units)[number.unit] += count
+            self.marks[number.mark] += count
+            if number.mark is Mark.EITHER:
+                self.either += count
+                self.either_marks["." if "." in number.digits else ","] += count
+                self.either_zero += count if number.digits.endswith("0") else 0
+            if number.is_integer:
+                self.integers += count
+                self.long_integers += count if len(number.digits) > 3 else 0
+            if read_year(cell) is not None:
+                self.years += count
+        elif cell.isdecimal():
+            self.coded += count
+        elif (date := read_date_cell(cell)) is not None:
+            self.dates += count
+            self.orders[date.separator, date.order] += count
+        elif (answer := read_yes_no(cell)) is not None:
+            if answer:
+                self.yes += count
+            else:
+                self.no += count
+        elif cell.startswith(("http://", "https://")) and " " not in cell:
+            self.addresses += count
+        elif cell[:2] in ("0x", "0X") and len(cell) > 18:
+            self.binary += count
+
+
+class ColumnProfile:
+    """What the cells of a column are.
+
+    Args:
+        name: The column's header.
+
+    Attributes:
+        cells: Counts of all cells that say something; ``parts`` of the parts of lists, by what
+            separates them.
+        lists: Cells with more than one part, by what separates them.
+        blank: Cells that say nothing, by their word; ``doubtful`` those that may say so.
+        examples: The first three that differ.
+    """
+
+    def __init__(self, name: str, /) -> None:
+        self.name = name
+        self.cells = CellCounts()
+        self.parts: dict[str, CellCounts] = {}
+        self.lists: Counter[str] = Counter()
+        self.blank: Counter[str] = Counter()
+        self.doubtful: Counter[str] = Counter()
+        self.examples: list[str] = []
+        self.distinct: Counter[str] = Counter()
+        self.is_complete = True
+        self._batches: list[Keys] = []
+        self._folded_batches: list[Keys] = []
+
+    def add(self, raw: str, /) -> None:
+        """Counts a cell."""
+        cell = clean(raw) if "\n" not in raw else raw.strip()
+        word = cell.lower()
+        if word in BLANK_WORDS:
+            self.blank[cell] += 1
+            return
+        if word in DOUBTFUL_WORDS:
+            self.doubtful[cell] += 1
+        self.distinct[cell] += 1
+        if len(self.examples) < _EXAMPLES and cell not in self.examples:
+            self.examples.append(cell)
+        if len(self.distinct) > MAX_DISTINCT:
+            self.is_complete = False
+            self._count()
+            self.distinct.clear()
+
+    def finish(self) -> None:
+        """Counts what is held; ``distinct`` stays where it holds all that there is."""
+        self._count()
+        if not self.is_complete:
+            self.distinct.clear()
+
+    @property
+    def filled(self) -> int:
+        """Cells that say something, doubtful words among them."""
+        return self.cells.cells + self.doubtful.total()
+
+    def keys(self) -> Keys:
+        """Returns the hashes of the distinct cells, sorted."""
+        if not self._batches:
+            return np.zeros(0, np.int64)
+        return np.unique(np.concatenate(self._batches))
+
+    def folded_keys(self) -> Keys:
+        """Returns the hashes of what is the same in cells that differ in case, sorted."""
+        if not self._folded_batches:
+            return np.zeros(0, np.int64)
+        return np.unique(np.concatenate(self._folded_batches))
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether no cell is there twice."""
+        return self.filled > 0 and len(self.keys()) == self.filled
+
+    def share_alone(self, separator: str, /) -> float:
+        """Returns which share of the parts of lists stand alone in another cell."""
+        alone = {folded(cell) for cell in self.distinct if separator not in cell}
+        parts = {
+            folded(part)
+            for cell in self.distinct
+            if separator in cell
+            for part in split_list(cell, separator)
+        }
+        return len(parts & alone) / len(parts) if parts else 0.0
+
+    def spellings(self, separator: str, /) -> dict[str, Counter[str]]:
+        """Returns the spellings of each name, by what is the same in them; parts of lists apart."""
+        names: dict[str, Counter[str]] = {}
+        for cell, count in self.distinct.items():
+            for part in split_list(cell, separator):
+                names.setdefault(folded(part), Counter())[part] += count
+        return names
+
+    def _count(self) -> None:
+        separators = [
+            mark for mark in LIST_SEPARATORS if any(mark in cell for cell in self.distinct)
+        ]
+        for separator in separators:
+            # What came before had no lists: its parts are its cells.
+            self.parts.setdefault(separator, _copy(self.cells))
+        parts: dict[str, Counter[str]] = {separator: Counter() for separator in self.parts}
+        for cell, count in self.distinct.items():
+            if cell.lower() in DOUBTFUL_WORDS:
+                continue
+            self.cells.add(cell, count)
+            for separator in parts:
+                split = split_list(cell, separator)
+                self.lists[separator] += count if len(split) > 1 else 0
+                for part in split:
+                    parts[separator][part] += count
+        for separator, counted in parts.items():
+            for part, count in counted.items():
+                if part.lower() not in BLANK_WORDS | DOUBTFUL_WORDS:
+                    self.parts[separator].add(part, count)
+        count = len(self.distinct)
+        same = map(folded, self.distinct)
+        self._batches.append(np.fromiter(map(key64, self.distinct), np.int64, count))
+        self._folded_batches.append(np.fromiter(map(key64, same), np.int64, count))
+
+
+def split_list(cell: str, separator: str, /) -> list[str]:
+    """Returns the parts of a cell that is a list; the cell where nothing separates.
+
+    >>> split_list("red; blue;", ";"), split_list("red", "")
+    (['red', 'blue'], ['red'])
+    """
+    if not separator or separator not in cell:
+        return [clean(cell)]
+    return [part for each in cell.split(separator) if (part := clean(each))]
+
+
+def _copy(counts: CellCounts) -> CellCounts:
+    copied = CellCounts()
+    for name, value in vars(counts).items():
+        setattr(copied, name, value.copy() if isinstance(value, Counter) else value)
+    return copied
+
+
+def profiles_of(header: Iterable[str], /) -> list[ColumnProfile]:
+    """Returns a profile for each column, with nothing counted."""
+    return [ColumnProfile(name) for name in header]

@@ -1,0 +1,359 @@
+"""Tables of things as a source: a row a thing, a column a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE
+from graph_service.model.identity import check_text, normalise_entity_id
+from graph_service.model.statement import EntityKind, Snak
+from graph_service.model.values import EntityValue, Iri, StringValue, Value
+from graph_service.query.english import plural
+from loaders.items import Parsed
+from loaders.options import LoadOptions
+from loaders.source import ByteSource
+from loaders.tables.cells import (
+    BLANK_WORDS,
+    DOUBTFUL_WORDS,
+    clean,
+    folded,
+    quantity,
+    read_date_cell,
+    read_number,
+    read_year,
+    read_yes_no,
+)
+from loaders.tables.mapping import (
+    ColumnMapping,
+    ColumnType,
+    PlannedTable,
+    TableMapping,
+    TablesPlan,
+)
+from loaders.tables.profile import split_list
+from loaders.tables.rows import Row, RowError, row_statement
+from loaders.tables.table_rows import Shape, read_table
+from loaders.terms import TermGatherer
+
+
+def read_things(
+    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
+) -> Iterator[Parsed]:
+    """Yields the rows of a file as things, as the plan of the load says.
+
+    Raises:
+        InputError: The load has no plan.
+    """
+    plan = options.tables
+    if plan is None:
+        raise InputError(
+            f"{source.name} is read as rows that are things, and nothing says which column names "
+            "them",
+            argument="row",
+            hint="Name it, for instance --row id, or --row auto.",
+        )
+    tables = plan.of_path(source.name)
+    first = int(start.get("table", 0))
+    for index, table in enumerate(tables):
+        if index < first:
+            continue
+        begin = start if index == first else {}
+        reader = _ThingReader(plan, table, options, is_begun=bool(begin))
+        mapping = table.mapping
+        for parsed in read_table(
+            source, mapping.dialect, mapping.sheet, begin, reader.take, reader.finish
+        ):
+            if len(tables) > 1:
+                parsed.position = {**parsed.position, "table": index}
+            yield parsed
+
+
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """Makes ids of things: their kind, a slash, and their key or name."""
+
+    base_iri: str | None
+
+    def id_of(self, kind: str, key: str) -> str:
+        """Returns the id of a thing; an address is its own id."""
+        if key.startswith(("http://", "https://")):
+            return normalise_entity_id(key)
+        id_ = f"{kind}/{key}"
+        return f"{self.base_iri}{quote(id_)}" if self.base_iri else id_
+
+    def relation(self, name: str) -> str:
+        """Returns the id of a relation."""
+        return f"{self.base_iri}{quote(name)}" if self.base_iri else name
+
+
+class _ThingReader:
+    """Makes statements and names of the rows of one table."""
+
+    def __init__(
+        self, plan: TablesPlan, table: PlannedTable, options: LoadOptions, *, is_begun: bool
+    ) -> None:
+        mapping = table.mapping
+        header = tuple(column.name for column in mapping.columns)
+        delimiter = mapping.dialect.delimiter if mapping.dialect else ","
+        self._shape = Shape(header, mapping.header_line, delimiter, mapping.joins_commas)
+        self._table, self._mapping, self._plan = table, mapping, plan
+        self._ids = _Ids(options.base_iri)
+        self._language = options.label_language
+        self._terms = TermGatherer()
+        self._is_begun = is_begun
+        self._cells = [_CellReader(column, self) for column in mapping.columns]
+        self._index = {column.name: index for index, column in enumerate(mapping.columns)}
+        key = mapping.key
+        self._key = self._index[key.name] if key is not None else None
+        self._names = [
+            index for index, column in enumerate(mapping.columns) if column.type is ColumnType.NAME
+        ]
+        self._first_last = _first_and_last_name(mapping)
+        joined = [
+            index
+            for index, column in enumerate(mapping.columns)
+            if column.references and not column.separator
+        ]
+        self._joined = joined[:2]
+
+    # Entities
+
+    def name_entity(self, id_: str, name: str) -> None:
+        """Gives an entity its label."""
+        self._terms.of(id_).add_label(self._language, name)
+
+    def entity(self, column: ColumnMapping, name: str, parsed: Parsed) -> EntityValue:
+        """Returns the entity of a cell, with its label and what it is."""
+        if column.references:
+            return self._referred(column, name, parsed)
+        kind = column.kind or column.relation
+        same = folded(name)
+        id_ = self._ids.id_of(kind, same)
+        label = self._plan.labels.get((kind, same), name)
+        if label != name:
+            parsed.kept[
+                f"cells of {column.name} joined with names that differ in case or spaces"
+            ] += 1
+        self.name_entity(id_, label)
+        if column.kind:
+            self.add_kind(id_, column.kind, parsed)
+        return EntityValue(id_)
+
+    def _referred(self, column: ColumnMapping, name: str, parsed: Parsed) -> EntityValue:
+        table = self._plan.table(column.references)
+        same = folded(name)
+        if column.by_name:
+            key = table.names.get(same)
+            if key is None:
+                parsed.kept[f"cells of {column.name} that {column.references} does not have"] += 1
+                id_ = self._ids.id_of(column.kind, same)
+                self.name_entity(id_, name)
+                return EntityValue(id_)
+        else:
+            key = name
+        own = key if table.mapping.is_exact else folded(key)
+        id_ = self._ids.id_of(column.kind, own)
+        if not table.knows(own):
+            parsed.kept[f"cells of {column.name} that {column.references} does not have"] += 1
+            self.name_entity(id_, name)
+        return EntityValue(id_)
+
+    def add_kind(self, id_: str, kind: str, parsed: Parsed) -> None:
+        """States what an entity is."""
+        class_id = self._ids.id_of("class", kind)
+        parsed.statements.append(row_statement(id_, RDF_TYPE, EntityValue(class_id)))
+
+    # Rows
+
+    def take(self, row: Row, parsed: Parsed) -> None:
+        """Adds a row to a block.
+
+        Raises:
+            RowError: The row has no key, or too many cells or too few.
+        """
+        cells = self._shape.cells_of(row, parsed.skipped, parsed.kept)
+        if cells is None:
+            return
+        texts = [cell.strip() if "\n" in cell else clean(cell) for cell in cells]
+        for text in texts:
+            check_text(text, what="a cell")
+        if self._key is None:
+            self._take_link(texts, parsed)
+        else:
+            self._take_thing(texts, self._key, parsed)
+
+    def _take_thing(self, cells: list[str], key_index: int, parsed: Parsed) -> None:
+        key, kind = cells[key_index], self._mapping.kind
+        if key.lower() in BLANK_WORDS:
+            raise RowError(f"the row has no {self._mapping.columns[key_index].name}")
+        id_ = self._ids.id_of(kind, key if self._mapping.is_exact else folded(key))
+        self._add_names(id_, key, cells)
+        self.add_kind(id_, kind, parsed)
+        heads: dict[str, str] = {}
+        later: list[int] = []
+        for index, column in enumerate(self._mapping.columns):
+            if column.of:
+                later.append(index)
+                continue
+            for value in self._cells[index].values(cells[index], parsed):
+                relation = self._ids.relation(column.relation)
+                parsed.statements.append(row_statement(id_, relation, value))
+                if isinstance(value, EntityValue):
+                    heads[column.name] = value.id
+        for index in later:
+            column = self._mapping.columns[index]
+            for value in self._cells[index].values(cells[index], parsed):
+                head = heads.get(column.of)
+                if head is None:
+                    parsed.skipped[f"cells of {column.name} without a {column.of}"] += 1
+                    continue
+                relation = self._ids.relation(column.relation)
+                parsed.statements.append(row_statement(head, relation, value))
+
+    def _add_names(self, id_: str, key: str, cells: list[str]) -> None:
+        terms = self._terms.of(id_)
+        names = [cells[index] for index in self._names]
+        if self._first_last and not names:
+            names = [" ".join(cells[index] for index in self._first_last).strip()]
+        names = [name for name in names if name.lower() not in BLANK_WORDS]
+        label, *others = [*names, key] if names else [key]
+        terms.add_label(self._language, label)
+        for other in others:
+            # A bare number is no name.
+            if not other.isdecimal():
+                terms.add_alias(self._language, other)
+        terms.add_alias(self._language, f"{self._mapping.kind} {key}")
+
+    def _take_link(self, cells: list[str], parsed: Parsed) -> None:
+        ends = []
+        for index in self._joined:
+            values = self._cells[index].values(cells[index], parsed)
+            if len(values) != 1:
+                raise RowError(f"the row has no {self._mapping.columns[index].name}")
+            ends.append(values[0])
+        head, tail = ends
+        assert isinstance(head, EntityValue)
+        qualifiers = tuple(
+            Snak(self._ids.relation(column.relation), value)
+            for index, column in enumerate(self._mapping.columns)
+            if index not in self._joined
+            for value in self._cells[index].values(cells[index], parsed)
+        )
+        relation = self._ids.relation(self._mapping.columns[self._joined[1]].relation)
+        parsed.statements.append(row_statement(head.id, relation, tail, qualifiers=qualifiers))
+
+    def finish(self, parsed: Parsed) -> None:
+        """Adds the names that were gathered since the last time, and once those of relations."""
+        if not self._is_begun:
+            self._is_begun = True
+            kinds = {self._mapping.kind} if self._key is not None else set()
+            for column in self._mapping.columns:
+                if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):
+                    continue
+                terms = self._terms.of(self._ids.relation(column.relation))
+                terms.kind = EntityKind.PROPERTY
+                terms.add_label(self._language, column.relation)
+                if column.type is ColumnType.ENTITY and column.kind:
+                    kinds.add(column.kind)
+            for kind in sorted(kinds):
+                terms = self._terms.of(self._ids.id_of("class", kind))
+                terms.add_label(self._language, kind)
+                if plural(kind) != kind:
+                    terms.add_alias(self._language, plural(kind))
+        parsed.entities.extend(self._terms.take())
+
+
+def _first_and_last_name(mapping: TableMapping) -> list[int]:
+    """Returns the columns of first name and last name, in this order; or none."""
+    relations = [column.relation.lower() for column in mapping.columns]
+    for first, last in (("first name", "last name"), ("given name", "family name")):
+        if first in relations and last in relations:
+            return [relations.index(first), relations.index(last)]
+    return []
+
+
+class _CellReader:
+    """Makes values of the cells of one column."""
+
+    def __init__(self, column: ColumnMapping, things: _ThingReader) -> None:
+        self._column, self._things = column, things
+        self._read: Callable[[str], Value | None] | None = {
+            ColumnType.NUMBER: self._number,
+            ColumnType.DATE: self._date,
+            ColumnType.YEAR: self._year,
+            ColumnType.YES_NO: self._yes_no,
+            ColumnType.ADDRESS: self._address,
+        }.get(column.type)
+
+    def values(self, cell: str, parsed: Parsed) -> list[Value]:
+        """Returns the values of a cell; what says nothing is counted."""
+        column = self._column
+        if column.type in (ColumnType.KEY, ColumnType.NAME):
+            return []
+        word = cell.lower()
+        if word in BLANK_WORDS:
+            reason = f"cells that say {cell!r}" if cell else "empty cells"
+            parsed.skipped[reason] += 1
+            return []
+        if column.type is ColumnType.SKIP:
+            parsed.skipped[f"cells of {column.name}, which is left out"] += 1
+            return []
+        if word in DOUBTFUL_WORDS and column.type is not ColumnType.TEXT:
+            parsed.skipped[f"cells that say {cell!r}"] += 1
+            return []
+        values: list[Value] = []
+        for part in split_list(cell, column.separator) if column.separator else [cell]:
+            if part.lower() not in BLANK_WORDS:
+                value = self._value(part, parsed)
+                if value not in values:
+                    values.append(value)
+        return values
+
+    def _value(self, cell: str, parsed: Parsed) -> Value:
+        column = self._column
+        if column.type is ColumnType.ENTITY:
+            return self._things.entity(column, clean(cell), parsed)
+        if self._read is None:
+            return StringValue(cell)
+        value = self._read(cell)
+        if value is None:
+            value = StringValue(cell)
+            what = self._doubt(cell)
+            parsed.kept[f"cells of {column.name} that {what}, kept as text"] += 1
+        return value
+
+    def _doubt(self, cell: str) -> str:
+        """Returns why a cell has no value of its column's type."""
+        type_ = self._column.type
+        number = read_number(cell) if type_ is ColumnType.NUMBER else None
+        if number is not None and number.is_known_unit:
+            return "may be two numbers"
+        if type_ is ColumnType.DATE and read_date_cell(cell) is not None:
+            return "may be two dates"
+        return f"are no {type_}"
+
+    def _number(self, cell: str) -> Value | None:
+        number = read_number(cell)
+        if number is None or not (number.is_known_unit or number.unit == self._column.unit):
+            return None
+        return quantity(number, decimal=self._column.decimal, unit=self._column.unit)
+
+    def _date(self, cell: str) -> Value | None:
+        date = read_date_cell(cell) or read_year(cell)
+        return None if date is None else date.time(self._column.order(date.separator))
+
+    def _year(self, cell: str) -> Value | None:
+        year = read_year(cell)
+        return None if year is None else year.time("")
+
+    def _yes_no(self, cell: str) -> Value | None:
+        answer = read_yes_no(cell)
+        return None if answer is None else StringValue("true" if answer else "false", "boolean")
+
+    def _address(self, cell: str) -> Value | None:
+        is_address = cell.startswith(("http://", "https://")) and " " not in cell
+        return Iri(cell) if is_address else None

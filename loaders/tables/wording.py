@@ -1,0 +1,108 @@
+"""Words of headers and file names: what a column says of a thing, and what the thing is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from loaders.tables.cells import is_unit
+
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNIT = re.compile(
+    r"^(?P<name>.*?\w)\s*(?:\((?P<unit>[^()]{1,8})\)|\[(?P<unit_2>[^\[\]]{1,8})\])\s*$"
+)
+_IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S{1,6})$", re.I)
+_ID_WORDS = frozenset({"id", "ids", "key", "no", "no.", "nr", "nr.", "number", "num", "code", "#"})
+_IRREGULAR = {
+    "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
+    "species": "species", "news": "news", "data": "data", "movies": "movie", "staff": "staff",
+}  # fmt: skip
+_TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz", ".bz2", ".xz"})
+
+
+def header_words(name: str, /) -> list[str]:
+    """Returns the words of a header, small but for acronyms.
+
+    >>> header_words("unitPrice"), header_words("Part_No"), header_words("RoHS")
+    (['unit', 'price'], ['part', 'no'], ['RoHS'])
+    """
+    words = re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", name.strip()).split()
+    split: list[str] = []
+    for word in words:
+        humps = _HUMPS.split(word)
+        split.extend(humps if len(humps[0]) > 2 or humps[-1].upper() in ("ID", "NO") else [word])
+    return [word if _is_acronym(word) else word.lower() for word in split]
+
+
+def _is_acronym(word: str) -> bool:
+    return len(word) > 1 and any(map(str.isupper, word[1:])) and word.lower() not in _ID_WORDS
+
+
+def split_unit(name: str, /) -> tuple[str, str]:
+    """Returns a header without the unit in it, and the unit; "" for none.
+
+    >>> split_unit("Weight (kg)"), split_unit("Price in EUR"), split_unit("Name (short)")
+    (('Weight', 'kg'), ('Price', 'EUR'), ('Name (short)', ''))
+    """
+    match = _UNIT.match(name) or _IN_UNIT.match(name)
+    if match:
+        groups = match.groupdict()
+        unit = is_unit((groups["unit"] or groups.get("unit_2") or "").strip())
+        if unit is not None:
+            return match["name"], unit
+    return name, ""
+
+
+def relation_name(name: str, /) -> str:
+    """Returns the name of the relation that a column states.
+
+    >>> relation_name("Unit Price"), relation_name("Weight (kg)"), relation_name("shippedDate")
+    ('unit price', 'weight', 'shipped date')
+    """
+    return " ".join(header_words(split_unit(name)[0]))
+
+
+def referred_name(name: str, /) -> str:
+    """Returns what a column of keys refers to; "" for one that is no such column by its name.
+
+    >>> referred_name("supplierID"), referred_name("Part No"), referred_name("colour")
+    ('supplier', 'part', '')
+    """
+    words = header_words(name)
+    if len(words) > 1 and words[-1].lower() in _ID_WORDS:
+        return " ".join(words[:-1])
+    return ""
+
+
+def is_id_name(name: str, /) -> bool:
+    """Returns whether a header names an id: by its last word, or by its first alone."""
+    words = header_words(name)
+    return bool(words) and words[-1].lower() in _ID_WORDS
+
+
+def class_name(path: str, /) -> str:
+    """Returns what a row of a file is, by the file's name.
+
+    >>> class_name("data/order-details.csv"), class_name("Parts.xlsx")
+    ('order detail', 'part')
+    """
+    pure = PurePath(path)
+    while pure.suffix.lower() in _TABLE_SUFFIXES:
+        pure = pure.with_suffix("")
+    *before, last = header_words(pure.name) or ["row"]
+    return " ".join([*before, singular(last)])
+
+
+def singular(word: str, /) -> str:
+    """Returns an English noun in the singular, as far as its ending tells.
+
+    >>> [singular(word) for word in ("categories", "boxes", "parts", "status", "children")]
+    ['category', 'box', 'part', 'status', 'child']
+    """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

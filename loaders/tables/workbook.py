@@ -1,0 +1,162 @@
+"""Rows of Excel workbooks and of Parquet files, as the cells of a text table.
+
+Dates come as ISO dates and numbers with a decimal point that is no mark of groups, so that nothing
+in them may be two things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from pathlib import PurePath
+from typing import Any
+
+from graph_service.errors import InputError, SetupError
+from loaders.items import Parsed, Reject
+from loaders.tables.rows import Row, RowError
+
+WORKBOOK_SUFFIXES = frozenset({".xlsx", ".xlsm", ".parquet"})
+_BLOCK_ROWS = 500
+
+
+def cell_text(value: object, /) -> str:
+    """Returns a typed cell as text that can be read in one way only.
+
+    >>> cell_text(1.125), cell_text(datetime(2024, 4, 3)), cell_text(True), cell_text(None)
+    ('1.1250', '2024-04-03', 'true', '')
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() | Decimal():
+            return _decimal_text(value)
+        case datetime():
+            text = value.isoformat(sep=" ")
+            return text.removesuffix(" 00:00:00")
+        case date():
+            return value.isoformat()
+        case list() | tuple():
+            return "; ".join(cell_text(part) for part in value)
+        case _:
+            return str(value)
+
+
+def _decimal_text(value: float | Decimal) -> str:
+    number = Decimal(repr(value)) if isinstance(value, float) else value
+    if not number.is_finite():
+        return ""
+    text = format(number, "f")
+    whole, point, rest = text.partition(".")
+    if point and not rest.strip("0"):
+        return whole
+    # Three digits after the point may be taken for a group.
+    return f"{text}0" if len(rest) == 3 else text
+
+
+def sheet_names(path: str, /) -> list[str]:
+    """Returns the names of a workbook's sheets; one without a name for Parquet.
+
+    Raises:
+        InputError: The file can't be read.
+        SetupError: The package that reads it is not installed.
+    """
+    if PurePath(path).suffix.lower() == ".parquet":
+        return [""]
+    workbook = _open_workbook(path)
+    try:
+        return [sheet.title for sheet in workbook.worksheets]
+    finally:
+        workbook.close()
+
+
+def read_workbook_rows(
+    path: str,
+    sheet: str,
+    start: Mapping[str, Any],
+    take: Callable[[Row, Parsed], None],
+    finish: Callable[[Parsed], None] | None = None,
+    *,
+    rows: int | None = None,
+) -> Iterator[Parsed]:
+    """Yields what ``take`` makes of the rows of a sheet; a row that it refuses is a reject.
+
+    Args:
+        path: Of the file.
+        sheet: Its name; "" in Parquet.
+        start: Position to go on from; empty for the beginning.
+        take: Adds a row to a block; raises ``RowError``, ``ValueError`` or ``InputError``.
+        finish: Called at the end of each block.
+        rows: At most so many.
+    """
+    cells = _parquet_cells(path) if not sheet else _sheet_cells(path, sheet)
+    done = int(start.get("row", 0))
+    numbered = enumerate(islice(cells, rows), start=1)
+    while block := list(islice(numbered, _BLOCK_ROWS)):
+        parsed = Parsed(terms_only=True)
+        for line, row in block:
+            if line <= done:
+                continue
+            try:
+                take(Row(row, line, 0), parsed)
+                parsed.mark(line)
+            except (RowError, ValueError) as error:
+                parsed.rejects.append(Reject(path, line, 0, str(error), " | ".join(row)[:200]))
+            except InputError as error:
+                parsed.rejects.append(Reject(path, line, 0, error.message, " | ".join(row)[:200]))
+        parsed.line = block[-1][0]
+        parsed.position = {"row": parsed.line}
+        if parsed.line <= done:
+            continue
+        if finish is not None:
+            finish(parsed)
+        yield parsed
+
+
+def _sheet_cells(path: str, sheet: str) -> Iterator[list[str]]:
+    workbook = _open_workbook(path)
+    try:
+        for row in workbook[sheet].iter_rows(values_only=True):
+            yield [cell_text(value) for value in row]
+    finally:
+        workbook.close()
+
+
+def _parquet_cells(path: str) -> Iterator[list[str]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise SetupError(
+            f"{path} is Parquet, and the package that reads it is not installed",
+            hint='Run pip install "graph-service[parquet]".',
+        ) from error
+    try:
+        with ParquetFile(path) as file:
+            yield list(file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
+                columns = [column.to_pylist() for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    yield [cell_text(value) for value in row]
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path} can't be read as Parquet ({error})", argument="source") from error
+
+
+def _open_workbook(path: str) -> Any:
+    try:
+        from openpyxl import load_workbook
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError as error:
+        raise SetupError(
+            f"{path} is an Excel workbook, and the package that reads it is not installed",
+            hint='Run pip install "graph-service[excel]".',
+        ) from error
+    try:
+        return load_workbook(path, read_only=True, data_only=True)
+    except (InvalidFileException, OSError, KeyError, ValueError) as error:
+        raise InputError(
+            f"{path} can't be read as an Excel workbook ({error})", argument="source"
+        ) from error

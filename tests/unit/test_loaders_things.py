@@ -1,0 +1,514 @@
+"""Tables as people have them: a row a thing, a column a relation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from graph_service.cli import main
+from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE
+from graph_service.model.statement import Statement
+from graph_service.model.values import (
+    EntityValue,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+    display_value,
+)
+from graph_service.store import open_store
+from loaders.items import Parsed
+from loaders.options import LoadOptions
+from loaders.source import open_source
+from loaders.tables.cells import read_date_cell, read_number
+from loaders.tables.frames import load_frames
+from loaders.tables.look import look_lines
+from loaders.tables.mapping import TablesPlan, read_tables_request
+from loaders.tables.plan import plan_tables, request_of
+from loaders.tables.things import read_things
+
+
+class Things:
+    """What tables of a folder become, without a store."""
+
+    def __init__(self, folder: Path, tables: Mapping[str, str | bytes], **options: Any) -> None:
+        for name, text in tables.items():
+            (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        source = folder if len(tables) > 1 else folder / next(iter(tables))
+        said = LoadOptions(**({"row": "auto"} | options))
+        request = request_of(said)
+        assert request is not None
+        self.plan: TablesPlan = plan_tables(source, request, said)
+        self.options = replace(said, tables=self.plan)
+        self.parsed = Parsed()
+        for path in dict.fromkeys(table.path for table in self.plan.tables):
+            with open_source(path) as opened:
+                for parsed in read_things(opened, self.options, {}):
+                    self.parsed.add(parsed)
+
+    def values(self, relation: str) -> dict[str, Any]:
+        """Values of a relation by their head; several as a sorted list, in words."""
+        values: dict[str, list[str]] = {}
+        for statement in self.parsed.statements:
+            if statement.relation == relation:
+                values.setdefault(statement.head, []).append(_said(statement.value))
+        return {head: each[0] if len(each) == 1 else sorted(each) for head, each in values.items()}
+
+    def types(self, relation: str) -> set[type]:
+        return {type(s.value) for s in self.parsed.statements if s.relation == relation}
+
+    def labels(self) -> dict[str, str]:
+        return {entity.id: entity.labels["en"] for entity in self.parsed.entities if entity.labels}
+
+    def notes(self) -> str:
+        return "\n".join(look_lines(self.plan))
+
+
+def _statements(blocks: list[Parsed]) -> list[Statement]:
+    return [statement for parsed in blocks for statement in parsed.statements]
+
+
+def _said(value: Value) -> str:
+    return display_value(value)
+
+
+def test_a_german_export_with_semicolons(tmp_path: Path) -> None:
+    text = (
+        "\ufeffArtikel;Bezeichnung;Preis;Lieferung\r\nA-1;Schraube;1.234,50 \u20ac;03.04.2024\r\n"
+        "A-2;Mutter;0,99 \u20ac;28.04.2024\r\nA-3;Bolzen;1.200 \u20ac;01.12.2023\r\n"
+    )
+    things = Things(tmp_path, {"artikel.csv": text})
+    assert things.values("preis") == {
+        "artikel/a-1": "1234.50 EUR",
+        "artikel/a-2": "0.99 EUR",
+        "artikel/a-3": "1200 EUR",
+    }
+    assert things.values("lieferung")["artikel/a-1"] == "2024-04-03"
+    assert things.labels()["artikel/a-1"] == "Schraube"
+    assert things.values(RDF_TYPE)["artikel/a-2"] == "class/artikel"
+
+
+def test_month_first_where_one_date_of_the_column_decides(tmp_path: Path) -> None:
+    text = "id,sold,paid\n1,03/04/2024,03-04-2024\n2,04/28/2024,28-04-2024\n3,5/5/2024,2024-05-06\n"
+    things = Things(tmp_path, {"sales.csv": text})
+    assert things.values("sold") == {
+        "sale/1": "2024-03-04",
+        "sale/2": "2024-04-28",
+        "sale/3": "2024-05-05",
+    }
+    assert things.values("paid")["sale/1"] == "2024-04-03"
+    assert not things.parsed.kept
+
+
+def test_dates_that_nothing_decides_stay_text_and_are_told(tmp_path: Path) -> None:
+    text = "id,seen\n1,03.04.2024\n2,05.06.2024\n3,2024-05-06\n4,28/04/2024\n"
+    things = Things(tmp_path, {"birds.csv": text})
+    seen = {s.head: s.value for s in things.parsed.statements if s.relation == "seen"}
+    assert seen["bird/1"] == StringValue("03.04.2024")
+    assert seen["bird/3"] == Time("2024-05-06T00:00:00Z")
+    # What decides for a slash does not decide for a dot.
+    assert seen["bird/4"] == Time("2024-04-28T00:00:00Z")
+    assert things.parsed.kept == {"cells of seen that may be two dates, kept as text": 2}
+    assert 'say first = "day" or "month"' in things.notes()
+    mapping = tmp_path / "birds.toml"
+    mapping.write_text('[tables."birds.csv".columns]\nseen = { first = "day" }\n')
+    said = Things(
+        tmp_path, {"birds.csv": text}, row=None, tables_request=read_tables_request(mapping)
+    )
+    assert said.values("seen")["bird/1"] == "2024-04-03"
+
+
+def test_dates_of_both_orders_decide_nothing(tmp_path: Path) -> None:
+    text = "id,seen\n1,03/04/2024\n2,28/04/2024\n3,04/28/2024\n"
+    things = Things(tmp_path, {"birds.csv": text})
+    assert things.values("seen") == {
+        "bird/1": "03/04/2024",
+        "bird/2": "2024-04-28",
+        "bird/3": "2024-04-28",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,200", "3,500"], [None, None]),
+        (["1,200", "40"], ["1200", "40"]),
+        (["1,125", "40"], [None, "40"]),
+        (["1,200", "1500"], [None, "1500"]),
+        (["1,200", "2,5"], ["1.200", "2.5"]),
+        (["1,200", "2.5"], ["1200", "2.5"]),
+        (["1.200", "2.5"], ["1.200", "2.5"]),
+        (["1.200", "1.200.300"], ["1200", "1200300"]),
+        (["1,200", "2.5", "2,5"], [None, "2.5", "2.5"]),
+        (["0,125", "1,125"], ["0.125", "1.125"]),
+    ],
+)
+def test_a_thousand_or_one_as_all_cells_decide(
+    tmp_path: Path, cells: list[str], expected: list[str | None]
+) -> None:
+    rows = "".join(f'{index},"{cell}"\n' for index, cell in enumerate(cells))
+    things = Things(tmp_path, {"stock.csv": f"id,pieces\n{rows}"})
+    values = [s.value for s in things.parsed.statements if s.relation == "pieces"]
+    assert values == [
+        StringValue(cell) if amount is None else Quantity(amount)
+        for cell, amount in zip(cells, expected, strict=True)
+    ]
+    doubtful = expected.count(None)
+    assert sum(things.parsed.kept.values()) == doubtful
+
+
+def test_lists_are_split_and_names_joined_over_case_and_spaces(tmp_path: Path) -> None:
+    text = (
+        "Part No,Colours,Supplier,Supplier City\nP-1,red; blue,Pola Plastics,Gda\u0144sk\n"
+        "P-2,Blue,pola  plastics ,Gda\u0144sk\nP-3,red;red,Kestrel,Leeds\nP-4,n/a,Pola Plastics,-\n"
+    )
+    things = Things(tmp_path, {"parts.csv": text}, row="part no")
+    assert things.values("colours") == {
+        "part/p-1": ["colour/blue", "colour/red"],
+        "part/p-2": "colour/blue",
+        "part/p-3": "colour/red",
+    }
+    assert set(things.values("supplier").values()) == {"supplier/pola plastics", "supplier/kestrel"}
+    assert things.labels()["supplier/pola plastics"] == "Pola Plastics"
+    # The city is the supplier's, since each supplier has one in all rows.
+    assert things.values("city") == {
+        "supplier/pola plastics": ["city/gda\u0144sk"] * 2,
+        "supplier/kestrel": "city/leeds",
+    }
+    assert things.parsed.skipped == {"cells that say 'n/a'": 1, "cells that say '-'": 1}
+    assert (
+        things.parsed.kept["cells of Supplier joined with names that differ in case or spaces"] == 1
+    )
+
+
+def test_commas_separate_lists_whose_parts_stand_alone_elsewhere(tmp_path: Path) -> None:
+    text = (
+        'id,colours,role\n1,"red, blue",Sales\n2,red,"President, Sales"\n3,blue,Buyer\n'
+        '4,Blue,"President, Sales"\n5,"blue,red",Buyer\n'
+    )
+    things = Things(tmp_path, {"staff.csv": text})
+    assert things.values("colours")["staff/1"] == ["colour/blue", "colour/red"]
+    assert things.values("colours")["staff/5"] == ["colour/blue", "colour/red"]
+    assert things.values("role")["staff/2"] == "role/president, sales"
+    assert 'say list = ","' in things.notes()
+
+
+def test_what_describes_another_column_stays_with_the_row_where_it_differs(tmp_path: Path) -> None:
+    text = "id,Shop,Shop City\n1,Roma,Rome\n2,Roma,Milan\n3,Roma,Rome\n"
+    things = Things(tmp_path, {"sales.csv": text})
+    assert things.values("shop city") == {
+        "sale/1": "city/rome",
+        "sale/2": "city/milan",
+        "sale/3": "city/rome",
+    }
+
+
+def test_lines_around_a_table_are_no_rows(tmp_path: Path) -> None:
+    text = (
+        "Stock list,,\nprinted on 3 May,,\n,,\nSKU,Name,Pieces\nS1,Saw,4\nSKU,Name,Pieces\n"
+        "S2,Axe,7\n,,\nTotal,,11\n"
+    )
+    things = Things(tmp_path, {"stock.csv": text}, row="SKU")
+    assert things.values("pieces") == {"stock/s1": "4", "stock/s2": "7"}
+    assert things.parsed.skipped == {"rows that repeat the header": 1, "rows of totals": 1}
+
+
+def test_windows_1252_stops_with_the_option_that_works(tmp_path: Path) -> None:
+    text = "id|city\n1|K\u00f6ln\n2|K\u00f6ln\n".encode("cp1252")
+    with pytest.raises(InputError, match="--encoding cp1252"):
+        Things(tmp_path, {"shops.csv": text})
+    things = Things(tmp_path, {"shops.csv": text}, encoding="cp1252")
+    assert things.labels()["city/k\u00f6ln"] == "K\u00f6ln"
+
+
+def test_yes_and_no_and_norway(tmp_path: Path) -> None:
+    text = "id,RoHS,land,fragile\n1,Y,NO,no\n2,no,NO,yes\n3,,SE,-\n4,N,NO,NO\n"
+    things = Things(tmp_path, {"parts.csv": text})
+    assert things.values("RoHS") == {"part/1": "true", "part/2": "false", "part/4": "false"}
+    assert things.values("land")["part/1"] == "land/no"
+    assert things.values("fragile")["part/4"] == "false"
+    alone = Things(tmp_path, {"parts.csv": "id,land\n1,NO\n2,NO\n"})
+    assert alone.values("land") == {"part/1": "land/no", "part/2": "land/no"}
+
+
+def test_codes_are_no_numbers(tmp_path: Path) -> None:
+    text = (
+        "id,ZIP,Phone,Area,Article,Room\n1,98122,2065559857,007,12E3,12A\n"
+        "2,04109,(206) 555-9857,012,13E3,14A\n"
+    )
+    things = Things(tmp_path, {"people.csv": text})
+    for relation in ("ZIP", "phone", "area", "article", "room"):
+        assert things.types(relation) == {StringValue}, relation
+    assert things.values("area")["person/1"] == "007"
+
+
+def test_units_of_headers_and_cells(tmp_path: Path) -> None:
+    text = (
+        "id,Weight (kg),Price,Power,Packs,Cost\n1,1.5,EUR 98.97,250W,12 boxes,$5.10\n"
+        "2,800 g,12.50,500Wh,7 boxes,EUR 4.90\n3,2,EUR 3.10,1.2 kW,1 boxes,7.00\n"
+    )
+    things = Things(tmp_path, {"parts.csv": text})
+    assert things.values("weight") == {"part/1": "1.5 kg", "part/2": "800 g", "part/3": "2 kg"}
+    assert things.values("price")["part/2"] == "12.50 EUR"
+    assert things.values("power") == {"part/1": "250 W", "part/2": "500 Wh", "part/3": "1.2 kW"}
+    assert things.values("packs")["part/1"] == "12 boxes"
+    # Of two currencies none is that of a number without one.
+    assert things.values("cost")["part/3"] == "7.00"
+    assert "numbers without a unit: 1" in things.notes()
+
+
+PARTS = "Part No,Supplier,Maker,Amount\nP1,2,Bolt Co,5\nP2,1,bolt co,6\nP3,9,Nut Inc,7\n"
+SUPPLIERS = "id,name,manager\n1,Kestrel,2\n2,Pola,\n"
+MAKERS = "Code,Name\nB,Bolt Co\nN,Nut Inc\n"
+
+
+def test_references_by_key_by_name_and_to_the_same_table(tmp_path: Path) -> None:
+    parts = PARTS.replace("P3,9", "P3,1") + "".join(f"P{n},1,Nut Inc,1\n" for n in range(4, 14))
+    things = Things(
+        tmp_path,
+        {
+            "parts.csv": parts + "P14,9,Nut Inc,1\n",
+            "suppliers.csv": SUPPLIERS,
+            "makers.csv": MAKERS,
+        },
+    )
+    suppliers = things.values("supplier")
+    # One key of three is no supplier's: too many to call the column a reference.
+    assert "67% of its values are keys of suppliers.csv" in things.notes()
+    assert suppliers["part/p1"] == "2"
+    things = Things(
+        tmp_path, {"parts.csv": parts, "suppliers.csv": SUPPLIERS, "makers.csv": MAKERS}
+    )
+    assert things.values("supplier")["part/p1"] == "supplier/2"
+    assert things.values("maker")["part/p2"] == "maker/b"
+    assert things.values("manager") == {"supplier/1": "supplier/2"}
+    assert things.labels()["supplier/2"] == "Pola"
+    # A number beside is a number, though it may be a key.
+    assert things.types("amount") == {Quantity}
+
+
+def test_a_reference_that_is_said_counts_what_is_not_there(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(
+        '[tables."parts.csv".columns]\nSupplier = { references = "suppliers.csv" }\n'
+    )
+    things = Things(
+        tmp_path,
+        {"parts.csv": PARTS, "suppliers.csv": SUPPLIERS},
+        tables_request=read_tables_request(mapping),
+    )
+    assert things.values("supplier")["part/p3"] == "supplier/9"
+    assert things.parsed.kept["cells of Supplier that suppliers.csv does not have"] == 1
+
+
+def test_a_row_that_joins_two_things_is_a_statement(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            "orders.csv": "orderID,day\n7,2024-01-02\n8,2024-01-03\n",
+            "products.csv": "productID,productName\n1,Chai\n2,Tofu\n",
+            "details.csv": "orderID,productID,quantity\n7,1,12\n7,2,3\n8,1,4\n",
+            "takes.csv": "orderID,productID\n7,1\n8,2\n",
+        },
+    )
+    [first, *_] = [s for s in things.parsed.statements if s.relation == "product"]
+    assert (first.head, first.value) == ("order/7", EntityValue("product/1"))
+    assert [(snak.relation, snak.value) for snak in first.qualifiers] == [
+        ("quantity", Quantity("12"))
+    ]
+    # In takes.csv every order comes once, and it is no table of orders all the same.
+    assert len([s for s in things.parsed.statements if s.relation == "product"]) == 5
+    assert not [head for head in things.values(RDF_TYPE) if head.startswith("take/")]
+
+
+def test_separators_outside_of_quotes_are_joined_where_all_rows_agree(tmp_path: Path) -> None:
+    text = (
+        'id,street,city\n1,Rua do Pa\u00e7o, 67,Rio\n2,Main Street 1,Rio\n3,"High Street, 2",Rio\n'
+    )
+    things = Things(tmp_path, {"shops.csv": text})
+    assert things.values("street") == {
+        "shop/1": "Rua do Pa\u00e7o, 67",
+        "shop/2": "Main Street 1",
+        "shop/3": "High Street, 2",
+    }
+    spaced = text.replace("2,Main", "2, Main")
+    (tmp_path / "spaced").mkdir()
+    things = Things(tmp_path / "spaced", {"shops.csv": spaced})
+    assert "shop/1" not in things.values("street")
+    [reject] = things.parsed.rejects
+    assert (reject.line, reject.reason) == (2, "expected 3 columns, came 4")
+
+
+def test_blank_words_and_words_that_may_be(tmp_path: Path) -> None:
+    text = "id,pieces,owner,note\n1,NA,NULL,none\n2,5,unknown,unknown\n3,6,Ann,ok\n4,7,Ann,\n"
+    things = Things(tmp_path, {"tools.csv": text})
+    assert things.values("pieces") == {"tool/2": "5", "tool/3": "6", "tool/4": "7"}
+    assert things.values("owner") == {"tool/3": "owner/ann", "tool/4": "owner/ann"}
+    assert things.values("note")["tool/1"] == "none"
+    assert things.parsed.skipped == Counter(
+        {
+            "cells that say 'NA'": 1,
+            "cells that say 'NULL'": 1,
+            "cells that say 'unknown'": 1,
+            "empty cells": 1,
+        }
+    )
+
+
+def test_a_row_without_a_key_is_rejected_and_keys_may_differ_by_case(tmp_path: Path) -> None:
+    things = Things(tmp_path, {"t.csv": "key,n\na,1\n,2\nA,3\n"}, row="key")
+    assert things.values("n") == {"t/a": "1", "t/A": "3"}
+    assert [reject.line for reject in things.parsed.rejects] == [3]
+    with pytest.raises(InputError, match="no column is named 'no'"):
+        Things(tmp_path, {"t.csv": "key,n\na,1\n"}, row="no")
+    with pytest.raises(InputError, match="no column names the rows"):
+        Things(tmp_path, {"t.csv": "when,what\n2024,x\n2024,y\n"})
+
+
+def test_the_mapping_that_look_prints_loads_the_same(tmp_path: Path) -> None:
+    tables = {"parts.csv": PARTS, "suppliers.csv": SUPPLIERS, "makers.csv": MAKERS}
+    things = Things(tmp_path, tables)
+    mapping = tmp_path / "all.toml"
+    mapping.write_text(things.notes())
+    again = Things(tmp_path, tables, row=None, tables_request=read_tables_request(mapping))
+    assert again.parsed.statements == things.parsed.statements
+    assert again.parsed.entities == things.parsed.entities
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nodes = 1\n", "no mapping of tables"),
+        ("[tables\n", "not TOML"),
+        ('[tables."parts.csv"]\nkey = "x"\n', "'key' is not known"),
+        ('[tables."parts.csv".columns]\nSupplier = { type = "money" }\n', "is no type"),
+        ('[tables."parts.csv".columns]\nPrice = { type = "text" }\n', "has no column 'Price'"),
+        ('[tables."other.csv"]\nrow = "x"\n', "speaks of other.csv"),
+        ('[tables."parts.csv".columns]\nSupplier = { references = "x" }\n', "no table 'x'"),
+        ('[tables."parts.csv".columns]\nAmount = { first = "year" }\n', "first = day or month"),
+    ],
+)
+def test_a_mapping_that_is_wrong_says_so(tmp_path: Path, text: str, reason: str) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(text)
+    with pytest.raises(InputError, match=reason):
+        Things(tmp_path, {"parts.csv": PARTS}, tables_request=read_tables_request(mapping))
+
+
+def test_reading_goes_on_after_every_block(tmp_path: Path) -> None:
+    rows = "".join(f"P{n},Maker {n % 7},{n}.50 EUR,{n % 28 + 1:02d}.04.2024\n" for n in range(6000))
+    things = Things(tmp_path, {"parts.csv": f"id,maker,price,made\n{rows}"})
+    assert len(things.values("price")) == 6000
+    assert things.values("made")["part/p2"] == "2024-04-03"
+    blocks = []
+    with open_source(tmp_path / "parts.csv") as source:
+        blocks = list(read_things(source, things.options, {}))
+    assert len(blocks) > 3
+    for index, block in enumerate(blocks[:-1], start=1):
+        with open_source(tmp_path / "parts.csv") as source:
+            rest = list(read_things(source, things.options, block.position))
+        assert _statements(rest) == _statements(blocks[index:])
+
+
+def test_a_load_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "parts.csv").write_text(PARTS)
+    store = f"sqlite:///{tmp_path / 'graph.db'}"
+    assert main(["load", str(tmp_path / "parts.csv"), "--look"]) == 0
+    look = capsys.readouterr().out
+    (tmp_path / "map.toml").write_text(look)
+    command = ["load", str(tmp_path / "parts.csv"), "--graph", "parts", "--store", store]
+    assert main([*command, "--mapping", str(tmp_path / "map.toml"), "--quiet"]) == 0
+    first = capsys.readouterr().out
+    assert main([*command, "--row", "Part No", "--replace", "--quiet"]) == 0
+    prints = [line for line in first.splitlines() if "fingerprint" in line]
+    assert prints
+    assert set(prints) <= set(capsys.readouterr().out.splitlines())
+    assert main(["load", str(tmp_path / "parts.csv"), "--row", "Part No", "--store", store]) == 2
+    assert "--graph NAME" in capsys.readouterr().err
+
+
+def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    text = (
+        "id,name,made,kilos,sold,tags\n1,Saw,2024-04-03,1.125,yes,a;b\n2,Axe,2024-05-04,40,no,b\n"
+    )
+    expected = Things(tmp_path / "text", {"tools.csv": text}).parsed.statements
+    cells: list[list[Any]] = [
+        ["id", "name", "made", "kilos", "sold", "tags"],
+        [1, "Saw", datetime(2024, 4, 3), 1.125, True, "a;b"],
+        [2, "Axe", datetime(2024, 5, 4), 40, False, "b"],
+    ]
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Tools of 2024"])
+    for row in cells:
+        workbook.active.append(row)
+    workbook.save(tmp_path / "tools.xlsx")
+    header, *rows = cells
+    columns: dict[Any, list[Any]] = {
+        name: [row[index] for row in rows] for index, name in enumerate(header)
+    }
+    columns["kilos"] = [1.125, 40.0]
+    columns["tags"] = [["a", "b"], ["b"]]
+    parquet.write_table(pyarrow.table(columns), tmp_path / "tools.parquet")
+    for name in ("tools.xlsx", "tools.parquet"):
+        request = LoadOptions(row="id")
+        said = request_of(request)
+        assert said is not None
+        plan = plan_tables(tmp_path / name, said, request)
+        with open_source(tmp_path / name) as source:
+            blocks = list(read_things(source, replace(request, tables=plan), {}))
+        statements = _statements(blocks)
+        # A cell of a workbook is one number, where 1.125 beside 40 may be two in a text.
+        exact = {("tool/1", "kilos", Quantity("1.1250"))}
+        assert {(s.head, s.relation, s.value) for s in statements} == exact | {
+            (s.head, s.relation, s.value) for s in expected if s.value != StringValue("1.125")
+        }
+
+
+class Columns:
+    """What pandas and Polars have in common with a table in memory."""
+
+    columns = ("id", "price", "made")
+
+    def itertuples(self, *, index: bool, name: None) -> list[tuple[Any, ...]]:
+        assert not index
+        assert name is None
+        return [(1, 2.125, date(2024, 4, 3)), (2, float("nan"), None)]
+
+
+def test_frames_are_loaded_as_tables(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'graph.db'}") as store:
+        report = load_frames({"parts": Columns()}, store=store, graph="g", row="id")
+    assert report.graph is not None
+    # Two of what the rows are, a price and a date.
+    assert report.graph.counts.statements == 4
+    assert report.skipped == {"empty cells": 2}
+
+
+def test_cells_alone() -> None:
+    for cell in (
+        "12A",
+        "3 Main",
+        "10 x 20",
+        "5.",
+        "1.2.3",
+        "1,00,000",
+        "5m",
+        "12E3",
+        "007",
+        "12-3",
+    ):
+        number = read_number(cell)
+        assert number is None or not number.is_known_unit, cell
+    for cell in ("31.02.2024", "13/13/2024", "10.05.24", "0000-01-01", "2024-13-01", "25:00"):
+        assert read_date_cell(cell) is None, cell
