@@ -2,6 +2,9 @@
 
 An edge is walked both ways. A hub is reached and not walked through, unless the walk starts from
 it. Of more edges than a region may have those of fewer hops stay, then those of smaller keys.
+
+Entities that are one thing (``model.equal_entities``) are one node: a region that reaches one of
+them reaches all, at the same hop, and their edges count together where a hub is told.
 """
 
 from __future__ import annotations
@@ -130,6 +133,17 @@ class RowRegion(ABC, Generic[Node, Row]):
     def ends(self, row: Row, /) -> Iterable[Node]:
         """Returns the entities at the ends of an edge."""
 
+    def equal_nodes(self, _nodes: Iterable[Node], /) -> Mapping[Node, Sequence[Node]]:
+        """Returns for each of some nodes that are one thing with others all nodes of that thing."""
+        return {}
+
+    def with_equal(self, nodes: Iterable[Node], /) -> list[Node]:
+        """Returns some nodes and after them all others that are one thing with one of them."""
+        some = list(nodes)
+        for group in self.equal_nodes(some).values():
+            some += group
+        return list(dict.fromkeys(some))
+
     def know_degrees(self, nodes: Iterable[Node], /) -> None:
         """Reads the degrees of those of some nodes that are not known."""
         unknown = [node for node in nodes if node not in self.degrees]
@@ -138,7 +152,7 @@ class RowRegion(ABC, Generic[Node, Row]):
 
     def start_from(self, nodes: Iterable[Node], /) -> list[Node]:
         """Returns those of some nodes that the graph has; the region starts from them."""
-        start = list(nodes)
+        start = self.with_equal(nodes)
         self.know_degrees(start)
         self.hops = {node: 0 for node in start if node in self.degrees}
         return list(self.hops)
@@ -150,9 +164,15 @@ class RowRegion(ABC, Generic[Node, Row]):
         self.know_degrees(nodes)
         if hub_degree is None:
             return nodes, 0
-        hubs = [node for node in nodes if self.degrees[node] > hub_degree]
+        groups = self.equal_nodes(nodes)
+        degrees = {
+            node: sum(self.degrees.get(equal, 0) for equal in groups.get(node, (node,)))
+            for node in nodes
+        }
+        hubs = [node for node in nodes if degrees[node] > hub_degree]
         self.hubs += hubs
-        return [node for node in nodes if self.degrees[node] <= hub_degree], len(hubs)
+        things = {groups[node][0] if node in groups else node for node in hubs}
+        return [node for node in nodes if degrees[node] <= hub_degree], len(things)
 
     def step(self, nodes: Sequence[Node], room: int, /) -> Step[Sequence[Node]]:
         """Adds the new edges at some nodes; see ``Region.step``."""
@@ -161,7 +181,7 @@ class RowRegion(ABC, Generic[Node, Row]):
         chosen = {key: new.rows[key] for key in sorted(new.rows)[:room]}
         self.rows.update(chosen)
         ends = {end for row in chosen.values() for end in self.ends(row)}
-        reached = sorted(ends - self.hops.keys())
+        reached = sorted(self.with_equal(ends - self.hops.keys()))
         self.hops.update(dict.fromkeys(reached, hop))
         return Step(len(chosen), reached, len(new.rows) > room, new.total, new.cuts)
 

@@ -105,6 +105,7 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
         (options.label_files, Format.LABELS),
         (options.type_files, Format.TYPES),
         (options.description_files, Format.DESCRIPTIONS),
+        (options.same_as, Format.SAME_AS),
     ):
         files.extend(replace(_file(path, form), selected=False) for path in extra_files)
     for extra in (options.qualifier_file, options.entity_ids, options.relation_ids):

@@ -32,6 +32,7 @@ class Format(StrEnum):
     LABELS = "labels"
     DESCRIPTIONS = "descriptions"
     TYPES = "types"
+    SAME_AS = "same-as"
     GRAPH_LINES = "graph-lines"
     ROWS = "rows"
 
@@ -40,7 +41,9 @@ GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 """Begins what ``graph-service export`` wrote as JSON lines."""
 
 # Files that go with others, and are named rather than recognised.
-_EXTRA_FORMATS = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES, Format.ROWS))
+_EXTRA_FORMATS = frozenset(
+    (Format.LABELS, Format.DESCRIPTIONS, Format.TYPES, Format.SAME_AS, Format.ROWS)
+)
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".rar", ".tar", ".lzma", ".lz4"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,

@@ -22,6 +22,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, LoadSession, Store
 from loaders.batch import PendingBatch
+from loaders.equal_entities import count_equal_entities
 from loaders.files import SourceFile, UnreadableFileError, source_files
 from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
@@ -284,7 +285,12 @@ class _Load(Run[GraphTally, SourceFile]):
             self._revisions.save(self._store, self._graph, self._session.edition)
         info = self._session.publish()
         forget_other_revisions(self._store, self._graph, info.edition)
-        return with_fields(self._report("published"), graph=info, counts=counts)
+        return with_fields(
+            self._report("published"),
+            graph=info,
+            counts=counts,
+            equal=count_equal_entities(self._store, info.edition),
+        )
 
     def _add_held(self) -> bool:
         """Adds the truthy statements that no full one repeats; returns whether it was stopped."""
@@ -320,7 +326,7 @@ class _Load(Run[GraphTally, SourceFile]):
                 if not again:
                     self._add(Parsed(rejects=[Reject(source.name, 0, 0, str(error))]))
                 return False
-            self._names_only = (
+            self._names_only = format_ is Format.SAME_AS or (
                 format_ in (Format.LABELS, Format.DESCRIPTIONS)
                 and not self._options.entities_from_labels
             )

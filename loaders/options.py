@@ -90,6 +90,12 @@ class LoadOptions:
     description_files: tuple[Path, ...] = option(
         (), help="table of id, description and perhaps language", group=_TABLES
     )
+    same_as: tuple[Path, ...] = option(
+        (),
+        help="table of ids of one thing, two or more a row, such as links between DBpedia and Wikidata",
+        is_plural=True,
+        metavar="FILE",
+    )
     entities_from_labels: bool = option(
         False,
         help="every id of a file of labels or descriptions is an entity, without a statement too",

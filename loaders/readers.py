@@ -17,6 +17,7 @@ from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
 from loaders.tables import kgtk, names, things
 from loaders.tables import reader as tables
+from loaders.tables.same_as import read_same_as
 from loaders.wikibase import pages
 from loaders.wikibase import reader as wikibase
 
@@ -86,6 +87,7 @@ _READERS: dict[Format, Reader] = {
     Format.LABELS: names.read_labels,
     Format.DESCRIPTIONS: names.read_descriptions,
     Format.TYPES: names.read_types,
+    Format.SAME_AS: read_same_as,
     Format.GRAPH_LINES: graph_lines.read_graph_lines,
     Format.ROWS: things.read_things,
 }

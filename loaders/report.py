@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graph_service.model.serialise import to_plain
+from loaders.equal_entities import EqualEntityCounts
 from loaders.records import RecordCounts
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class LoadReport(RunReport):
         source_records: How many the source holds, counted apart.
         unrecognised: The first of the files that were passed over, since they are in no known
             format.
+        equal: Entities of the graph that are one thing.
     """
 
     graph_name: str
@@ -121,6 +123,7 @@ class LoadReport(RunReport):
     records: RecordCounts = field(default_factory=RecordCounts)
     source_records: int = 0
     unrecognised: Sequence[str] = ()
+    equal: EqualEntityCounts = EqualEntityCounts()
 
     @property
     def exit_code(self) -> int:
@@ -198,6 +201,7 @@ class LoadReport(RunReport):
                     f"names: {size.names:,} ids have names and no statement; they are kept, and "
                     "are no entities"
                 )
+            lines.extend(self.equal.lines())
             lines.append(f"edges fingerprint: {self.graph.fingerprints.edges}")
             lines.append(f"content fingerprint: {self.graph.fingerprints.content}")
         return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from operator import itemgetter
@@ -161,7 +161,11 @@ def _carried(data: Json, field: str) -> dict[str, Any]:
     statement = data[field]
     subject = data["subject"] if "subject" in data else statement["subject"]
     return {
-        "triple": decode_triple(subject, statement, data.get("standsFor", ())),
+        "triple": replace(
+            decode_triple(subject, statement),
+            stands_for=tuple(data.get("standsFor", ())),
+            source=data.get("source"),
+        ),
         "change": _change(data.get("change")),
     }
 
@@ -171,7 +175,7 @@ def decode_value(data: Json, /) -> Value:
     return cast(Value, decode(VALUES.get(data["__typename"], UnknownValue), data))
 
 
-def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) -> Triple:
+def decode_triple(subject: Json, data: Json, /) -> Triple:
     """Returns a triple of its subject and its statement."""
     return Triple(
         statement_id=data["statementId"],
@@ -182,7 +186,6 @@ def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) 
         rank=Rank[data["rank"]],
         qualifiers=_rows(Snak, data.get("qualifiers", ())),
         references=_rows(Reference, data.get("references", ())),
-        stands_for=tuple(stands_for),
     )
 
 

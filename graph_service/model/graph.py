@@ -16,8 +16,8 @@ from enum import IntEnum
 import numpy as np
 
 from graph_service.errors import InputError
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph_arrays import (
-    SIDES,
     Bool,
     Float64,
     Int32,
@@ -26,6 +26,7 @@ from graph_service.model.graph_arrays import (
     Uint8,
     find_positions,
     find_positions_in_order,
+    ranges,
 )
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
@@ -67,7 +68,6 @@ __all__ = [
     "NodeKind",
     "Numbers",
     "RankedBits",
-    "SameAs",
     "StatementIds",
     "StringTable",
     "Topology",
@@ -113,51 +113,6 @@ class NameIndex:
         return self.nodes[start:end], self.is_alias[start:end]
 
 
-@dataclass(frozen=True, slots=True)
-class SameAs:
-    """Which entities are the same thing, by what they name as themselves elsewhere.
-
-    Two entities are the same if one names the other, or if both name a third, in the graph or not.
-
-    Attributes:
-        nodes: The entity that names something, int32, ascending.
-        keys: Key of what it names, int64: of a node, or of what another entity names too.
-        by_key: Places in both, in order of the keys, int32.
-    """
-
-    nodes: Int32
-    keys: Int64
-    by_key: Int32
-
-    @classmethod
-    def build(cls, nodes: Int32, keys: Int64, /) -> SameAs:
-        """Returns it from pairs in order of the nodes."""
-        return cls(nodes, keys, np.argsort(keys, kind="stable").astype(np.int32))
-
-    @classmethod
-    def none(cls) -> SameAs:
-        """Returns that no two are the same."""
-        return cls.build(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
-
-    def naming(self, keys: Int64, /) -> Int32:
-        """Returns the nodes that name any of some keys, with repeats."""
-        begin, end = (find_positions_in_order(self.keys, self.by_key, keys, side) for side in SIDES)
-        return self.nodes[self.by_key[ranges(begin, end)]]
-
-    def named_by(self, nodes: Int32, /) -> tuple[Int64, Int64]:
-        """Returns the keys that some nodes name, and the index in ``nodes`` of who names each."""
-        begin, end = (find_positions(self.nodes, nodes, side) for side in SIDES)
-        return self.keys[ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
-
-
-def ranges(begin: Int64, end: Int64, /) -> Int64:
-    """Returns the numbers of some ranges, one after the other."""
-    count = end - begin
-    start = np.cumsum(count) - count
-    numbers: Int64 = np.arange(int(count.sum())) + np.repeat(begin - start, count)
-    return numbers
-
-
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class KnowledgeGraph:
     """One published state of a graph as arrays: N nodes, R relations, M edges.
@@ -183,7 +138,7 @@ class KnowledgeGraph:
             deprecated never: bool [M].
         node_labels, relation_labels: Labels by language.
         names: Index of labels and aliases of entities in all languages.
-        same_as: Entities that are the same thing, as in editions of several languages.
+        equal: Entities that are one thing, as in several sources or editions.
     """
 
     name: str
@@ -203,7 +158,7 @@ class KnowledgeGraph:
     node_labels: Mapping[str, LabelColumn]
     relation_labels: Mapping[str, LabelColumn]
     names: NameIndex
-    same_as: SameAs = field(default_factory=SameAs.none)
+    equal: EqualEntities = field(default_factory=EqualEntities.none)
 
     @property
     def head(self) -> EdgeHeads:

@@ -51,6 +51,14 @@ def find_positions_in_order(
     return low
 
 
+def ranges(begin: Int64, end: Int64, /) -> Int64:
+    """Returns the numbers of some ranges, one after the other."""
+    count = end - begin
+    start = np.cumsum(count) - count
+    numbers: Int64 = np.arange(int(count.sum())) + np.repeat(begin - start, count)
+    return numbers
+
+
 @dataclass(frozen=True, slots=True)
 class StringTable(Sequence[str]):
     """Immutable texts in two arrays that can be memory-mapped.

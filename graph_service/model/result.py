@@ -70,7 +70,8 @@ class Triple:
 
     ``qualifiers`` and ``references`` are filled only when asked for. ``stands_for`` are the ids of
     statements that say the same in another language or of another edition of an entity, and that
-    were left out for this one (O13).
+    were left out for this one (O13). ``source`` is the source that states it, where equal entities
+    of several sources are one node: that of the head's id (``model.equal_entities``).
     """
 
     statement_id: str
@@ -82,6 +83,7 @@ class Triple:
     qualifiers: tuple[Snak, ...] = ()
     references: tuple[Reference, ...] = ()
     stands_for: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,11 @@ _STANDS_FOR = (
     "language, or of another edition of the item."
 )
 
+_SOURCE = (
+    "The source that states it, such as dbpedia.org, where its item or value is one thing with "
+    "items of other sources; null elsewhere."
+)
+
 SHAPES: Mapping[Any, Shape] = {
     NamedValue: shape(
         "NamedValue",
@@ -417,6 +422,7 @@ SHAPES: Mapping[Any, Shape] = {
         subject=at("What it is said of.", path="triple.head"),
         change="How it differs from the base.",
         stands_for=at(_STANDS_FOR, path="triple.stands_for", kind=Id),
+        source=at(_SOURCE, path="triple.source"),
     ),
     Answer: shape(
         "Answer",
@@ -458,6 +464,7 @@ SHAPES: Mapping[Any, Shape] = {
         ),
         constraints="Those that were read, and whether the path it is of meets each.",
         stands_for=at(_STANDS_FOR, path="triple.stands_for", kind=Id),
+        source=at(_SOURCE, path="triple.source"),
         id=computed("A global id of this item of this result, opaque."),
         text=computed("The item as text for a prompt."),
         citation=computed("The item as a citation: [Q1, property: value]."),
@@ -470,6 +477,7 @@ SHAPES: Mapping[Any, Shape] = {
         reversed="Whether it was walked from value to subject.",
         change="How the statement differs from the base.",
         stands_for=at(_STANDS_FOR, path="triple.stands_for", kind=Id),
+        source=at(_SOURCE, path="triple.source"),
     ),
     ScorePart: shape(
         "ScorePart",

@@ -16,7 +16,7 @@ _DATABASES = ("bolt", "neo4j")
 _OWNER_CHARACTERS = 12
 _FILES = frozenset(
     {
-        "source", "file", "path", "rejects_path", "label_files", "type_files", "description_files",
+        "source", "file", "path", "rejects_path", "label_files", "same_as", "type_files", "description_files",
         "qualifier_file", "entity_ids", "relation_ids", "entities_file", "subclasses", "drop_relations",
         "mapping", "titles", "endpoint", "entity_data", "wikidata_api", "contact", "neo4j", "address",
     }

@@ -24,9 +24,14 @@ from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
 from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalContext, Selection
-from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
+from graph_service.retrieve.kinds import (
+    HeadRelations,
+    question_words,
+    relations_in,
+    relations_of_things,
+)
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
+from graph_service.retrieve.languages import deduplicate_languages
 from graph_service.retrieve.learned.strategy import Asking, by_learning
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.preset import (
@@ -181,7 +186,7 @@ def _select(request: ResolvedRequest) -> Selection:
             after,
             region,
             labels,
-            request.head_relations or relations_in(graph),
+            relations_of_things(request.head_relations or relations_in(graph), graph.equal),
             Encoder(
                 request.encode,
                 question_vector=request.question_vector,
@@ -225,7 +230,7 @@ def _region(request: ResolvedRequest) -> Region:
     preset = request.preset
     return extract_region(
         request.graph,
-        with_same_entities(request.graph, request.start_entities),
+        request.start_entities,
         hops=preset.hops,
         hub_degree=preset.hub_degree,
         max_edges=preset.max_edges,
@@ -233,6 +238,7 @@ def _region(request: ResolvedRequest) -> Region:
         ranks=request.ranks,
         relation_filter=request.relation_filter,
         is_instance=request.is_instance,
+        equal=request.graph.equal,
         deadline=request.deadline,
     )
 

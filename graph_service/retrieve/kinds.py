@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.preset import WordedPreset
@@ -107,6 +108,19 @@ def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
         return of_head, graph.rel[edges]
 
     return read
+
+
+def relations_of_things(read: HeadRelations, equal: EqualEntities, /) -> HeadRelations:
+    """Returns what reads the relations of entities and of all that are one thing with them."""
+    if not len(equal):
+        return read
+
+    def read_all(heads: Int64) -> tuple[Int64, Int32]:
+        members, owner = equal.gather(heads)
+        of_member, relations = read(members)
+        return owner[of_member], relations
+
+    return read_all
 
 
 def head_kinds(

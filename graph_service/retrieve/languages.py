@@ -2,7 +2,8 @@
 
 Two ways of saying it again: a text of one head and relation in another language, and a statement
 of the same entity in another edition of the graph's source (the French and the English DBpedia).
-An entity's editions count as one node, so that what only one of them says is reached from all.
+Entities that are one thing become one node here, after the region was cut through all of them
+(``model.equal_entities``).
 """
 
 from __future__ import annotations
@@ -18,16 +19,11 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
-from graph_service.retrieve.components import components
 
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
 _ANY_LANGUAGE = "mul"
 _WHILE = "looking for what is said in several languages"
-MOST_EDITIONS = 50
-"""Most entities that are the same as the question's, those of the smallest keys: a bound on what
-is read for one of them, far beyond the editions of a real source.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +37,6 @@ class SaidOnce:
 
     region: Region
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-
-
-def with_same_entities(graph: KnowledgeGraph, start_entities: Int32, /) -> Int32:
-    """Returns some entities, and after them those that are the same things.
-
-    Args:
-        graph: The base.
-        start_entities: Global numbers of entities.
-    """
-    same = graph.same_as
-    if not len(same.nodes):
-        return start_entities
-    base = start_entities[start_entities < graph.entity_count]
-    names = np.concatenate((graph.node_keys[base], same.named_by(base)[0]))
-    found = np.unique(np.concatenate((same.naming(names), _nodes(graph, names))))
-    found = found[~np.isin(found, start_entities)]
-    return np.concatenate((start_entities, found[:MOST_EDITIONS])).astype(np.int32)
 
 
 def deduplicate_languages(
@@ -87,7 +66,7 @@ def deduplicate_languages(
     """
     deadline = deadline or Deadline.none()
     encoded = _Encoded(graph, overlay)
-    joined, merged = _joined(region, graph, languages, deadline)
+    joined, merged = _joined(region, graph, languages)
     groups = _Groups()
     if joined is not region:
         places = _language_places(region, graph, languages)
@@ -150,33 +129,17 @@ class _Encoded:
         ]
 
 
-def _nodes(graph: KnowledgeGraph, keys: Int64) -> Int32:
-    """Returns the entities of those keys that have one."""
-    places = np.searchsorted(graph.node_keys, keys)
-    places[places == len(graph.node_keys)] = 0
-    found: Int32 = places[graph.node_keys[places] == keys].astype(np.int32)
-    return found
-
-
-def _joined(
-    region: Region, graph: KnowledgeGraph, languages: Sequence[str], deadline: Deadline
-) -> tuple[Region, Bool]:
+def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> tuple[Region, Bool]:
     """Returns the region with one node for each thing, and which nodes are editions of one thing.
 
     The node that stays for several is of the fewest steps, then named first by the question, then
     with a label in the first language; the others have no edge any more.
     """
-    merged = np.zeros(region.node_count, dtype=bool)
-    same = graph.same_as
-    if not len(same.nodes):
-        return region, merged
-    local = np.flatnonzero(region.nodes < graph.entity_count)
-    keys, owner = same.named_by(region.nodes[local])
-    if not len(keys):
-        return region, merged
-    links = _links(keys, local[owner], graph.node_keys[region.nodes[local]], local)
-    thing = components(*links, region.node_count, deadline=deadline, what=_WHILE)
-    merged[np.concatenate(links)] = True
+    if not len(graph.equal):
+        return region, np.zeros(region.node_count, dtype=bool)
+    thing = graph.equal.groups_of(region.nodes)
+    count = np.bincount(thing + 1)
+    merged = (thing >= 0) & (count[thing + 1] > 1)
     if not merged.any():
         return region, merged
     start = np.full(region.node_count, len(region.start_entities))
@@ -202,25 +165,6 @@ def _joined(
         degrees=degrees,
     )
     return joined, merged
-
-
-def _links(keys: Int64, owners: Int64, own_keys: Int64, nodes: Int64) -> tuple[Int64, Int64]:
-    """Returns pairs of local nodes that are the same thing, two int64 [p].
-
-    Args:
-        keys: What is named.
-        owners: The node that names each.
-        own_keys: Keys of all entities, ascending.
-        nodes: Those entities.
-    """
-    places = np.minimum(np.searchsorted(own_keys, keys), len(own_keys) - 1)
-    is_node = own_keys[places] == keys
-    order = np.lexsort((owners, keys))
-    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    return (
-        np.concatenate((owners[is_node], owners[order][again])),
-        np.concatenate((nodes[places[is_node]], owners[order][again + 1])),
-    )
 
 
 def _language_places(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:

@@ -13,7 +13,7 @@ These numbers stand elsewhere, each with its reason beside it:
   on every machine, and belong to the arithmetic, not to a preset.
 * Work of the tree's search (``EXACT_WORK``, ``BOUND_WORK``, ``PROOF_WORK`` and the rounds in
   ``tree.search``): it bounds cost. A subgraph's ``gap`` says how far from the optimum that can be.
-* ``languages.MOST_EDITIONS``: it bounds the statements that are read for one entity.
+* ``equal_entities.MOST_MEMBERS``: it bounds the entities that are one node.
 """
 
 from __future__ import annotations

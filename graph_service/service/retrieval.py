@@ -354,6 +354,7 @@ class Retriever:
             strategy=request.strategy,
             budget=request.token_budget,
             embedder=vectors.embedder,
+            thing_of=renderer.thing_of,
         )
         watch.stage("shape")
         fields: dict[str, Any] = {

@@ -75,7 +75,7 @@ from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
 from graph_service.service.scoped_store import scoped_store
 from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
-from graph_service.service.store_route import Lexicons, read_from_store
+from graph_service.service.store_route import Lexicons, MergedGraphs, read_from_store
 from graph_service.service.store_views import servable_view
 from graph_service.service.triples import ShownEdge, TripleRenderer
 from graph_service.service.views import Views
@@ -149,6 +149,7 @@ class Service:
             memory=self.memory,
         )
         self._lexicons = Lexicons(store, memory=self.memory)
+        self._merged_graphs = MergedGraphs(store, memory=self.memory)
         self.long_tail = LongTail(self._graphs, entities=self.entities, memory=self.memory)
         self.draws = Draws(self._graphs)
         self.passages = Passages(
@@ -613,6 +614,7 @@ class Service:
                 self._view_store,
                 info,
                 self._lexicons.of(info),
+                self._merged_graphs.of(info),
                 request,
                 preset,
                 view=view,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -106,7 +106,13 @@ class Fitted:
 
 
 def fit_budget(
-    items: Items, /, *, strategy: Strategy, budget: int | None, embedder: Embedder
+    items: Items,
+    /,
+    *,
+    strategy: Strategy,
+    budget: int | None,
+    embedder: Embedder,
+    thing_of: Callable[[str], str] = str,
 ) -> Fitted:
     """Returns whole items, best first, as far as the budget goes; a subgraph stays connected.
 
@@ -115,6 +121,7 @@ def fit_budget(
         strategy: Whose items they are.
         budget: Tokens at most; None for all.
         embedder: Counts the tokens.
+        thing_of: Gives for an entity's id the one id of all that are one thing with it.
     """
     text_format = TextFormat.PATHS if strategy is Strategy.PATHS else TextFormat.TRIPLES
     sizes = [embedder.count_tokens(item_text(item, text_format=text_format)) for item in items]
@@ -123,7 +130,7 @@ def fit_budget(
     chosen = _first_that_fit(sizes, budget)
     if strategy is Strategy.SUBGRAPH:
         triples = [item for item in items if isinstance(item, ScoredTriple)]
-        chosen = _connected_that_fit(triples, sizes, budget)
+        chosen = _connected_that_fit(triples, sizes, budget, thing_of)
     kept: Any = tuple(items[place] for place in chosen)
     cut = Cut("items", CutReason.TOKEN_BUDGET, budget, len(chosen), len(items))
     size = sum(sizes[place] for place in chosen)
@@ -141,11 +148,14 @@ def _first_that_fit(sizes: Sequence[int], budget: int) -> list[int]:
 
 
 def _connected_that_fit(
-    triples: Sequence[ScoredTriple], sizes: Sequence[int], budget: int
+    triples: Sequence[ScoredTriple],
+    sizes: Sequence[int],
+    budget: int,
+    thing_of: Callable[[str], str],
 ) -> list[int]:
     """Grows from the best triple, always by the best one that touches what is there."""
     rest = sorted(range(len(triples)), key=lambda place: (-triples[place].score, place))
-    ends = [_ends(triple) for triple in triples]
+    ends = [_ends(triple, thing_of) for triple in triples]
     chosen: list[int] = []
     nodes: set[str] = set()
     while rest:
@@ -159,11 +169,13 @@ def _connected_that_fit(
     return sorted(chosen)
 
 
-def _ends(item: ScoredTriple) -> set[str]:
+def _ends(item: ScoredTriple, thing_of: Callable[[str], str]) -> set[str]:
     value = item.triple.value
     # A literal belongs to its statement: equal texts do not join two triples.
-    tail = value.id if isinstance(value, EntityValue) else "\x00" + item.triple.statement_id
-    return {item.triple.head.id, tail}
+    tail = (
+        thing_of(value.id) if isinstance(value, EntityValue) else "\x00" + item.triple.statement_id
+    )
+    return {thing_of(item.triple.head.id), tail}
 
 
 def with_id(result: ResultT, /) -> ResultT:
@@ -187,6 +199,9 @@ def with_id(result: ResultT, /) -> ResultT:
         for part in item.get("steps", (item,)):
             if not part["triple"]["stands_for"]:
                 del part["triple"]["stands_for"]
+    for triple in _plain_triples(plain):
+        if triple["source"] is None:
+            del triple["source"]
     for cut in plain["truncated"]:
         if cut["reason"] == CutReason.STORE_AWAY:
             del cut["limit"]
@@ -196,6 +211,16 @@ def with_id(result: ResultT, /) -> ResultT:
     del plain["provenance"]["edition"]
     encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()
     return replace(result, id=digest((encoded,), person=b"result").hex())
+
+
+def _plain_triples(plain: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the triples of a result as plain data, those that views changed too."""
+    answer = plain.get("answer") or {"basis": ()}
+    parts = [part for item in plain["items"] for part in item.get("steps", (item,))]
+    for part in (*parts, *answer["basis"]):
+        yield part["triple"]
+        if part["change"]["base"] is not None:
+            yield part["change"]["base"]
 
 
 def base_ids(result: RetrievalResult, /) -> list[str]:

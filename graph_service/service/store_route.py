@@ -15,6 +15,7 @@ import numpy as np
 from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.link.lexicon import Lexicon, PartLexicon, RelationNames, share_lexicon
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -23,7 +24,6 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import ViewSpec
 from graph_service.retrieve.kinds import HeadRelations
-from graph_service.retrieve.languages import MOST_EDITIONS
 from graph_service.retrieve.preset import AnyPreset, LearnedPreset, Preset
 from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
@@ -38,6 +38,7 @@ from graph_service.service.retrieval import (
 from graph_service.service.store_types import typed_neighbourhood
 from graph_service.service.store_views import StoreViews, ViewRegion
 from graph_service.service.stored_names import StoredNameReader
+from graph_service.store.lookup import read_merged_entities
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
     RegionGraph,
@@ -47,6 +48,23 @@ from graph_service.store.snapshot.region_graph import (
 
 _NAMED_EDGES = 20_000
 """Statements read around them."""
+
+
+class MergedGraphs:
+    """Which entities are one thing in graphs whose arrays are not in memory, those used last kept."""
+
+    def __init__(self, store: Store, /, *, memory: ByteBudget) -> None:
+        self._store = store
+        self._known: ByteCache[tuple[str, str], EqualEntities] = ByteCache(memory, "equal entities")
+
+    def of(self, info: GraphInfo, /) -> EqualEntities:
+        """Returns the groups of a graph, as 64-bit keys; read from the store at its first question."""
+        key = (info.edition, info.fingerprints.content)
+        equal = self._known.get(key)
+        if equal is None:
+            equal = read_merged_entities(self._store, info.edition).equal
+            return self._known.keep(key, equal, held_bytes(equal))
+        return equal
 
 
 class Lexicons:
@@ -81,6 +99,7 @@ def read_from_store(
     views: ViewStore,
     info: GraphInfo,
     lexicon: Lexicon,
+    equal: EqualEntities,
     request: RetrieveRequest,
     preset: AnyPreset,
     /,
@@ -102,6 +121,7 @@ def read_from_store(
         views: Draws views.
         info: The graph.
         lexicon: Of the graph.
+        equal: Entities of the graph that are one thing, as 64-bit keys.
         request: What is asked.
         preset: Resolved.
         view: Specification of the request's view, as ``servable_view`` gives it.
@@ -135,14 +155,13 @@ def read_from_store(
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
-    scoped = StoreViews(store, views, info, deadline)
+    scoped = StoreViews(store, views, info, equal, deadline)
     drawn = None if view is None else scoped.draw(view, ids, request, preset)
     if not ids:
         laid = None if drawn is None else drawn.view
         return GraphSlice(OpenGraph(info, around.graph), linking, preset, view=laid)
-    ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
     if drawn is None:
-        region_graph = _read_base(store, info, ids, types, request, preset, deadline)
+        region_graph = _read_base(store, info, ids, types, equal, request, preset, deadline)
         watch.stage("read")
         laid, region = None, _region(region_graph, ids)
     else:
@@ -173,6 +192,7 @@ def _read_base(
     info: GraphInfo,
     ids: list[str],
     types: list[str],
+    equal: EqualEntities,
     request: RetrieveRequest,
     preset: Preset,
     deadline: Deadline,
@@ -191,9 +211,10 @@ def _read_base(
         exclude_relation_ids=[
             read_id(raw, argument="exclude_relation_ids") for raw in request.exclude_relation_ids
         ],
+        equal=equal,
         deadline=deadline,
     )
-    return region_graph_of(store, info, found)
+    return region_graph_of(store, info, found, equal=equal)
 
 
 def _head_relations(
@@ -231,9 +252,10 @@ def _region(part: RegionGraph, ids: list[str]) -> Region:
     found = part.neighbourhood
     entities = range(part.graph.entity_count)
     numbers = dict(zip(part.graph.node_ids.take(entities), entities, strict=True))
+    start = np.array([numbers[id_] for id_ in ids], dtype=np.int64)
     return region_of_graph(
         part.graph,
-        [numbers[id_] for id_ in ids],
+        part.graph.equal.followed_by_members(start).tolist(),
         hops={numbers[id_]: hop for id_, hop in found.hops.items()},
         degrees={numbers[id_]: degree for id_, degree in found.degrees.items()},
         cuts=found.truncated,
@@ -259,6 +281,7 @@ def _region_of_view(
         overlay=overlay,
         ranks=[RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS],
         relation_filter=relation_filter(graph, overlay, request),
+        equal=graph.equal,
         degrees=through.degrees,
         deadline=deadline,
     )

@@ -11,6 +11,7 @@ from functools import partial
 
 from graph_service.errors import LimitError
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
@@ -40,6 +41,7 @@ def typed_neighbourhood(
     ranks: Sequence[Rank],
     relation_ids: Sequence[str],
     exclude_relation_ids: Sequence[str],
+    equal: EqualEntities,
     deadline: Deadline,
 ) -> Neighbourhood:
     """Returns the region around some entities that instances of some types make, with those.
@@ -55,6 +57,7 @@ def typed_neighbourhood(
         ranks: Of the statements that are edges.
         relation_ids: Relations that are walked; empty for all.
         exclude_relation_ids: Relations that are not.
+        equal: Entities that are one thing, as 64-bit keys: of a type if one of them is.
         deadline: Raises ``DeadlineError`` when past.
     """
     near = partial(
@@ -65,11 +68,14 @@ def typed_neighbourhood(
         exclude_relation_ids=exclude_relation_ids,
         deadline=deadline,
     )
-    reader = _ClassReader(store, info, ranks, deadline)
-    region = _TypedRegion(near, reader, types)
+    things = StoredThings(store, info, equal)
+    reader = _ClassReader(store, info, ranks, things, deadline)
+    region = _TypedRegion(near, reader, things, types)
     # Degrees come with the first statements, so that none are read for the start.
-    region.hops = dict.fromkeys(ids, 0)
+    region.hops = dict.fromkeys(region.with_equal(ids), 0)
     cuts = walk(region, list(region.hops), hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    if len(equal):
+        region.know_degrees(region.hops)
     return Neighbourhood(
         edges=tuple(region.rows[key] for key in sorted(region.rows)),
         hops={id_: hop for id_, hop in region.hops.items() if id_ in region.degrees},
@@ -79,12 +85,49 @@ def typed_neighbourhood(
     )
 
 
+class StoredThings:
+    """Entities of a stored graph that are one thing, by id.
+
+    Args:
+        store: Where the graph is.
+        info: The graph.
+        equal: The entities, as 64-bit keys.
+    """
+
+    def __init__(self, store: Store, info: GraphInfo, equal: EqualEntities, /) -> None:
+        self._store = store
+        self._info = info
+        self._equal = equal
+
+    def of(self, ids: Iterable[str], /) -> dict[str, list[str]]:
+        """Returns the entities of each thing by those of some ids that are one with others."""
+        some = list(ids) if len(self._equal) else []
+        groups = self._equal.groups_by_entity([key64(id_) for id_ in some])
+        if not groups:
+            return {}
+        near = self._store.neighbourhood(
+            self._info.edition,
+            [some[index] for index in groups],
+            hops=0,
+            max_edges=0,
+            equal=self._equal,
+        )
+        names = {key64(id_): id_ for id_ in near.hops}
+        return {some[index]: [names[key] for key in keys] for index, keys in groups.items()}
+
+    def with_members(self, ids: Iterable[str], /) -> set[str]:
+        """Returns some ids and all that are one thing with one of them."""
+        some = set(ids)
+        return some.union(*self.of(sorted(some)).values())
+
+
 class _TypedRegion(RowRegion[str, EdgeRow]):
     """A region that grows over the instances of some types.
 
     Args:
         near: Reads the statements around some entities.
         reader: Reads classes.
+        things: Entities that are one thing.
         types: Ids of classes.
     """
 
@@ -92,12 +135,14 @@ class _TypedRegion(RowRegion[str, EdgeRow]):
         self,
         near: Callable[..., Neighbourhood],
         reader: _ClassReader,
+        things: StoredThings,
         types: Sequence[str],
         /,
     ) -> None:
         super().__init__()
         self._near = near
         self._reader = reader
+        self._things = things
         self._classes = reader.with_subclasses(types)
 
     def read_degrees(self, nodes: Sequence[str]) -> Mapping[str, int]:
@@ -105,6 +150,9 @@ class _TypedRegion(RowRegion[str, EdgeRow]):
 
     def ends(self, row: EdgeRow) -> tuple[str, ...]:
         return ends_of(row)
+
+    def equal_nodes(self, nodes: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        return self._things.of(nodes)
 
     def new_rows(self, nodes: Sequence[str], room: int) -> NewRows[EdgeRow]:
         near = self._near(nodes, hops=1, max_edges=LOOKED_AT * (room + len(self.rows)))
@@ -130,20 +178,32 @@ class _ClassReader:
     """Reads the statements between entities and classes."""
 
     def __init__(
-        self, store: Store, info: GraphInfo, ranks: Sequence[Rank], deadline: Deadline
+        self,
+        store: Store,
+        info: GraphInfo,
+        ranks: Sequence[Rank],
+        things: StoredThings,
+        deadline: Deadline,
     ) -> None:
         self._store = store
         self._info = info
         self._ranks = ranks
+        self._things = things
         self._deadline = deadline
 
     def with_subclasses(self, types: Sequence[str], /) -> set[str]:
         """Returns some classes and all below them; a circle of subclasses ends."""
-        return closure(types, lambda classes: self.subclasses(sorted(classes)))
+        return closure(
+            self._things.with_members(types),
+            lambda classes: self._things.with_members(self.subclasses(sorted(classes))),
+        )
 
     def instances(self, ids: Sequence[str], classes: Collection[str], /) -> set[str]:
-        """Returns those of some entities that are instances of a class."""
-        return {id_ for id_, class_ in self.classes(sorted(ids)) if class_ in classes}
+        """Returns those of some entities that are instances of a class, or are one with such."""
+        members = self._things.with_members(ids)
+        return self._things.with_members(
+            id_ for id_, class_ in self.classes(sorted(members)) if class_ in classes
+        )
 
     def subclasses(self, classes: Sequence[str], /) -> set[str]:
         """Returns what is said to be a subclass of one of some classes."""

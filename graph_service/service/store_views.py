@@ -15,6 +15,7 @@ import numpy as np
 from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.errors import InputError, LimitError
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANKS, Int64, KnowledgeGraph, Numbers, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
@@ -27,7 +28,7 @@ from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
 from graph_service.service.lookup import read_id, require_base
 from graph_service.service.retrieval import DEFAULT_RANKS
-from graph_service.service.store_types import ends_of
+from graph_service.service.store_types import StoredThings, ends_of
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
     RegionGraph,
@@ -136,15 +137,24 @@ class StoreViews:
         store: Where the graph is.
         views: Draws and lays.
         info: The graph.
+        equal: Entities that are one thing for a question, as 64-bit keys. Views are drawn of
+            statements and see each entity as it is.
         deadline: Raises ``DeadlineError`` when past.
     """
 
     def __init__(
-        self, store: Store, views: ViewStore, info: GraphInfo, deadline: Deadline, /
+        self,
+        store: Store,
+        views: ViewStore,
+        info: GraphInfo,
+        equal: EqualEntities,
+        deadline: Deadline,
+        /,
     ) -> None:
         self._store = store
         self._views = views
         self._info = info
+        self._equal = equal
         self._deadline = deadline
 
     def draw(
@@ -286,11 +296,17 @@ class StoreViews:
             request: What is asked.
             preset: Its limits.
         """
-        found = _ViewRegion(self._store, self._info, drawn, request, preset, self._deadline).run(
-            ids
-        )
+        things = StoredThings(self._store, self._info, self._equal)
+        found = _ViewRegion(
+            self._store, self._info, drawn, things, request, preset, self._deadline
+        ).run(ids)
         every = {**drawn.rows, **_by_id(found.edges)}
-        part = region_graph_of(self._store, self._info, replace(found, edges=tuple(every.values())))
+        part = region_graph_of(
+            self._store,
+            self._info,
+            replace(found, edges=tuple(every.values())),
+            equal=self._equal,
+        )
         laid = drawn.view
         delta = Part.within(drawn.graph, part.graph).in_base(laid.delta)
         view = replace(laid, delta=delta, overlay=lay(part.graph, delta, view_id=laid.id))
@@ -319,11 +335,13 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
         store: Store,
         info: GraphInfo,
         drawn: DrawnView,
+        things: StoredThings,
         request: RetrieveRequest,
         preset: Preset,
         deadline: Deadline,
     ) -> None:
         super().__init__()
+        self._things = things
         self._store = store
         self._info = info
         self._preset = preset
@@ -377,6 +395,9 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
 
     def ends(self, row: EdgeRow | _Extra) -> tuple[str, ...]:
         return row.ends if isinstance(row, _Extra) else ends_of(row)
+
+    def equal_nodes(self, nodes: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        return self._things.of(nodes)
 
     def new_rows(self, nodes: Sequence[str], room: int) -> NewRows[EdgeRow | _Extra]:
         near = self._near(nodes, hops=1, max_edges=room + len(self.rows) + len(self._gone))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graph_service.model.equal_entities import source_of_id
 from graph_service.model.graph import RANKS, KnowledgeGraph, labels_of
 from graph_service.model.overlay import Overlay
 from graph_service.model.result import EntityRef, RelationRef, Triple, TripleChange
@@ -66,6 +67,13 @@ class TripleRenderer:
             EntityRef(id_, label or entity_name(id_))
             for id_, label in zip(ids, labels, strict=True)
         ]
+
+    def thing_of(self, id_: str, /) -> str:
+        """Returns the one id of all entities that are one thing with one: its own where none are."""
+        node = self._graph.find_node(id_) if len(self._graph.equal) else None
+        if node is None:
+            return id_
+        return self._graph.node_ids[int(self._graph.equal.things(np.array([node]))[0])]
 
     def known_entities(self, nodes: Sequence[int], /) -> list[int]:
         """Returns those nodes that are entities of the graph: no literals, none of a view alone."""
@@ -145,7 +153,9 @@ class TripleRenderer:
         tails: Sequence[int],
         ranks: Sequence[int],
     ) -> list[Triple]:
-        values = self._values(sorted(set(heads) | set(tails)))
+        nodes = sorted(set(heads) | set(tails))
+        values = self._values(nodes)
+        several = self._of_several_sources(nodes)
         relations = self.relations(sorted(set(rels)))
         triples = []
         for id_, head, rel, tail, rank in zip(
@@ -162,9 +172,17 @@ class TripleRenderer:
                     value=value,
                     value_label=value_label,
                     rank=RANKS[rank],
+                    source=source_of_id(head_id) if head in several or tail in several else None,
                 )
             )
         return triples
+
+    def _of_several_sources(self, nodes: Sequence[int]) -> frozenset[int]:
+        """Returns those of some nodes that are one thing with others."""
+        if not len(self._graph.equal):
+            return frozenset()
+        group = self._graph.equal.groups_of(np.asarray(nodes, dtype=np.int64))
+        return frozenset(node for node, of in zip(nodes, group.tolist(), strict=True) if of >= 0)
 
     def _values(self, nodes: Sequence[int]) -> dict[int, tuple[Value, str]]:
         graph = self._graph

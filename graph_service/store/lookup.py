@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
+
+from graph_service.model.equal_entities import MergedEntities, merge_entities, source_of_id
+from graph_service.model.identity import key64
 from graph_service.model.statement import Entity
+from graph_service.store.protocol import GraphReader
 
 MAX_REDIRECTS = 100
 
@@ -50,16 +57,22 @@ def by_same_as(candidates: Iterable[Entity], ids: Collection[str], /) -> dict[st
     return by_id
 
 
-def names_of_same(entities: Iterable[Entity], /) -> list[str]:
-    """Returns the ids of entities and all that they name as themselves elsewhere."""
-    names: dict[str, None] = {}
-    for entity in entities:
-        if entity.redirect is None:
-            names.update(dict.fromkeys((entity.id, *entity.same_as)))
-    return list(names)
+def pairs_naming_one(rows: Iterable[Sequence[Any]], /) -> Iterator[tuple[str, str]]:
+    """Yields pairs of the entities that name one thing, each with the one before it.
+
+    Args:
+        rows: Key of what is named, and id of the entity that names it; those of a key in a row.
+    """
+    return ((before[1], row[1]) for before, row in pairwise(rows) if before[0] == row[0])
 
 
-def same_as_these(known: Mapping[str, Entity], candidates: Iterable[Entity], /) -> list[str]:
-    """Returns the ids of candidates that are none of the known and no redirects, by key."""
-    ids = {entity.key: entity.id for entity in candidates if entity.redirect is None}
-    return [ids[key] for key in sorted(ids) if ids[key] not in known]
+def read_merged_entities(reader: GraphReader, edition: str, /) -> MergedEntities:
+    """Returns which entities of an edition are one thing, as 64-bit keys."""
+    pairs = reader.equal_pairs(edition)
+    sources: dict[int, str] = {}
+    links = np.empty((2, len(pairs)), dtype=np.int64)
+    for column, pair in enumerate(pairs):
+        for side, id_ in enumerate(pair):
+            links[side, column] = key = key64(id_)
+            sources.setdefault(key, source_of_id(id_))
+    return merge_entities(links[0], links[1], lambda keys: [sources[key] for key in keys.tolist()])

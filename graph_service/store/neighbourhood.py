@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from graph_service.errors import InputError
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.neighbourhood import MAX_COUNTED, EdgeRow, Neighbourhood
 from graph_service.walk import NewRows, RowRegion, walk
 
@@ -36,6 +37,12 @@ class Neighbours(Protocol[NodeKey, Row]):
     def start_nodes(self, ids: Sequence[str], /) -> Iterable[NodeKey]:
         """Returns the keys of those entities that the edition has."""
 
+    def keys(self, nodes: Iterable[NodeKey], /) -> list[int]:
+        """Returns the 64-bit keys of entities."""
+
+    def nodes(self, keys: Iterable[int], /) -> list[NodeKey]:
+        """Returns the entities of 64-bit keys."""
+
     def degrees(self, nodes: Sequence[NodeKey], /) -> Mapping[NodeKey, int]:
         """Returns the degrees of entities in the whole graph, both directions."""
 
@@ -62,13 +69,14 @@ def read_region(
     hops: int,
     max_edges: int,
     hub_degree: int | None,
+    equal: EqualEntities | None = None,
 ) -> Neighbourhood:
     """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
     if hops < 0:
         raise InputError(f"hops must be at least 0, got {hops}", argument="hops")
     if max_edges < 0:
         raise InputError(f"max_edges must be at least 0, got {max_edges}", argument="max_edges")
-    region = _EngineRegion(neighbours)
+    region = _EngineRegion(neighbours, equal or EqualEntities.none())
     start = region.start_from(sorted(neighbours.start_nodes(ids)))
     cuts = walk(region, start, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
     region.know_degrees(region.hops)
@@ -88,10 +96,12 @@ class _EngineRegion(RowRegion[NodeKey, ReachedEdge[NodeKey, Row]]):
 
     Args:
         neighbours: What is read of the edition.
+        equal: Entities that are one thing, as 64-bit keys.
     """
 
-    def __init__(self, neighbours: Neighbours[NodeKey, Row], /) -> None:
+    def __init__(self, neighbours: Neighbours[NodeKey, Row], equal: EqualEntities, /) -> None:
         super().__init__()
+        self._equal = equal
         self._neighbours: Neighbours[NodeKey, Row] = neighbours
 
     def read_degrees(self, nodes: Sequence[NodeKey]) -> Mapping[NodeKey, int]:
@@ -99,6 +109,13 @@ class _EngineRegion(RowRegion[NodeKey, ReachedEdge[NodeKey, Row]]):
 
     def ends(self, row: ReachedEdge[NodeKey, Row]) -> Iterable[NodeKey]:
         return (row.head,) if row.tail is None else (row.head, row.tail)
+
+    def equal_nodes(self, nodes: Iterable[NodeKey]) -> Mapping[NodeKey, Sequence[NodeKey]]:
+        if not len(self._equal):
+            return {}
+        some = list(nodes)
+        groups = self._equal.groups_by_entity(self._neighbours.keys(some))
+        return {some[index]: self._neighbours.nodes(group) for index, group in groups.items()}
 
     def new_rows(self, nodes: Sequence[NodeKey], room: int) -> NewRows[ReachedEdge[NodeKey, Row]]:
         degrees = sum(self.degrees[node] for node in nodes)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import Fingerprints
@@ -32,7 +33,7 @@ READS_OF_EDITIONS = frozenset(
         *("snapshot", "mend_snapshot", "verify_snapshot"),
         *("scan_entities", "scan_edges", "scan_statements"),
         *("entities", "statements", "statements_of", "neighbourhood", "relations"),
-        *("same_entities", "relations_of", "relation_counts", "overview", "search"),
+        *("equal_pairs", "relations_of", "relation_counts", "overview", "search"),
     )
 )
 """Reads of an edition: they give the same for ever, or nothing when the edition is gone."""
@@ -308,6 +309,7 @@ class GraphReader(Protocol):
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
         exclude_relation_ids: Sequence[str] = (),
+        equal: EqualEntities | None = None,
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities, both directions.
@@ -316,15 +318,18 @@ class GraphReader(Protocol):
         is one of ``ids``. Of more than ``max_edges`` edges those of fewer hops, then of smaller
         key, stay, and ``truncated`` says so, and of how many, unless the entities walked through
         at that hop have more than ``MAX_COUNTED`` edges in all. Statements of ``exclude_relation_ids`` are none here.
+
+        Entities that are one thing by ``equal``, as 64-bit keys, are reached together, and are one
+        where hubs are told.
         """
 
     def relations(self, edition: str, /) -> list[Entity]:
         """Returns the relations of an edition's statements by key, with the terms that they have."""
 
-    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
-        """Returns the entities that are the same as one of some (``model.graph.SameAs``), by key.
+    def equal_pairs(self, edition: str, /) -> list[tuple[str, str]]:
+        """Returns pairs of entities of which one names the other as itself, or both name a third.
 
-        Those given are left out, and those that redirect to another.
+        Pairs that follow from others may be left out, and none has an entity that redirects.
         """
 
     def relations_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -51,8 +51,8 @@ def read_types(
     if _is_json(source):
         yield from _read_json(source, options, start, _take_classes)
         return
-    dialect, first = _first_cells(source)
-    has_header = bool(first) and first[0] in _HEADS
+    dialect, first = first_cells(source)
+    has_header = is_header(first)
 
     def take(row: Row, parsed: Parsed) -> None:
         if row.line == 1 and has_header:
@@ -65,11 +65,16 @@ def read_types(
     yield from read_rows(source, start, dialect, take)
 
 
-def _first_cells(source: ByteSource) -> tuple[Dialect, list[str]]:
+def first_cells(source: ByteSource, /) -> tuple[Dialect, list[str]]:
     """Returns how a file is written, and those of its first line in lower case."""
     first_line = source.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     dialect = TABS if b"\t" in first_line else COMMAS
     return dialect, [cell.strip().lower() for cell in first_row(source, dialect) or []]
+
+
+def is_header(cells: Sequence[str], /) -> bool:
+    """Returns whether the cells of a first line, in lower case, are names of columns."""
+    return bool(cells) and cells[0] in _HEADS
 
 
 def _read_names(
@@ -78,11 +83,11 @@ def _read_names(
     if _is_json(source):
         yield from _read_json(source, options, start, partial(_take_names, kind))
         return
-    dialect, first = _first_cells(source)
+    dialect, first = first_cells(source)
     if "node1" in first and "node2" in first:
         yield from read_kgtk(source, options, start)
         return
-    has_header = bool(first) and first[0] in _HEADS
+    has_header = is_header(first)
     terms = TermRows(options)
 
     def take(row: Row, parsed: Parsed) -> None:

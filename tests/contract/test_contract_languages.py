@@ -19,6 +19,7 @@ from graph_service.model.values import EntityValue, MonolingualText, Quantity, S
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.service.service import Service
 from graph_service.settings import Settings
+from graph_service.store.lookup import read_merged_entities
 from graph_service.store.protocol import Store
 
 EN, FR = "http://dbpedia.org/resource/", "http://fr.dbpedia.org/resource/"
@@ -237,14 +238,11 @@ def test_stores_name_the_same_entities(store: Store, graph_name: str) -> None:
         Entity("F", same_as=("A",)),
     ]
     info = load_graph(store, graph_name, [(id_, "p", "O") for id_ in "ABCDF"], entities)
-    assert sorted(store.same_entities(info.edition, ["A"])) == ["B", "C", "F"]
-    assert store.same_entities(info.edition, ["B"]) == ["A"]
-    assert sorted(store.same_entities(info.edition, ["C", "A"])) == ["B", "F"]
-    assert store.same_entities(info.edition, ["D", "nobody"]) == []
+    pairs = store.equal_pairs(info.edition)
+    assert sorted(tuple(sorted(pair)) for pair in pairs) == [("A", "B"), ("A", "C"), ("A", "F")]
     graph = store.snapshot(info)
-    named = {
-        (graph.node_ids[node], key)
-        for node, key in zip(graph.same_as.nodes.tolist(), graph.same_as.keys.tolist(), strict=True)
-    }
-    assert {id_ for id_, _ in named} == {"A", "C", "F"}
-    assert len(named) == 4
+    assert {*graph.node_ids.take(graph.equal.members)} == {"A", "B", "C", "F"}
+    assert graph.equal.group.tolist() == [0, 0, 0, 0]
+    merged = read_merged_entities(store, info.edition)
+    assert merged.equal.members.tolist() == graph.node_keys[graph.equal.members].tolist()
+    assert merged.unmerged == ()

@@ -405,7 +405,7 @@ def store_calls(name: str, info: GraphInfo, number: int) -> dict[str, Callable[[
         "overview": lambda store: store.overview(edition),
         "neighbourhood": lambda store: store.neighbourhood(edition, ["Q1"]),
         "relations": lambda store: store.relations(edition),
-        "same_entities": lambda store: store.same_entities(edition, ["Q1"]),
+        "equal_pairs": lambda store: store.equal_pairs(edition),
         "relations_of": lambda store: store.relations_of(edition, ["Q1"]),
         "search": lambda store: store.search(edition, "Ada"),
         "save_record": lambda store: store.save_record(record),

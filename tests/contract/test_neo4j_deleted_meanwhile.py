@@ -159,7 +159,7 @@ def test_a_load_that_ends_is_not_listed(
         ("-[r]-()", lambda store, edition: store.neighbourhood(edition, ["Q1"])),
         ("RETURN e.relations", lambda store, edition: store.relations(edition)),
         ("-[r]->()", lambda store, edition: store.relations_of(edition, ["Q1"])),
-        ("(n:Entity {key: key})", lambda store, edition: store.same_entities(edition, ["Q1"])),
+        ("(n:Entity {key: key})", lambda store, edition: store.equal_pairs(edition)),
         ("db.index.fulltext", lambda store, edition: store.search(edition, "Rome")),
         ("n.key > $after", lambda store, edition: list(store.scan_entities(edition))),
         ("p.key > $after", lambda store, edition: list(store.scan_statements(edition))),

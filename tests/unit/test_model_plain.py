@@ -78,6 +78,7 @@ def test_what_plain_data_looks_like() -> None:
             "qualifiers": [],
             "references": [],
             "stands_for": [],
+            "source": None,
         },
         "score": 1.5,
         "prizes": {"head": 1, "edge": 0.5, "tail": 0},

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_service.errors import DeadlineError
-from graph_service.model.graph import KnowledgeGraph, LabelColumn, SameAs, StringTable
-from graph_service.model.identity import key64
+from graph_service.model.equal_entities import EqualEntities
+from graph_service.model.graph import KnowledgeGraph, LabelColumn, StringTable
 from graph_service.model.limits import CutReason
 from graph_service.model.values import MonolingualText, StringValue, Value, decode_value
 from graph_service.model.view_spec import Change, Method, ViewSpec
-from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
+from graph_service.retrieve.languages import deduplicate_languages
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
@@ -40,17 +40,13 @@ links = st.lists(
 
 
 def with_links(graph: KnowledgeGraph, pairs: list[tuple[str, str]]) -> KnowledgeGraph:
-    rows = sorted(
-        {
-            (node, key64(other))
-            for name, other in pairs
-            if name != other and (node := graph.find_node(name)) is not None
-        }
-    )
-    nodes = np.array([node for node, _ in rows], dtype=np.int32)
-    return replace(
-        graph, same_as=SameAs.build(nodes, np.array([key for _, key in rows], dtype=np.int64))
-    )
+    """Returns a graph in which entities are one thing that such links of names lead to."""
+    ids = {graph.node_ids[node] for node in range(graph.entity_count)}
+    things = same_things(graph, pairs, ids)
+    number = {id_: place for place, thing in enumerate(things) for id_ in thing}
+    nodes = np.arange(graph.entity_count, dtype=np.int32)
+    label = np.array([number[id_] for id_ in graph.node_ids.take(nodes)], dtype=np.int64)
+    return replace(graph, equal=EqualEntities.build(nodes, label))
 
 
 def same_things(
@@ -101,8 +97,7 @@ def assert_all_is_said_once(
     graph = with_links(build_graph(rows), pairs)
     seed = graph.find_node(rows[0][0])
     assert seed is not None
-    start_entities = with_same_entities(graph, np.array([seed], dtype=np.int32))
-    region = extract_region(graph, start_entities, hops=3, max_edges=1000)
+    region = extract_region(graph, [seed], hops=3, max_edges=1000, equal=graph.equal)
     once = deduplicate_languages(region, graph, None, languages)
     names = graph.node_ids.take(region.nodes)
     entities = {
@@ -187,8 +182,6 @@ def test_without_languages_and_links_a_region_is_the_same_object() -> None:
     once = deduplicate_languages(region, graph, None, ("en",))
     assert once.region is region
     assert once.stands_for == {}
-    start_entities = np.array([1], dtype=np.int32)
-    assert with_same_entities(graph, start_entities) is start_entities
 
 
 def test_texts_that_a_view_adds_are_said_once_too() -> None:

@@ -84,7 +84,8 @@ def item_lines(
 
 
 def _statement_lines(triple: Triple, names: Mapping[str, str], way: str = "") -> list[str]:
-    notes = ", ".join(note for note in (f"{triple.rank.value} rank", way) if note)
+    source = "" if triple.source is None else f"stated by {triple.source or 'no known source'}"
+    notes = ", ".join(note for note in (f"{triple.rank.value} rank", way, source) if note)
     lines = [f"{_INDENT}statement {triple.statement_id}: {notes}"]
     lines.extend(
         f"{_INDENT}  {names.get(snak.relation, snak.relation)}: "

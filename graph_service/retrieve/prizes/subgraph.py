@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graph_service.model.components import components
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.components import components
 from graph_service.retrieve.prizes.triplets import triple_totals
 from graph_service.retrieve.tree.bound import BOUND_WORK, PROOF_WORK
 from graph_service.retrieve.tree.cardinality import best_of_size

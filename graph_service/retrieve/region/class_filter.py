@@ -41,6 +41,14 @@ def instances_of(
     instance_of = _relations(graph, overlay, INSTANCE_RELATIONS)
 
     def is_instance(entities: Int64) -> Bool:
+        if not len(graph.equal):
+            return are_instances(entities)
+        members, owner = graph.equal.gather(entities)
+        are = np.zeros(len(entities), dtype=bool)
+        are[owner[are_instances(members)]] = True
+        return are
+
+    def are_instances(entities: Int64) -> Bool:
         found = np.zeros(len(entities), dtype=bool)
         place = np.flatnonzero(entities < graph.entity_count)
         edges, owner = graph.out_edges.gather(entities[place])
@@ -88,10 +96,14 @@ def _with_subclasses(
 
     def subclasses(classes: set[int]) -> list[int]:
         deadline.check("looking for subclasses")
-        of_these: list[int] = lower[np.isin(upper, list(classes))].tolist()
-        return of_these
+        return with_members(lower[np.isin(upper, list(classes))])
 
-    return np.array(sorted(closure(types, subclasses)), dtype=np.int64)
+    def with_members(classes: Int64) -> list[int]:
+        members: list[int] = graph.equal.gather(classes)[0].tolist()
+        return members
+
+    start = with_members(np.array(types, dtype=np.int64))
+    return np.array(sorted(closure(start, subclasses)), dtype=np.int64)
 
 
 def _relations(

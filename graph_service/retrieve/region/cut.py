@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from graph_service.errors import InputError
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import (
     Bool,
     Int32,
@@ -67,6 +68,7 @@ def extract_region(
     best_only: bool = False,
     relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
     is_instance: IsInstance | None = None,
+    equal: EqualEntities | None = None,
     degrees: Int64 | None = None,
     deadline: Deadline | None = None,
 ) -> Region:
@@ -88,6 +90,8 @@ def extract_region(
         relation_filter: Relations to keep and relations to leave out, int32; None for no filter.
         is_instance: Which entities are reached beside the start entities; None for all. Others
             do not count as edges: ``LOOKED_AT`` times ``max_edges`` of a step are looked at.
+        equal: Entities that are one thing, reached all together: those of the start entities come
+            after these. None where each entity is a node of its own.
         degrees: Of each node in the whole graph, int64 [N], where ``graph`` is a part of it.
         deadline: Raises ``DeadlineError`` when past.
 
@@ -101,6 +105,10 @@ def extract_region(
         raise InputError("a region needs at least one entity", argument="entity_ids")
     if start.min() < 0 or start.max() >= total_nodes or _is_literal(graph, overlay, start).any():
         raise InputError("a start entity is no entity of the graph", argument="entity_ids")
+    if equal is not None and not len(equal):
+        equal = None
+    if equal is not None:
+        start = equal.followed_by_members(start)
     region = _ArrayRegion(
         graph,
         overlay,
@@ -109,6 +117,7 @@ def extract_region(
         edge_filter=_EdgeFilter(tuple(ranks), best_only, include, exclude),
         is_instance=is_instance,
         most_examined=LOOKED_AT * max_edges,
+        equal=equal,
         degrees=degrees,
         deadline=deadline or Deadline.none(),
     )
@@ -135,6 +144,7 @@ class _ArrayRegion:
         edge_filter: _EdgeFilter,
         is_instance: IsInstance | None,
         most_examined: int,
+        equal: EqualEntities | None,
         degrees: Int64 | None,
         deadline: Deadline,
     ) -> None:
@@ -143,6 +153,7 @@ class _ArrayRegion:
         self._filter = edge_filter
         self._is_instance = is_instance
         self._most_examined = most_examined
+        self._equal = equal
         self._degrees = degrees
         self._deadline = deadline
         # calloc: pages of nodes that are never reached are never touched.
@@ -155,8 +166,13 @@ class _ArrayRegion:
         nodes = nodes[~_is_literal(self._graph, self._overlay, nodes)]
         if hub_degree is None:
             return nodes, 0
-        is_hub = _degrees(self._graph, self._degrees, nodes) > hub_degree
-        return nodes[~is_hub], int(is_hub.sum())
+        degrees, things = _degrees(self._graph, self._degrees, nodes), nodes
+        if self._equal is not None:
+            things = self._equal.things(nodes)
+            _, thing = np.unique(things, return_inverse=True)
+            degrees = np.bincount(thing, weights=degrees)[thing]
+        is_hub = degrees > hub_degree
+        return nodes[~is_hub], len(np.unique(things[is_hub]))
 
     def step(self, nodes: Int64, room: int) -> Step[Int64]:
         self._deadline.check("walking the graph")
@@ -174,6 +190,8 @@ class _ArrayRegion:
         self.parts.append(part)
         ends = distinct(np.concatenate((part.head, part.tail)))
         reached = ends[~seen[ends]]
+        if self._equal is not None:
+            reached = self._equal.with_members(reached)
         seen[reached] = True
         self.reached.append(reached)
         return Step(len(new), reached, is_cut, total, cuts)

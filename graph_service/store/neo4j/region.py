@@ -7,6 +7,7 @@ from typing import Any
 
 import neo4j
 
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
@@ -15,7 +16,7 @@ from graph_service.store.decoding import decodes
 from graph_service.store.neighbourhood import ReachedEdge, read_region
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.rows import EDGE_COLUMNS, edge_of_row
-from graph_service.store.neo4j.schema import hex_key
+from graph_service.store.neo4j.schema import hex_key, key_of_hex
 
 NODES_A_QUERY = 5_000
 
@@ -48,6 +49,7 @@ def read_neighbourhood(
     ranks: Sequence[Rank],
     relation_ids: Sequence[str],
     exclude_relation_ids: Sequence[str],
+    equal: EqualEntities | None,
     deadline: Deadline,
 ) -> Neighbourhood:
     """Returns the region; see ``GraphReader.neighbourhood``."""
@@ -57,7 +59,9 @@ def read_neighbourhood(
         "excluded": list(exclude_relation_ids),
     }
     neighbours = _Neighbours(tx, edition, filters, deadline)
-    return read_region(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return read_region(
+        neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree, equal=equal
+    )
 
 
 class _Neighbours:
@@ -81,6 +85,12 @@ class _Neighbours:
         rows = rows_of(self._tx, _IDS, {"keys": list(ids_by_key)})
         self._names = {key: id_ for key, id_ in rows if ids_by_key[key] == id_}
         return list(self._names)
+
+    def keys(self, nodes: Iterable[str]) -> list[int]:
+        return [key_of_hex(node) for node in nodes]
+
+    def nodes(self, keys: Iterable[int]) -> list[str]:
+        return [f"{self._edition}:{hex_key(key)}" for key in keys]
 
     def degrees(self, nodes: Sequence[str]) -> dict[str, int]:
         return {
@@ -112,7 +122,12 @@ class _Neighbours:
                 count += out + back
         return count
 
-    def ids(self, _nodes: Iterable[str]) -> Mapping[str, str]:
+    def ids(self, nodes: Iterable[str]) -> Mapping[str, str]:
+        # Of an entity reached as one thing with another no edge has told the id.
+        for keys in in_chunks([node for node in nodes if node not in self._names], NODES_A_QUERY):
+            self._names.update(
+                (key, id_) for key, id_ in rows_of(self._tx, _IDS, {"keys": list(keys)})
+            )
         return self._names
 
     def rows(self, edges: Mapping[int, ReachedEdge[str, list[Any]]]) -> tuple[EdgeRow, ...]:

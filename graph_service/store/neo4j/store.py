@@ -16,6 +16,7 @@ from graph_service.errors import (
     InputError,
     LoadInProgressError,
 )
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
@@ -30,8 +31,7 @@ from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
     follow_redirects,
-    names_of_same,
-    same_as_these,
+    pairs_naming_one,
 )
 from graph_service.store.names import graph_of, require_graph_name, unknown_graph
 from graph_service.store.neo4j.browse import count_relations, read_overview, read_statements
@@ -93,6 +93,14 @@ IDS_A_QUERY = 5_000
 
 _SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
     WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
+_NAMED = """MATCH (s:SameAs) WHERE $first < s.key AND s.key < $last
+    MATCH (n:Entity {key: s.key}) WHERE n.redirect IS NULL
+    MATCH (o:Entity {key: s.target}) WHERE o.redirect IS NULL
+    RETURN coalesce(o.long_id, o.id), coalesce(n.long_id, n.id)"""
+_NAMING_ONE = """MATCH (s:SameAs) WHERE $first < s.key AND s.key < $last
+    WITH s.key AS named, collect(s.target) AS targets WHERE size(targets) > 1
+    UNWIND targets AS target MATCH (o:Entity {key: target}) WHERE o.redirect IS NULL
+    RETURN named, coalesce(o.long_id, o.id) ORDER BY named, target"""
 _IS_UNFINISHED = "u.state IN ['loading', 'finished']"
 _UNFINISHED_COLUMNS = "u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
 _UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
@@ -323,6 +331,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
         exclude_relation_ids: Sequence[str] = (),
+        equal: EqualEntities | None = None,
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
@@ -338,6 +347,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
                 ranks=ranks,
                 relation_ids=relation_ids,
                 exclude_relation_ids=exclude_relation_ids,
+                equal=equal,
                 deadline=deadline or Deadline.none(),
             ),
             deadline=deadline,
@@ -361,14 +371,14 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
 
         return self._read(edition, read, what="reading the relations")
 
-    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
-        """Returns the same entities; see ``GraphReader.same_entities``."""
+    def equal_pairs(self, edition: str, /) -> list[tuple[str, str]]:
+        """Returns pairs of linked entities; see ``GraphReader.equal_pairs``."""
+        # Keys begin with their edition, and ";" comes after ":".
+        parameters = {"first": f"{edition}:", "last": f"{edition};"}
 
-        def read(tx: neo4j.Transaction) -> list[str]:
-            known = _entities_by_id(tx, edition, ids)
-            names = names_of_same(known.values())
-            naming = _entities_naming(tx, edition, names)
-            return same_as_these(known, [*naming, *_entities_by_id(tx, edition, names).values()])
+        def read(tx: neo4j.Transaction) -> list[tuple[str, str]]:
+            named = ((owner, other) for owner, other in rows_of(tx, _NAMED, parameters))
+            return [*named, *pairs_naming_one(rows_of(tx, _NAMING_ONE, parameters))]
 
         return self._read(edition, read, what="reading the same entities")
 

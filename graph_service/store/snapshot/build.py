@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.errors import StoreCorruptError
+from graph_service.model.equal_entities import EqualEntities, merge_entities, source_of_id
 from graph_service.model.graph import (
     RANK_CODES,
     Bool,
@@ -24,7 +25,6 @@ from graph_service.model.graph import (
     LabelColumn,
     NameIndex,
     NodeKind,
-    SameAs,
     StatementIds,
     StringTable,
     Topology,
@@ -320,7 +320,7 @@ def build_from_columns(
         node_labels=nodes.labels,
         relation_labels=relation_labels,
         names=_name_index(names, nodes.keys),
-        same_as=nodes.same_as(),
+        equal=nodes.equal(),
     )
 
 
@@ -526,17 +526,24 @@ class _Nodes:
         numbers[positions[present]] = present
         return _renumbered(self._all_labels, numbers)
 
-    def same_as(self) -> SameAs:
-        """Returns what entities name as themselves, as far as it makes two the same."""
+    def equal(self) -> EqualEntities:
+        """Returns the entities that are one thing, by what they name as themselves elsewhere.
+
+        Two are linked if one names the other, or if both name a third, in the graph or not.
+        """
         owners, named = self._same_owners, self._same_keys
         stays = ~np.isin(owners, self._moved_keys)
-        pairs = np.unique(np.stack((owners[stays], named[stays]), axis=1), axis=0)
-        owners, named = pairs[:, 0], pairs[:, 1]
-        keys, inverse, count = np.unique(named, return_inverse=True, return_counts=True)
-        is_node = np.isin(keys, self.keys) & ~np.isin(keys, self._moved_keys)
-        shared = (is_node | (count > 1))[inverse]
-        nodes = np.searchsorted(self.keys, owners[shared]).astype(np.int32)
-        return SameAs.build(nodes, named[shared].copy())
+        order = np.lexsort((owners[stays], named[stays]))
+        owners, named = owners[stays][order], named[stays][order]
+        again = np.flatnonzero(named[1:] == named[:-1])
+        is_node = np.isin(named, self.keys) & ~np.isin(named, self._moved_keys)
+        left = np.searchsorted(self.keys, np.concatenate((owners[is_node], owners[again])))
+        right = np.searchsorted(self.keys, np.concatenate((named[is_node], owners[again + 1])))
+        return merge_entities(
+            left.astype(np.int32),
+            right.astype(np.int32),
+            lambda nodes: [source_of_id(id_) for id_ in self.ids.take(nodes)],
+        ).equal
 
 
 def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:

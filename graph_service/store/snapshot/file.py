@@ -27,6 +27,7 @@ import numpy.typing as npt
 import orjson
 
 from graph_service.errors import StoreCorruptError
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import (
     Adjacency,
     Codes,
@@ -35,14 +36,13 @@ from graph_service.model.graph import (
     LabelColumn,
     NameIndex,
     RankedBits,
-    SameAs,
     StatementIds,
     StringTable,
     Topology,
 )
 from graph_service.model.graph_info import GraphInfo
 
-FORMAT = 6
+FORMAT = 7
 """Version of the layout; part of the file's name."""
 
 BLOCK_BYTES = 4 * 2**20
@@ -55,6 +55,7 @@ _CHECKING_THREADS = 2
 _PIECE_BYTES = 64 * 2**10
 _LABEL_SETS = ("node_labels", "relation_labels")
 _TABLES = ("node_ids", "relation_ids")
+_EQUAL = ("members", "group", "by_group", "begins")
 _COLUMNS = ("node_keys", "node_kinds", "relation_keys", "statement_keys", "rank", "best")
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, struct.error)
 
@@ -123,8 +124,8 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
     arrays["names.name_keys"] = graph.names.name_keys
     arrays["names.nodes"] = graph.names.nodes
     arrays["names.is_alias"] = graph.names.is_alias
-    for name in ("nodes", "keys", "by_key"):
-        arrays[f"same_as.{name}"] = getattr(graph.same_as, name)
+    for name in _EQUAL:
+        arrays[f"equal.{name}"] = getattr(graph.equal, name)
     for name in _LABEL_SETS:
         columns: Mapping[str, LabelColumn] = getattr(graph, name)
         index: list[Array] = [np.zeros(0, dtype=np.int32)]
@@ -376,5 +377,5 @@ def _graph(arrays: dict[str, Any], header: dict[str, Any], info: GraphInfo) -> K
             arrays["names.is_alias"],
             header["longest"],
         ),
-        same_as=SameAs(arrays["same_as.nodes"], arrays["same_as.keys"], arrays["same_as.by_key"]),
+        equal=EqualEntities(*(arrays[f"equal.{name}"] for name in _EQUAL)),
     )

@@ -7,8 +7,9 @@ from the same region of the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -79,14 +80,29 @@ def read_region_graph(
 
 
 def region_graph_of(
-    reader: GraphReader, info: GraphInfo, neighbourhood: Neighbourhood, /
+    reader: GraphReader,
+    info: GraphInfo,
+    neighbourhood: Neighbourhood,
+    /,
+    *,
+    equal: EqualEntities | None = None,
 ) -> RegionGraph:
-    """Returns a region that was read as arrays, with the labels of what it names."""
+    """Returns a region that was read as arrays, with the labels of what it names.
+
+    Args:
+        reader: The store.
+        info: The edition.
+        neighbourhood: The region.
+        equal: Entities of the whole graph that are one thing, as 64-bit keys; None for none.
+    """
     tail_ids = TailIds()
     nodes, named = _named_in(neighbourhood.edges, tail_ids)
     nodes |= neighbourhood.hops.keys()
     entities = list(_entities(reader, info.edition, nodes, named))
-    return RegionGraph(_as_arrays(info, neighbourhood.edges, entities, tail_ids), neighbourhood)
+    graph = _as_arrays(info, neighbourhood.edges, entities, tail_ids)
+    # What of a group the part lacks decides too whether it is one.
+    among = (equal or EqualEntities.none()).among(graph.node_keys)
+    return RegionGraph(replace(graph, equal=among), neighbourhood)
 
 
 def unlabelled_graph_of(

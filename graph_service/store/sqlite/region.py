@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANK_CODES, RANKS
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
@@ -55,6 +56,7 @@ def read_neighbourhood(
     ranks: Sequence[Rank],
     relation_ids: Sequence[str],
     exclude_relation_ids: Sequence[str],
+    equal: EqualEntities | None,
     deadline: Deadline,
 ) -> Neighbourhood:
     """Returns the region; see ``GraphReader.neighbourhood``."""
@@ -64,7 +66,9 @@ def read_neighbourhood(
         "excluded": _relations(connection, number, exclude_relation_ids),
     }
     neighbours = _Neighbours(connection, number, filters, deadline)
-    return read_region(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+    return read_region(
+        neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree, equal=equal
+    )
 
 
 class _Neighbours:
@@ -91,6 +95,12 @@ class _Neighbours:
     def start_nodes(self, ids: Sequence[str]) -> set[int]:
         ids_by_key = {key64(id_): id_ for id_ in ids}
         return {key for key, id_ in self.ids(ids_by_key).items() if ids_by_key[key] == id_}
+
+    def keys(self, nodes: Iterable[int]) -> list[int]:
+        return list(nodes)
+
+    def nodes(self, keys: Iterable[int]) -> list[int]:
+        return list(keys)
 
     def degrees(self, nodes: Sequence[int]) -> dict[int, int]:
         return dict(self._select(self._count_degrees, (_json(nodes),)))

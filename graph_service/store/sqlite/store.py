@@ -18,6 +18,7 @@ from graph_service.errors import (
     InputError,
     LoadInProgressError,
 )
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANKS, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
@@ -40,8 +41,7 @@ from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
     follow_redirects,
-    names_of_same,
-    same_as_these,
+    pairs_naming_one,
 )
 from graph_service.store.names import now_text, require_graph_name, unknown_edition, unknown_graph
 from graph_service.store.protocol import EntityLookup, Inspected, Record
@@ -82,6 +82,13 @@ _EDGE_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
     FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
 
+_NAMED = """SELECT o.id, n.id FROM same_as_$n s CROSS JOIN entities_$n n ON n.key = s.key
+    CROSS JOIN entities_$n o ON o.key = s.entity
+    WHERE n.redirect IS NULL AND o.redirect IS NULL"""
+_NAMING_ONE = """SELECT s.key, e.id
+    FROM (SELECT key FROM same_as_$n GROUP BY key HAVING count(*) > 1) k
+    CROSS JOIN same_as_$n s ON s.key = k.key CROSS JOIN entities_$n e ON e.key = s.entity
+    WHERE e.redirect IS NULL ORDER BY s.key, s.entity"""
 _SAVE_RECORD = """INSERT INTO records (kind, key, graph, json, data, updated_at, name)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET graph = excluded.graph,
     json = excluded.json, data = excluded.data, updated_at = excluded.updated_at,
@@ -292,6 +299,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
         exclude_relation_ids: Sequence[str] = (),
+        equal: EqualEntities | None = None,
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
@@ -307,6 +315,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 ranks=ranks,
                 relation_ids=relation_ids,
                 exclude_relation_ids=exclude_relation_ids,
+                equal=equal,
                 deadline=deadline or Deadline.none(),
             )
 
@@ -321,15 +330,13 @@ class SqliteStore(CachedStore[SqlitePassages]):
             entities = _entities_by_id(connection, number, ids)
         return [entities.get(id_, Entity(id_)) for id_ in ids]
 
-    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
-        """Returns the same entities; see ``GraphReader.same_entities``."""
+    def equal_pairs(self, edition: str, /) -> list[tuple[str, str]]:
+        """Returns pairs of linked entities; see ``GraphReader.equal_pairs``."""
         number = self._edition(edition)
         with self._database.reading() as connection:
-            known = _entities_by_id(connection, number, ids)
-            names = names_of_same(known.values())
-            naming = _entities_naming(connection, number, names)
-            named = _entities_by_id(connection, number, names).values()
-        return same_as_these(known, [*naming, *named])
+            named = connection.execute(of_edition(_NAMED, number)).fetchall()
+            naming = connection.execute(of_edition(_NAMING_ONE, number)).fetchall()
+        return [*named, *pairs_naming_one(naming)]
 
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int64
+from graph_service.model.graph_arrays import Int64
 from graph_service.model.limits import Deadline
 
 
