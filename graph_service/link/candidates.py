@@ -24,11 +24,11 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
     judge = NameClassifier(reading)
     named = find_named(reading.graph, reading.runs)
     spans = [
-        _span(reading, judge, name, place, found)
-        for name, found in named.items()
-        for place in reading.runs[name]
+        _span(reading, judge, name, run, matches)
+        for name, matches in named.items()
+        for run in reading.runs[name]
     ]
-    taken = {place for name in named for place in reading.runs[name]}
+    taken = {run for name in named for run in reading.runs[name]}
     others = other_forms(
         reading.atoms,
         reading.lexicon,
@@ -41,12 +41,12 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
     for form in forms:
         if form.name in listed:
             held[form.left, form.right].append(form)
-    for place, of_place in held.items():
-        joined = _joined([listed[form.name] for form in of_place])
+    for run, of_run in held.items():
+        joined = _joined([listed[form.name] for form in of_run])
         weight = reading.rules.form_weight
-        span = _span(reading, judge, of_place[0].name, place, joined, weight)
+        span = _span(reading, judge, of_run[0].name, run, joined, weight)
         # Of a name there is no plural.
-        if not all(form.plural for form in of_place) or span.certainty <= Certainty.COMMON:
+        if not all(form.plural for form in of_run) or span.certainty <= Certainty.COMMON:
             spans.append(span)
     return _with_articles(reading, [span for span in spans if span.certainty > Certainty.NO])
 
@@ -66,19 +66,19 @@ def find_named(graph: KnowledgeGraph, names: Collection[str]) -> dict[str, Named
         return {}
     keys = np.array([key64(name) for name in listed], dtype=np.int64)
     index = graph.names
-    starts = np.searchsorted(index.name_keys, keys)
-    held = np.flatnonzero(starts < len(index.name_keys))
-    held = held[index.name_keys[starts[held]] == keys[held]]
-    ends = np.searchsorted(index.name_keys, keys[held], side="right")
-    found: dict[str, Named] = {}
-    for place, start, end in zip(held.tolist(), starts[held].tolist(), ends.tolist(), strict=True):
+    begins = np.searchsorted(index.name_keys, keys)
+    held = np.flatnonzero(begins < len(index.name_keys))
+    held = held[index.name_keys[begins[held]] == keys[held]]
+    stops = np.searchsorted(index.name_keys, keys[held], side="right")
+    by_name: dict[str, Named] = {}
+    for row, start, end in zip(held.tolist(), begins[held].tolist(), stops.tolist(), strict=True):
         rows = slice(start, end)
         nodes, is_alias = distinct(index.nodes[rows], index.is_alias[rows])
         entities = graph.node_kinds[nodes] == NodeKind.ENTITY
         if entities.any():
             nodes, is_alias = nodes[entities], is_alias[entities]
-        found[listed[place]] = Named(nodes, is_alias)
-    return found
+        by_name[listed[row]] = Named(nodes, is_alias)
+    return by_name
 
 
 def _joined(named: Sequence[Named]) -> Named:
@@ -94,11 +94,11 @@ def _span(
     reading: QuestionContext,
     judge: NameClassifier,
     name: str,
-    place: tuple[int, int],
+    run: tuple[int, int],
     named: Named,
     weight: float = 1.0,
 ) -> Span:
-    left, right = place
+    left, right = run
     entities = bool((reading.graph.node_kinds[named.nodes] == NodeKind.ENTITY).any())
     return Span(
         left=left,
@@ -118,18 +118,18 @@ def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span
     of ``the Change`` those called Change, of ``Beatles`` those called The Beatles.
     """
     others = {}
-    for number, span in enumerate(spans):
+    for index, span in enumerate(spans):
         first = reading.atoms[span.left]
         if span.name.startswith(ARTICLE):
             if first.first or not first.capital:
-                others[number] = span.name.removeprefix(ARTICLE)
+                others[index] = span.name.removeprefix(ARTICLE)
         elif first.capital and not first.first:
-            others[number] = ARTICLE + span.name
+            others[index] = ARTICLE + span.name
     listed = find_named(reading.graph, set(others.values()))
     kinds = reading.graph.node_kinds
     result = list(spans)
-    for number, name in others.items():
-        span = spans[number]
+    for index, name in others.items():
+        span = spans[index]
         if name not in listed or (kinds[listed[name].nodes] != NodeKind.ENTITY).any():
             continue
         nodes = listed[name].nodes
@@ -139,12 +139,12 @@ def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span
                 Named(nodes, np.ones(len(nodes), dtype=np.bool_)),
             ]
         )
-        result[number] = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))
+        result[index] = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))
     return result
 
 
 def distinct(nodes: Int32, is_alias: Bool, /) -> tuple[Int32, Bool]:
     """Returns each node once, by alias only if no label has the name."""
     order = np.lexsort((is_alias, nodes))
-    kept = np.unique(nodes[order], return_index=True)[1]
-    return nodes[order][kept], is_alias[order][kept]
+    first = np.unique(nodes[order], return_index=True)[1]
+    return nodes[order][first], is_alias[order][first]

@@ -44,15 +44,15 @@ def possible_names(reading: QuestionContext, /) -> list[tuple[int, int]]:
         *close_runs(reading),
     ]
     for left, right in list(runs):
-        bare = left
-        while bare < right - 1 and _says_who(reading, bare):
-            bare += 1
-        runs.append((bare, right))
+        start = left
+        while start < right - 1 and _says_who(reading, start):
+            start += 1
+        runs.append((start, right))
     return list(dict.fromkeys(runs))
 
 
-def _says_who(reading: QuestionContext, place: int) -> bool:
-    text = reading.atoms[place].text
+def _says_who(reading: QuestionContext, index: int) -> bool:
+    text = reading.atoms[index].text
     return text in TITLES or text in FUNCTION_WORDS or reading.lexicon.is_plain(text)
 
 
@@ -62,21 +62,21 @@ def without_parts(reading: QuestionContext, spans: Sequence[Span], /) -> list[Sp
     A span of several words stays, at ``part_weight``: ``Julius Caesar`` in ``Lucius Julius
     Caesar``.
     """
-    kept = list(spans)
+    remaining = list(spans)
     for run in close_runs(reading) if _tells_names(reading) else ():
-        unknown = _unknown(reading, kept, run)
-        words = [place for place in range(*run) if reading.atoms[place].capital]
-        for span in [span for span in kept if run[0] <= span.left < run[1]]:
-            before = [place for place in words if place < span.left][-1:]
-            after = [place for place in words if place >= span.right][:1]
+        unknown = _unknown(reading, remaining, run)
+        words = [index for index in range(*run) if reading.atoms[index].capital]
+        for span in [span for span in remaining if run[0] <= span.left < run[1]]:
+            before = [index for index in words if index < span.left][-1:]
+            after = [index for index in words if index >= span.right][:1]
             # ``King`` before a name says who its bearer is; after it, it is a part (Luther King).
             titled = after and reading.atoms[after[0]].text in TITLES
             if not (titled or unknown.intersection(before + after)):
                 continue
-            kept.remove(span)
+            remaining.remove(span)
             if span.right - span.left > 1:
-                kept.append(replace(span, weight=min(span.weight, reading.rules.part_weight)))
-    return kept
+                remaining.append(replace(span, weight=min(span.weight, reading.rules.part_weight)))
+    return remaining
 
 
 def names_unknown(reading: QuestionContext, spans: Sequence[Span], /) -> bool:
@@ -93,14 +93,14 @@ def names_unknown(reading: QuestionContext, spans: Sequence[Span], /) -> bool:
     return False
 
 
-def _describes(reading: QuestionContext, spans: Sequence[Span], place: int) -> bool:
-    """Returns whether a noun stands at a place or some words after it, in one phrase."""
-    starts = {span.left for span in spans}
-    end = place + reading.rules.described_words
-    for number, atom in enumerate(reading.atoms[place:end], start=place):
+def _describes(reading: QuestionContext, spans: Sequence[Span], position: int) -> bool:
+    """Returns whether a noun stands at a position or some words after it, in one phrase."""
+    span_starts = {span.left for span in spans}
+    end = position + reading.rules.described_words
+    for index, atom in enumerate(reading.atoms[position:end], start=position):
         if not atom.near or atom.capital or not is_content(atom):
             return False
-        if number in starts or reading.lexicon.is_plain(atom.text):
+        if index in span_starts or reading.lexicon.is_plain(atom.text):
             return True
     return False
 
@@ -113,13 +113,13 @@ def _tells_names(reading: QuestionContext) -> bool:
 
 
 def _unknown(reading: QuestionContext, spans: Sequence[Span], run: tuple[int, int]) -> set[int]:
-    """Returns the places of a run that nothing explains."""
-    covered = {place for span in spans for place in range(span.left, span.right)}
+    """Returns the indices of a run's atoms that nothing explains."""
+    covered = {index for span in spans for index in range(span.left, span.right)}
     unknown = set()
-    for place in range(*run):
-        atom = reading.atoms[place]
+    for index in range(*run):
+        atom = reading.atoms[index]
         explained = (
-            place in covered
+            index in covered
             or atom.first
             or not atom.capital
             or not is_content(atom)
@@ -127,7 +127,7 @@ def _unknown(reading: QuestionContext, spans: Sequence[Span], run: tuple[int, in
             or reading.lexicon.is_plain(atom.text)
         )
         if not explained:
-            unknown.add(place)
+            unknown.add(index)
     return unknown
 
 

@@ -82,26 +82,26 @@ _IRREGULAR: Mapping[str, tuple[str, ...]] = {
 
 
 @lru_cache(maxsize=8192)
-def places_of(demonym: str, /) -> tuple[str, ...]:
+def origins_of(demonym: str, /) -> tuple[str, ...]:
     """Returns the names of places that a word may come from, in normal form, each once.
 
     Args:
         demonym: Folded words; the last may be a plural.
 
-    >>> places_of("dutch"), "hungary" in places_of("hungarians")
+    >>> origins_of("dutch"), "hungary" in origins_of("hungarians")
     (('netherlands',), True)
-    >>> "costa rica" in places_of("costa rican")
+    >>> "costa rica" in origins_of("costa rican")
     True
     """
     before, _, last = demonym.rpartition(" ")
     singular = last[:-1] if last.endswith("s") and not last.endswith("ss") else last
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for word in dict.fromkeys((last, singular)):
         if word in _IRREGULAR and not before:
-            found.update(dict.fromkeys(_IRREGULAR[word]))
+            names.update(dict.fromkeys(_IRREGULAR[word]))
             continue
-        for ending, places in _ENDINGS.items():
+        for ending, tails in _ENDINGS.items():
             stem = word.removesuffix(ending)
             if stem != word and len(stem) >= _LEAST_STEM:
-                found.update(dict.fromkeys(f"{before} {stem}{place}".strip() for place in places))
-    return tuple(name for name in found if name not in (demonym, last, singular))
+                names.update(dict.fromkeys(f"{before} {stem}{tail}".strip() for tail in tails))
+    return tuple(name for name in names if name not in (demonym, last, singular))

@@ -49,8 +49,8 @@ def rank_candidates(
     nodes, aliases = span.nodes, np.array(span.is_alias, dtype=np.bool_)
     degrees = reading.graph.degrees_of(nodes)
     if len(nodes) > _MAX_HOMONYMS:
-        kept = np.lexsort((nodes, -degrees, aliases))[:_MAX_HOMONYMS]
-        nodes, aliases, degrees = nodes[kept], aliases[kept], degrees[kept]
+        top = np.lexsort((nodes, -degrees, aliases))[:_MAX_HOMONYMS]
+        nodes, aliases, degrees = nodes[top], aliases[top], degrees[top]
     evidence = _evidence(reading, span, named, nodes)
     matches = np.array([len(texts) for texts in evidence], dtype=np.int64)
     letters = np.array([sum(map(len, texts)) for texts in evidence], dtype=np.int64)
@@ -123,22 +123,22 @@ def _evidence(
         key=lambda other: (-(other.end - other.start), other.start),
     )
     evidence: list[set[str]] = [set() for _ in nodes]
-    owners, ends = _neighbours(reading, nodes)
+    owners, values = _neighbours(reading, nodes)
     if outside:
         numbers = np.repeat(np.arange(len(outside)), [len(other.nodes) for other in outside])
         value_nodes, first = np.unique(
             np.concatenate([other.nodes for other in outside]), return_index=True
         )
-        places = find_positions(value_nodes, ends)
-        places[places == len(value_nodes)] = 0
-        hit = value_nodes[places] == ends
-        for owner, number in zip(
-            owners[hit].tolist(), numbers[first[places[hit]]].tolist(), strict=True
+        positions = find_positions(value_nodes, values)
+        positions[positions == len(value_nodes)] = 0
+        hit = value_nodes[positions] == values
+        for owner, index in zip(
+            owners[hit].tolist(), numbers[first[positions[hit]]].tolist(), strict=True
         ):
-            evidence[owner].add(outside[number].name)
-    literal = ends >= graph.entity_count
+            evidence[owner].add(outside[index].name)
+    literal = values >= graph.entity_count
     for owner in np.unique(owners[literal]).tolist():
-        tails = np.unique(ends[literal & (owners == owner)])[:_MAX_LITERALS]
+        tails = np.unique(values[literal & (owners == owner)])[:_MAX_LITERALS]
         for encoded in graph.node_ids.take(tails):
             stands = (t for t in _renderings(encoded) if _stands_outside(reading, t, span))
             evidence[owner].update(islice(stands, 1))
@@ -146,25 +146,25 @@ def _evidence(
 
 
 def _neighbours(reading: QuestionContext, nodes: Int32) -> tuple[Int64, Int32]:
-    """Returns (place in ``nodes``, neighbour) of every edge, both directions, in the view."""
+    """Returns (index in ``nodes``, neighbour) of every edge, both directions, in the view."""
     graph, overlay = reading.graph, reading.overlay
-    owners, ends = [], []
+    owners, neighbours = [], []
     for adjacency, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
         edges, owner = adjacency.gather(nodes, most=_MAX_EDGES_A_NODE)
         if overlay is not None:
             held = ~overlay.gone.has(edges)
             owner, edges = owner[held], edges[held]
         owners.append(owner)
-        ends.append(other[edges])
+        neighbours.append(other[edges])
     if overlay is not None:
         order = np.argsort(nodes, kind="stable")
         for mine, other in ((overlay.head, overlay.tail), (overlay.tail, overlay.head)):
-            places = np.searchsorted(nodes[order], mine)
-            places[places == len(nodes)] = 0
-            hit = (nodes[order][places] == mine) & (other < graph.node_count)
-            owners.append(order[places[hit]])
-            ends.append(other[hit])
-    return np.concatenate(owners), np.concatenate(ends)
+            positions = np.searchsorted(nodes[order], mine)
+            positions[positions == len(nodes)] = 0
+            hit = (nodes[order][positions] == mine) & (other < graph.node_count)
+            owners.append(order[positions[hit]])
+            neighbours.append(other[hit])
+    return np.concatenate(owners), np.concatenate(neighbours)
 
 
 def _renderings(encoded: str) -> Iterator[str]:
@@ -173,10 +173,10 @@ def _renderings(encoded: str) -> Iterator[str]:
     shown = normalise_name(display_value(value))
     if len(shown) > 1:
         yield shown
-    found = _DATE.match(value.time) if isinstance(value, Time) and value.precision > 9 else None
-    if found is None:
+    date = _DATE.match(value.time) if isinstance(value, Time) and value.precision > 9 else None
+    if date is None:
         return
-    year, month, day = found[1], int(found[2]), int(found[3])
+    year, month, day = date[1], int(date[2]), int(date[3])
     if 1 <= month <= 12:
         in_words = FOLDED_MONTHS[month - 1]
         if day:
@@ -201,10 +201,10 @@ def _matched(reading: QuestionContext, node: int, span: Span) -> str:
         column = columns.get(language)
         if column is None:
             continue
-        place = int(find_positions(column.index, node))
-        if place >= len(column.index) or int(column.index[place]) != node:
+        position = int(find_positions(column.index, node))
+        if position >= len(column.index) or int(column.index[position]) != node:
             continue
-        label = column.texts[place]
+        label = column.texts[position]
         shown = shown or label
         if normalise_name(label) == span.name:
             return label

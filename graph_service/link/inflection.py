@@ -194,7 +194,7 @@ def _of_case(word: str, case: int) -> tuple[str, ...]:
 
 
 def _without_prefix(word: str, prefix: re.Pattern[str]) -> Iterator[str]:
-    found = prefix.match(word)
-    for length in range(found.end() if found else 0, 0, -1):
+    match = prefix.match(word)
+    for length in range(match.end() if match else 0, 0, -1):
         if len(word) - length > 1 and prefix.fullmatch(word[:length]):
             yield word[length:]

@@ -46,19 +46,21 @@ def joint_linking(
     Raises:
         KeyError: A used entity is no candidate.
     """
-    of_node = {one.node: one for one in candidates}
+    of_node = {each.node: each for each in candidates}
     used = [of_node[node] for node in dict.fromkeys(used_nodes)]
     first: dict[tuple[int, int], list[StartCandidate]] = {}
-    for one in used:
-        first.setdefault((one.start, one.end), []).append(one)
+    for each in used:
+        first.setdefault((each.start, each.end), []).append(each)
     taken = list(first)
-    for one in candidates:
-        if one.linked and not any(one.start < end and start < one.end for start, end in taken):
-            first.setdefault((one.start, one.end), [one])
+    for each in candidates:
+        if each.linked and not any(each.start < end and start < each.end for start, end in taken):
+            first.setdefault((each.start, each.end), [each])
     mentions = []
-    for place in sorted(first):
-        chosen = first[place]
-        others = [one for one in candidates if (one.start, one.end) == place and one not in chosen]
-        nodes = [one.node for one in (*chosen, *others)][: 1 + max_alternatives]
-        mentions.append(JointMention(*place, chosen[0].score, tuple(nodes)))
+    for span in sorted(first):
+        chosen = first[span]
+        others = [
+            each for each in candidates if (each.start, each.end) == span and each not in chosen
+        ]
+        nodes = [each.node for each in (*chosen, *others)][: 1 + max_alternatives]
+        mentions.append(JointMention(*span, chosen[0].score, tuple(nodes)))
     return mentions

@@ -30,15 +30,15 @@ class Vocabulary:
     @classmethod
     def of_words(cls, keys: Uint64, /) -> Vocabulary:
         """Returns the vocabulary of some words by their hashes."""
-        found, times = np.unique(keys, return_counts=True)
-        return cls(found, times.astype(np.int64))
+        distinct, times = np.unique(keys, return_counts=True)
+        return cls(distinct, times.astype(np.int64))
 
     @classmethod
     def merged(cls, parts: Sequence[Vocabulary], /) -> Vocabulary:
         """Returns several vocabularies as one."""
-        keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+        keys, index = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
         times = np.bincount(
-            places, weights=np.concatenate([part.times for part in parts]), minlength=len(keys)
+            index, weights=np.concatenate([part.times for part in parts]), minlength=len(keys)
         )
         return cls(keys, times.astype(np.int64))
 
@@ -53,13 +53,13 @@ class Vocabulary:
 
     def counts(self, words: Sequence[str], /) -> list[int]:
         """Returns how many times labels have each of some folded words."""
-        wanted = signatures(words).words
-        if not len(self.keys) or len(wanted) != len(words):
+        hashes = signatures(words).words
+        if not len(self.keys) or len(hashes) != len(words):
             return [0] * len(words)
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        times = np.where(self.keys[places] == wanted, self.times[places], 0)
-        found: list[int] = times.tolist()
-        return found
+        positions = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
+        times = np.where(self.keys[positions] == hashes, self.times[positions], 0)
+        counts: list[int] = times.tolist()
+        return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,27 +82,27 @@ class Signatures:
 def signatures(texts: Sequence[str], /) -> Signatures:
     """Returns the signatures of some texts, folded on the way."""
     codes = _folded_codes(texts)
-    ends = np.flatnonzero(codes == _NEWLINE)
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])
+    stops = np.flatnonzero(codes == _NEWLINE)
+    begins = np.concatenate([np.zeros(1, dtype=np.int64), stops[:-1] + 1])
     letter = _is_letter(codes)
     hashed = ((codes * np.uint32(2654435761)) >> np.uint32(26)).astype(np.int32)
     bits = np.left_shift(np.uint64(1), hashed.astype(np.uint64))
     bits[~letter] = 0
-    sets: Uint64 = np.bitwise_or.reduceat(bits, starts)
-    lengths = np.add.reduceat(letter.astype(np.int32), starts)
-    places = np.flatnonzero(letter)
+    sets: Uint64 = np.bitwise_or.reduceat(bits, begins)
+    lengths = np.add.reduceat(letter.astype(np.int32), begins)
+    letters = np.flatnonzero(letter)
     # Pairs look past spaces and signs, for those are no letters, but not past the end of a text.
-    here, after = places[:-1], places[1:]
+    here, after = letters[:-1], letters[1:]
     both = (codes[here] * np.uint32(2246822519)) ^ (codes[after] * np.uint32(3266489917))
     paired = np.left_shift(np.uint64(1), (both >> np.uint32(26)).astype(np.uint64))
     text_of = np.cumsum(codes == _NEWLINE)
     paired[text_of[here] != text_of[after]] = 0
     bits[:] = 0
     bits[here] = paired
-    pairs: Uint64 = np.bitwise_or.reduceat(bits, starts)
+    pairs: Uint64 = np.bitwise_or.reduceat(bits, begins)
     words = _word_keys(codes, letter, _word_begins(letter))
-    places = np.append(places, len(codes) - 1)
-    first = places[np.searchsorted(places, starts)]
+    letters = np.append(letters, len(codes) - 1)
+    first = letters[np.searchsorted(letters, begins)]
     # Room between the letters, so that a length past its range reaches no other letter's.
     order: Int32 = hashed[first] * 1024 + np.minimum(lengths, 1000).astype(np.int32)
     return Signatures(sets, pairs, order, words)
@@ -157,8 +157,8 @@ def _is_letter(codes: Uint32) -> npt.NDArray[np.bool_]:
         (codes >= 0x2000) & (codes <= 0x206F)
     )
     beyond &= ~((codes >= 0x3000) & (codes <= 0x303F))
-    found: npt.NDArray[np.bool_] = digit | latin | beyond
-    return found
+    is_letter: npt.NDArray[np.bool_] = digit | latin | beyond
+    return is_letter
 
 
 def bit_count(words: Uint64, /) -> Int64:

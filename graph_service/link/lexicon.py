@@ -65,7 +65,7 @@ class RelationNames:
                 language: column.texts.take(np.arange(len(column.texts)))
                 for language, column in columns.items()
             },
-            (graph.relation_ids[number] for number in range(graph.relation_count)),
+            (graph.relation_ids[index] for index in range(graph.relation_count)),
         )
 
 
@@ -141,15 +141,15 @@ class PartLexicon(Lexicon):
     """What is known of a graph of which a part was read for one question.
 
     Args:
-        whole: Of the graph.
+        lexicon: Of the graph.
         named: Nodes of the part whose labels the question may hold a part of, or nearly.
         times: How many names of the graph have each of some words.
     """
 
     def __init__(
-        self, whole: Lexicon, /, *, named: Sequence[int], times: Mapping[str, int]
+        self, lexicon: Lexicon, /, *, named: Sequence[int], times: Mapping[str, int]
     ) -> None:
-        super().__init__(RelationNames(whole.relation_names, whole.relation_words))
+        super().__init__(RelationNames(lexicon.relation_names, lexicon.relation_words))
         self._named = tuple(named)
         self._times = dict(times)
 
@@ -179,10 +179,10 @@ _LEXICONS_LOCK = threading.Lock()
 def lexicon_of(graph: KnowledgeGraph, /) -> Lexicon:
     """Returns the lexicon of a graph, the same one while the graph is open."""
     with _LEXICONS_LOCK:
-        found = _LEXICONS.get(graph)
-        if found is None:
-            found = _LEXICONS[graph] = Lexicon(RelationNames.of_graph(graph))
-        return found
+        lexicon = _LEXICONS.get(graph)
+        if lexicon is None:
+            lexicon = _LEXICONS[graph] = Lexicon(RelationNames.of_graph(graph))
+        return lexicon
 
 
 def share_lexicon(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:

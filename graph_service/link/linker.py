@@ -46,7 +46,7 @@ def link(
         InputError: The graph lacks an entity of ``given_ids``.
     """
     if given_ids:
-        return tuple(_given(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
+        return tuple(_mention_of(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
     reading = read(question, graph, languages=languages, overlay=overlay, rules=rules)
     named = look_up(reading)
     spans = mentioned_spans(reading, with_misspelt(reading, without_overlaps(named)), limit=limit)
@@ -78,7 +78,7 @@ def mentioned_spans(
     return surest(spans)[: max(0, limit)]
 
 
-def _given(graph: KnowledgeGraph, id_: str, languages: Sequence[str]) -> Mention:
+def _mention_of(graph: KnowledgeGraph, id_: str, languages: Sequence[str]) -> Mention:
     node = require_node(graph, id_)
     (label,) = labels_of(graph.node_labels, np.array([node], dtype=np.int32), languages)
     return Mention("", -1, -1, (Candidate(node, 1.0, label or id_, False, 0),))

@@ -81,11 +81,11 @@ class SpellingIndex:
         pairs = [np.zeros(0, dtype=np.uint64)]
         orders = [np.zeros(0, dtype=np.int32)]
         words = [Vocabulary.of_words(np.zeros(0, dtype=np.uint64))]
-        for number, column in enumerate(columns):
+        for index, column in enumerate(columns):
             for start in range(0, len(column.texts), _BLOCK):
                 end = min(start + _BLOCK, len(column.texts))
                 block = signatures(column.texts.take(np.arange(start, end)))
-                numbers.append(np.full(end - start, number, dtype=np.uint16))
+                numbers.append(np.full(end - start, index, dtype=np.uint16))
                 rows.append(np.arange(start, end, dtype=np.int32))
                 sets.append(block.letters)
                 pairs.append(block.pairs)
@@ -114,13 +114,13 @@ class SpellingIndex:
         if not names or not len(self.letters):
             return [[] for _ in names]
         allowed = np.array([allowed_distance(name.replace(" ", ""), rules) for name in names])
-        wanted = signatures(names)
-        starts = np.searchsorted(self.order, wanted.order - allowed, side="left").tolist()
-        ends = np.searchsorted(self.order, wanted.order + allowed, side="right").tolist()
+        signs = signatures(names)
+        begins = np.searchsorted(self.order, signs.order - allowed, side="left").tolist()
+        stops = np.searchsorted(self.order, signs.order + allowed, side="right").tolist()
         return [
-            self._nearest(name, slice(start, end), letters, pairs, slips, rules) if slips else []
-            for name, start, end, letters, pairs, slips in zip(
-                names, starts, ends, wanted.letters, wanted.pairs, allowed.tolist(), strict=True
+            self._nearest(name, slice(start, end), letters, pairs, most, rules) if most else []
+            for name, start, end, letters, pairs, most in zip(
+                names, begins, stops, signs.letters, signs.pairs, allowed.tolist(), strict=True
             )
         ]
 
@@ -135,19 +135,19 @@ class SpellingIndex:
     ) -> list[Respelling]:
         changed = bit_count(self.pairs[rows] ^ pairs)
         near = np.flatnonzero(changed <= _CHANGED_A_SLIP * allowed)
-        places, changed = rows.start + near, changed[near]
-        letters_changed = bit_count(self.letters[places] ^ letters)
-        places = places[
+        positions, changed = rows.start + near, changed[near]
+        letters_changed = bit_count(self.letters[positions] ^ letters)
+        positions = positions[
             (letters_changed <= _LETTERS_A_SLIP * allowed)
             & (letters_changed + changed <= _CHANGED_A_SLIP * allowed)
         ]
         numerals = _numerals(name)
         words = name.split()
         known: list[int] | None = None
-        found: dict[int, Respelling] = {}
-        for place in places.tolist():
-            column = self.columns[int(self.column[place])]
-            row = int(self.row[place])
+        nearest: dict[int, Respelling] = {}
+        for position in positions.tolist():
+            column = self.columns[int(self.column[position])]
+            row = int(self.row[position])
             label = column.texts[row]
             other = normalise_name(label)
             if other[:1] != name[:1] or _numerals(other) != numerals:
@@ -159,11 +159,11 @@ class SpellingIndex:
             if not _is_slip(words, other.split(), known, rules):
                 continue
             node = int(column.index[row])
-            if node not in found or distance < found[node].distance:
-                found[node] = Respelling(node, label, distance)
-        best = min((item.distance for item in found.values()), default=0)
+            if node not in nearest or distance < nearest[node].distance:
+                nearest[node] = Respelling(node, label, distance)
+        best = min((item.distance for item in nearest.values()), default=0)
         return sorted(
-            (item for item in found.values() if item.distance == best), key=lambda item: item.node
+            (item for item in nearest.values() if item.distance == best), key=lambda item: item.node
         )
 
 
@@ -185,7 +185,7 @@ class ExactLabels:
         ]
 
     def _find(self, name: str) -> list[Respelling]:
-        found: dict[int, Respelling] = {}
+        by_node: dict[int, Respelling] = {}
         nodes = np.unique(self.graph.names.find(name)[0])
         for _, column in sorted(self.graph.node_labels.items()):
             rows = np.flatnonzero(np.isin(column.index, nodes))
@@ -193,18 +193,18 @@ class ExactLabels:
                 column.index[rows].tolist(), column.texts.take(rows), strict=True
             ):
                 if normalise_name(label) == name:
-                    found.setdefault(node, Respelling(node, label, 0))
-        return [found[node] for node in sorted(found)]
+                    by_node.setdefault(node, Respelling(node, label, 0))
+        return [by_node[node] for node in sorted(by_node)]
 
 
 def allowed_distance(letters: str, rules: LinkingRules, /) -> int:
     """Returns how many slips a name of so many letters may have: 0, 1 or 2."""
     if len(letters) > _MAX_LETTERS or len(letters) < rules.slip_letters:
         return 0
-    return _slips(letters, rules)
+    return _allowed_in_word(letters, rules)
 
 
-def _slips(letters: str, rules: LinkingRules) -> int:
+def _allowed_in_word(letters: str, rules: LinkingRules) -> int:
     return 1 if len(letters) < rules.two_slips_letters else 2
 
 
@@ -235,15 +235,15 @@ def _is_slip(
         return True
     if len(written) == 1 and f"{min(written[0], meant[0])}s" == max(written[0], meant[0]):
         return False  # Williams is another name than William.
-    beside = min(
+    rarest = min(
         (times for word, other, times in zip(written, meant, known, strict=True) if word == other),
         default=rules.rare + 1,
     )
     return all(
         word == other
         or (
-            edit_distance(word, other, _slips(word, rules)) is not None
-            and (not times or beside <= rules.rare)
+            edit_distance(word, other, _allowed_in_word(word, rules)) is not None
+            and (not times or rarest <= rules.rare)
         )
         for word, other, times in zip(written, meant, known, strict=True)
     )

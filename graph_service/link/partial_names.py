@@ -36,7 +36,7 @@ _BLOCK = 100_000
 MOST_WORDS = 6
 """A longer label is a title or a sentence, of which some words do not tell it."""
 # A bound on work: the places of a word that are compared, those of the highest degree.
-_MAX_PLACES = 20_000
+_MAX_POSITIONS = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +57,8 @@ class WordIndex:
         offsets: Where the words of each label begin, int32 [n + 1].
         words: Number of each word of each label, int32 [w].
         keys: Hash of each distinct word, uint64 [v], ascending.
-        indptr: Where the places of each distinct word begin, int64 [v + 1].
-        places: Places in ``words``, ascending for each distinct word, int32 [w].
+        indptr: Where the positions of each distinct word begin, int64 [v + 1].
+        positions: Positions in ``words``, ascending for each distinct word, int32 [w].
     """
 
     column: LabelColumn
@@ -69,7 +69,7 @@ class WordIndex:
     words: Int32
     keys: Uint64
     indptr: Int64
-    places: Int32
+    positions: Int32
 
     @classmethod
     def build(
@@ -92,10 +92,10 @@ class WordIndex:
         count = np.concatenate(counts)
         begins = np.cumsum(count) - count
         nodes = column.index[:size]
-        kept = np.flatnonzero((count > 1) & (count <= MOST_WORDS) & is_entity[nodes])
-        degrees = degrees_of(nodes[kept])
-        order = np.lexsort((nodes[kept], -degrees))
-        rows = kept[order]
+        selected = np.flatnonzero((count > 1) & (count <= MOST_WORDS) & is_entity[nodes])
+        degrees = degrees_of(nodes[selected])
+        order = np.lexsort((nodes[selected], -degrees))
+        rows = selected[order]
         within = np.arange(int(count[rows].sum()))
         within -= np.repeat(np.cumsum(count[rows]) - count[rows], count[rows])
         hashed = np.concatenate(keys)[np.repeat(begins[rows], count[rows]) + within]
@@ -115,15 +115,15 @@ class WordIndex:
             words=numbers.astype(np.int32),
             keys=distinct,
             indptr=indptr,
-            places=np.argsort(numbers, kind="stable").astype(np.int32),
+            positions=np.argsort(numbers, kind="stable").astype(np.int32),
         )
 
-    def numbers(self, wanted: Uint64, /) -> list[int]:
+    def numbers(self, hashes: Uint64, /) -> list[int]:
         """Returns the number of each hashed word, -1 where no label has it."""
         if not len(self.keys):
-            return [-1] * len(wanted)
-        found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        numbers: list[int] = np.where(self.keys[found] == wanted, found, -1).tolist()
+            return [-1] * len(hashes)
+        positions = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
+        numbers: list[int] = np.where(self.keys[positions] == hashes, positions, -1).tolist()
         return numbers
 
     def find(self, run: Sequence[str], numbers: Sequence[int], most: int, /) -> dict[int, int]:
@@ -138,29 +138,29 @@ class WordIndex:
         """
         if min(numbers) < 0:
             return {}
-        sizes = [int(self.indptr[number + 1] - self.indptr[number]) for number in numbers]
+        sizes = [int(self.indptr[word + 1] - self.indptr[word]) for word in numbers]
         rarest = sizes.index(min(sizes))
         start = int(self.indptr[numbers[rarest]])
-        places = self.places[start : start + min(sizes[rarest], _MAX_PLACES)] - rarest
+        positions = self.positions[start : start + min(sizes[rarest], _MAX_POSITIONS)] - rarest
         if len(numbers) == 1 == len(run):
             # A word may stand twice in a label.
-            places = places[: 2 * most]
+            positions = positions[: 2 * most]
         else:
-            places = places[(places >= 0) & (places + len(numbers) <= len(self.words))]
-            for step, number in enumerate(numbers):
-                places = places[self.words[places + step] == number]
-        labels = np.searchsorted(self.offsets, places, side="right") - 1
-        ends = self.offsets[labels + 1]
-        inside = (places + len(numbers) <= ends) & (self.lengths[labels] > len(run))
-        found: dict[int, int] = {}
+            positions = positions[(positions >= 0) & (positions + len(numbers) <= len(self.words))]
+            for step, word in enumerate(numbers):
+                positions = positions[self.words[positions + step] == word]
+        labels = np.searchsorted(self.offsets, positions, side="right") - 1
+        stops = self.offsets[labels + 1]
+        inside = (positions + len(numbers) <= stops) & (self.lengths[labels] > len(run))
+        degrees: dict[int, int] = {}
         for label in labels[inside].tolist():
             row = int(self.rows[label])
             node = int(self.column.index[row])
-            if node not in found and _holds(self.column.texts[row], run):
-                found[node] = int(self.degrees[label])
-                if len(found) == most:
+            if node not in degrees and _holds(self.column.texts[row], run):
+                degrees[node] = int(self.degrees[label])
+                if len(degrees) == most:
                     break
-        return found
+        return degrees
 
 
 def _holds(label: str, run: Sequence[str]) -> bool:
@@ -204,9 +204,9 @@ class PartialNames:
         self._edges = (graph.out_edges, graph.in_edges)
         self._is_entity = graph.node_kinds == NodeKind.ENTITY
         if among is not None:
-            asked = np.zeros(len(self._is_entity), dtype=np.bool_)
-            asked[list(among)] = True
-            self._is_entity &= asked
+            selected = np.zeros(len(self._is_entity), dtype=np.bool_)
+            selected[list(among)] = True
+            self._is_entity &= selected
         self._indexes: dict[str, WordIndex] = {}
         self._lock = threading.Lock()
 
@@ -222,25 +222,25 @@ class PartialNames:
                 has none of these.
             most: How many entities at most for each run.
         """
-        asked = [code for code in dict.fromkeys((*languages, "en", "mul")) if code in self._columns]
+        codes = [code for code in dict.fromkeys((*languages, "en", "mul")) if code in self._columns]
         runs = [list(run) if is_code(run) else without_initials(run) for run in runs]
         some = list(dict.fromkeys(word for run in runs for word in without_initials(run)))
-        wanted, counts = hash_words(some)
+        hashes, counts = hash_words(some)
         if not (counts == 1).all():
             # Words of which one folds to none or to several: each for itself, for what it is.
             hashed = [hash_words([word])[0] for word in some]
-            wanted = np.array([one[0] if len(one) == 1 else 0 for one in hashed], dtype=np.uint64)
-        found: list[dict[int, int]] = [{} for _ in runs]
-        for language in [*(asked or sorted(self._columns)), IDS]:
+            hashes = np.array([key[0] if len(key) == 1 else 0 for key in hashed], dtype=np.uint64)
+        per_run: list[dict[int, int]] = [{} for _ in runs]
+        for language in [*(codes or sorted(self._columns)), IDS]:
             index = self._index(language)
-            numbers = dict(zip(some, index.numbers(wanted), strict=True))
-            for held, run in zip(found, runs, strict=True):
+            numbers = dict(zip(some, index.numbers(hashes), strict=True))
+            for held, run in zip(per_run, runs, strict=True):
                 if run:
                     listed = [numbers[word] for word in without_initials(run)]
                     held.update(index.find(run, listed, most))
         return [
             [node for node, _ in sorted(held.items(), key=lambda item: (-item[1], item[0]))[:most]]
-            for held in found
+            for held in per_run
         ]
 
     def _index(self, language: str) -> WordIndex:
@@ -272,10 +272,10 @@ def named_by_id(graph: KnowledgeGraph) -> LabelColumn:
     labelled = np.zeros(graph.entity_count, dtype=np.bool_)
     for column in graph.node_labels.values():
         labelled[column.index[column.index < graph.entity_count]] = True
-    bare = np.flatnonzero(~labelled)
+    unlabelled = np.flatnonzero(~labelled)
     named: list[tuple[int, str]] = []
-    for start in range(0, len(bare), _BLOCK):
-        nodes = bare[start : start + _BLOCK]
+    for start in range(0, len(unlabelled), _BLOCK):
+        nodes = unlabelled[start : start + _BLOCK]
         nodes = nodes[~_are_numbers(graph.node_ids, nodes)]
         for node, id_ in zip(nodes.tolist(), graph.node_ids.take(nodes), strict=True):
             name = name_of_id(id_)
@@ -296,20 +296,20 @@ def _are_numbers(ids: StringTable, nodes: Int64) -> Bool:
     """
     begin, end = ids.offsets[nodes], ids.offsets[nodes + 1]
     length = end - begin
-    ends = np.cumsum(length)
-    places = np.repeat(begin - (ends - length), length)
-    places += np.arange(len(places))
-    text = ids.data[places]
+    stops = np.cumsum(length)
+    positions = np.repeat(begin - (stops - length), length)
+    positions += np.arange(len(positions))
+    text = ids.data[positions]
     digits = np.concatenate(([0], np.cumsum((text >= ord("0")) & (text <= ord("9")))))
     long = np.flatnonzero(length > 1)
-    found = np.zeros(len(nodes), dtype=np.bool_)
+    are_numbers = np.zeros(len(nodes), dtype=np.bool_)
     first = ids.data[begin[long]]
-    found[long] = (
+    are_numbers[long] = (
         np.isin(first, _LETTERS_OF_IDS)
         & (ids.data[begin[long] + 1] != ord("0"))
-        & (digits[ends[long]] - digits[ends[long] - length[long]] == length[long] - 1)
+        & (digits[stops[long]] - digits[stops[long] - length[long]] == length[long] - 1)
     )
-    return found
+    return are_numbers
 
 
 _LETTERS_OF_IDS = np.frombuffer(b"QPLEM", dtype=np.uint8)

@@ -110,7 +110,7 @@ _SIGNS_AFTER = frozenset("%€$£¥°")
 def quantities(
     question: str, atoms: Sequence[Atom], relation_words: Collection[str], /
 ) -> frozenset[int]:
-    """Returns the places among atoms of the numbers that are amounts.
+    """Returns the indices of the atoms that are numbers of an amount.
 
     Args:
         question: As written.
@@ -125,17 +125,17 @@ def quantities(
     ['1', '5', '20']
     """
     amounts: set[int] = set()
-    place = 0
-    while place < len(atoms):
-        end = place + 1
-        if not atoms[place].text.isdigit():
-            place = end
+    start = 0
+    while start < len(atoms):
+        end = start + 1
+        if not atoms[start].text.isdigit():
+            start = end
             continue
         while end < len(atoms) and atoms[end].tight and atoms[end].text.isdigit():
             end += 1
-        if _is_amount(question, atoms, place, end, relation_words):
-            amounts.update(range(place, end))
-        place = end
+        if _is_amount(question, atoms, start, end, relation_words):
+            amounts.update(range(start, end))
+        start = end
     return frozenset(amounts)
 
 

@@ -1,4 +1,4 @@
-"""A question as the linker reads it: words with their place and their capitals, and all runs."""
+"""A question as the linker reads it: words with their position and their capitals, and all runs."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def read_atoms(question: str, /) -> list[Atom]:
         near = bool(atoms) and bool(_NEARNESS.fullmatch(between.removeprefix(".")))
         unspaced = index_tokens(folded) != [folded] and " " not in folded
         if unspaced:
-            for number, character in enumerate(raw):
+            for index, character in enumerate(raw):
                 atoms.append(
                     Atom(
                         text=fold(character),
-                        start=start + number,
-                        end=start + number + 1,
-                        spaced=number == 0,
+                        start=start + index,
+                        end=start + index + 1,
+                        spaced=index == 0,
                         capital=False,
                         cased=False,
-                        first=first and number == 0,
-                        near=near or number > 0,
+                        first=first and index == 0,
+                        near=near or index > 0,
                         unspaced=True,
                         alone=False,
                     )
@@ -116,12 +116,12 @@ def _with_named_words(atoms: list[Atom]) -> list[Atom]:
     """
     calm = any(atom.cased and not atom.capital for atom in atoms)
     marked = list(atoms)
-    for place, atom in enumerate(atoms[1:], start=1):
+    for index, atom in enumerate(atoms[1:], start=1):
         if atom.unspaced or len(atom.text) < 2 or atom.text not in FUNCTION_WORDS:
             continue
-        after_article = atom.near and atoms[place - 1].text == "the" and atom.text in _PRONOUNS
+        after_article = atom.near and atoms[index - 1].text == "the" and atom.text in _PRONOUNS
         if after_article or (calm and atom.shouted and not atom.first):
-            marked[place] = replace(atom, is_named=True)
+            marked[index] = replace(atom, is_named=True)
     return marked
 
 
@@ -158,7 +158,7 @@ def find_runs(atoms: Sequence[Atom], longest: int, /) -> dict[str, list[tuple[in
 def join_atoms(atoms: Sequence[Atom], /) -> str:
     """Returns some atoms in the normal form of a name."""
     return "".join(
-        (" " if number and atom.spaced else "") + atom.text for number, atom in enumerate(atoms)
+        (" " if index and atom.spaced else "") + atom.text for index, atom in enumerate(atoms)
     )
 
 

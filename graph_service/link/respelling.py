@@ -33,10 +33,10 @@ def with_misspelt(reading: QuestionContext, chosen: list[Span], /) -> list[Span]
 
 def _in_capital_runs(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
     """Misspelt names for capitalised runs that no name covers."""
-    owners = {place: span for span in chosen for place in range(span.left, span.right)}
+    owners = {index: span for span in chosen for index in range(span.left, span.right)}
     runs: list[tuple[int, int]] = []
     for left, right in possible_names(reading):
-        inside = {owners[place] for place in range(left, right) if place in owners}
+        inside = {owners[index] for index in range(left, right) if index in owners}
         if inside and right - left < 2:
             continue
         if any(span.left < left or span.right > right for span in inside):
@@ -46,8 +46,8 @@ def _in_capital_runs(reading: QuestionContext, chosen: list[Span]) -> list[Span]
         runs.append((left, right))
     tried = _respell(reading, runs[:_MAX_RESPELT], Certainty.WRITTEN)
     added = without_overlaps([span for span in tried if span is not None])
-    kept = [span for span in chosen if not any(span.overlaps(other) for other in added)]
-    return kept + added
+    rest = [span for span in chosen if not any(span.overlaps(other) for other in added)]
+    return rest + added
 
 
 def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
@@ -69,27 +69,27 @@ def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
                 continue
             if sum(len(atom.text) for atom in atoms) >= reading.rules.window_letters:
                 windows.append((left, right))
-    found = [span for span in _respell(reading, windows, Certainty.SPOKEN) if span is not None]
-    found = without_overlaps(found)
-    kept = [span for span in chosen if not any(span.overlaps(other) for other in found)]
-    return kept + found
+    respelt = [span for span in _respell(reading, windows, Certainty.SPOKEN) if span is not None]
+    respelt = without_overlaps(respelt)
+    rest = [span for span in chosen if not any(span.overlaps(other) for other in respelt)]
+    return rest + respelt
 
 
 def _respell(
-    reading: QuestionContext, places: Sequence[tuple[int, int]], certainty: Certainty
+    reading: QuestionContext, runs: Sequence[tuple[int, int]], certainty: Certainty
 ) -> list[Span | None]:
     """Returns for each ``(left, right)`` the one name that it is nearly, or None."""
     graph, rules = reading.graph, reading.rules
-    names = [join_atoms(reading.atoms[left:right]) for left, right in places]
+    names = [join_atoms(reading.atoms[left:right]) for left, right in runs]
     if not any(allowed_distance(name.replace(" ", ""), rules) for name in names):
-        return [None] * len(places)
+        return [None] * len(runs)
     spans: list[Span | None] = []
     spelling = reading.lexicon.spelling(graph)
     listed = spelling.find_all(names, rules)
-    for (left, right), name, items in zip(places, names, listed, strict=True):
-        found = [item for item in items if graph.node_kinds[item.node] == NodeKind.ENTITY]
+    for (left, right), name, items in zip(runs, names, listed, strict=True):
+        entities = [item for item in items if graph.node_kinds[item.node] == NodeKind.ENTITY]
         # Many names equally near are no evidence for one of them.
-        if len({normalise_name(item.label) for item in found}) != 1:
+        if len({normalise_name(item.label) for item in entities}) != 1:
             spans.append(None)
             continue
         spans.append(
@@ -99,11 +99,11 @@ def _respell(
                 start=reading.atoms[left].start,
                 end=reading.atoms[right - 1].end,
                 name=name,
-                nodes=np.array([item.node for item in found], dtype=np.int32),
-                is_alias=(False,) * len(found),
+                nodes=np.array([item.node for item in entities], dtype=np.int32),
+                is_alias=(False,) * len(entities),
                 certainty=certainty,
-                weight=rules.slip_weight ** max(1, found[0].distance),
-                slips=found[0].distance,
+                weight=rules.slip_weight ** max(1, entities[0].distance),
+                slips=entities[0].distance,
             )
         )
     return spans

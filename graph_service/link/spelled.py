@@ -101,8 +101,8 @@ def may_bound_part(atoms: Sequence[Atom], left: int, right: int, /) -> bool:
     first, last = atoms[left], atoms[right - 1]
     coded = right - left > 1 and atoms[left + 1].tight and atoms[left + 1].text.isdigit()
     begins = is_content(first) or (len(first.text) == 1 and coded)
-    ends = is_content(last) or (last.tight and last.text.isdigit())
-    return begins and ends and not (first.unspaced or last.unspaced)
+    closes = is_content(last) or (last.tight and last.text.isdigit())
+    return begins and closes and not (first.unspaced or last.unspaced)
 
 
 def _joined(atoms: Sequence[Atom]) -> list[str]:

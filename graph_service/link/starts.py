@@ -17,7 +17,7 @@ import numpy as np
 
 from graph_service.link.candidates import find_named, look_up
 from graph_service.link.capitals import without_parts
-from graph_service.link.demonyms import places_of
+from graph_service.link.demonyms import origins_of
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.linker import mentioned_spans
@@ -168,24 +168,24 @@ def start_candidates(
     )
     spans = _distinct_spans([*linked, *spelt, *named])
     heads = _unknown_heads(reading, spans)
-    found = [
+    candidates = [
         *_exact(reading, spans, named, len(linked), start_rules),
         *_partial(reading, spans, chosen, start_rules),
     ]
     lost = [(span.start, span.end) for span in _lost_parts(reading, spelt)]
-    found = [
-        replace(one, covered=True) if (one.start, one.end) in lost else one
-        for one in found
-        if (one.degree or one.linked) and (one.start, one.end) not in heads
+    candidates = [
+        replace(each, covered=True) if (each.start, each.end) in lost else each
+        for each in candidates
+        if (each.degree or each.linked) and (each.start, each.end) not in heads
     ]
     # A whole name says more than any part.
     best: dict[int, StartCandidate] = {}
-    for one in sorted(
-        found, key=lambda one: (one.form != NameForm.EXACT, _order(one, start_rules))
+    for each in sorted(
+        candidates, key=lambda each: (each.form != NameForm.EXACT, _order(each, start_rules))
     ):
-        best.setdefault(one.node, one)
-    kept = sorted(best.values(), key=lambda one: _order(one, start_rules))
-    return tuple(kept[: max(0, limit)])
+        best.setdefault(each.node, each)
+    ordered = sorted(best.values(), key=lambda each: _order(each, start_rules))
+    return tuple(ordered[: max(0, limit)])
 
 
 def _order(one: StartCandidate, rules: StartRules) -> tuple[int, ...]:
@@ -204,17 +204,17 @@ def _order(one: StartCandidate, rules: StartRules) -> tuple[int, ...]:
 
 
 def _distinct_spans(spans: Sequence[Span]) -> list[Span]:
-    """Returns the first span of each place and certainty: what is linked may weigh less."""
-    kept: dict[tuple[int, int, int], Span] = {}
+    """Returns the first span of each run and certainty: what is linked may weigh less."""
+    distinct: dict[tuple[int, int, int], Span] = {}
     for span in spans:
-        kept.setdefault((span.left, span.right, span.certainty), span)
-    return list(kept.values())
+        distinct.setdefault((span.left, span.right, span.certainty), span)
+    return list(distinct.values())
 
 
 def _lost_parts(reading: QuestionContext, spelt: Sequence[Span]) -> list[Span]:
     """Returns the names that are one word of a longer name which the graph lacks (``capitals``)."""
-    kept = {(span.left, span.right) for span in without_parts(reading, spelt)}
-    return [span for span in spelt if (span.left, span.right) not in kept]
+    remaining = {(span.left, span.right) for span in without_parts(reading, spelt)}
+    return [span for span in spelt if (span.left, span.right) not in remaining]
 
 
 def _unknown_heads(reading: QuestionContext, spans: Sequence[Span]) -> set[tuple[int, int]]:
@@ -298,8 +298,8 @@ def _exact(
 ) -> Iterator[StartCandidate]:
     """Yields the entities of whole names; the first spans, ``linked`` of them, are mentions."""
     graph = reading.graph
-    for number, span in enumerate(spans):
-        is_mention = number < linked
+    for index, span in enumerate(spans):
+        is_mention = index < linked
         is_class = span.certainty == Certainty.PLAIN and _is_class(reading, span.name, span.nodes)
         covered = _is_covered(span.left, span.right, spans)
         if is_class and covered and not is_mention:
@@ -380,8 +380,8 @@ def _partial(
         " ".join(text) if len(text) <= rules.demonym_words and text[-1] not in COMMON_NOUNS else ""
         for text in texts
     ]
-    places = _places(reading.graph, demonyms, rules.of_demonym)
-    for (left, right), of_part, of_demonym in zip(runs, parts, places, strict=True):
+    origins = _origins(reading.graph, demonyms, rules.of_demonym)
+    for (left, right), of_part, of_demonym in zip(runs, parts, origins, strict=True):
         for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, of_demonym)):
             if not nodes:
                 continue
@@ -442,17 +442,17 @@ def _may_be_part(
     return long and not _is_class(reading, word, nodes)
 
 
-def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[list[int]]:
+def _origins(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[list[int]]:
     """Returns for each word the entities whose name is that of a place it comes from, by degree."""
-    names = [places_of(demonym) for demonym in demonyms]
+    names = [origins_of(demonym) for demonym in demonyms]
     listed = find_named(graph, {name for some in names for name in some})
-    places: list[list[int]] = []
+    origins: list[list[int]] = []
     for some in names:
-        found = [listed[name].nodes for name in some if name in listed]
-        if not found:
-            places.append([])
+        matches = [listed[name].nodes for name in some if name in listed]
+        if not matches:
+            origins.append([])
             continue
-        nodes = np.unique(np.concatenate(found))
+        nodes = np.unique(np.concatenate(matches))
         nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
-        places.append(nodes[np.lexsort((nodes, -graph.degrees_of(nodes)))][:most].tolist())
-    return places
+        origins.append(nodes[np.lexsort((nodes, -graph.degrees_of(nodes)))][:most].tolist())
+    return origins

@@ -29,7 +29,7 @@ def surest_entities(
     cuts: list[Cut] = []
     if len(sure) < len(best):
         cuts.append(Cut("entities", CutReason.MIN_SCORE, min_score, len(sure), len(best)))
-    kept = sorted(sure, key=lambda one: (-one.candidates[0].score, one.candidates[0].node))[:most]
-    if len(kept) < len(sure):
-        cuts.append(Cut("entities", CutReason.LIMIT, most, len(kept), len(sure)))
-    return tuple(sorted(kept, key=lambda mention: mention.start)), tuple(cuts)
+    surest = sorted(sure, key=lambda one: (-one.candidates[0].score, one.candidates[0].node))[:most]
+    if len(surest) < len(sure):
+        cuts.append(Cut("entities", CutReason.LIMIT, most, len(surest), len(sure)))
+    return tuple(sorted(surest, key=lambda mention: mention.start)), tuple(cuts)

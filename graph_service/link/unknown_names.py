@@ -37,16 +37,16 @@ def without_others(
         right: Place behind the last.
         nodes: Entities of which these words are a name, or a part of the label.
     """
-    beside = _names_beside(reading, left, right) if nodes else ()
+    neighbours = _neighbours(reading, left, right) if nodes else ()
     number = _number_after(reading, right)
-    if not (beside or number):
+    if not (neighbours or number):
         return list(nodes)
     numbers = np.array(nodes, dtype=np.int32)
     labels = names_of(reading.graph, numbers, (*reading.languages, "en", "mul"))
     return [
         node
         for node, label in zip(nodes, labels, strict=True)
-        if label is not None and _holds_all(label, beside) and _may_have(label, number)
+        if label is not None and _holds_all(label, neighbours) and _may_have(label, number)
     ]
 
 
@@ -69,7 +69,7 @@ def _may_have(label: str, number: str) -> bool:
     return not number or not held or number in held
 
 
-def _names_beside(reading: QuestionContext, left: int, right: int) -> tuple[str, ...]:
+def _neighbours(reading: QuestionContext, left: int, right: int) -> tuple[str, ...]:
     """Returns the words next to atoms ``left`` to ``right`` that may belong to the same name.
 
     Initials in between are passed over (``john d rockefeller``); a comma ends a name.
@@ -86,17 +86,17 @@ def _names_beside(reading: QuestionContext, left: int, right: int) -> tuple[str,
         after += 1
         if not is_initial(atoms[after].text):
             break
-    beside = dict.fromkeys(
-        atoms[place].text for place in (before, after) if not left <= place < right
+    neighbours = dict.fromkeys(
+        atoms[index].text for index in (before, after) if not left <= index < right
     )
-    return tuple(word for word in beside if not _is_ordinary(word, reading))
+    return tuple(word for word in neighbours if not _is_ordinary(word, reading))
 
 
-def _holds_all(label: str, beside: Sequence[str]) -> bool:
+def _holds_all(label: str, neighbours: Sequence[str]) -> bool:
     """Returns whether a label has each of some words, or its initials in one (``jrr tolkien``)."""
     held = words(label)
     initials = "".join(filter(is_initial, held))
-    return all(word in held or word == initials for word in beside)
+    return all(word in held or word == initials for word in neighbours)
 
 
 def _is_ordinary(word: str, reading: QuestionContext) -> bool:

@@ -256,12 +256,12 @@ def encode_query(query: Query, /) -> str:
 
 def paths_of(query: Query, /) -> set[str]:
     """Returns the ids of all relations that a query follows, those of its filters too."""
-    found = {relation.id for relation in query.relations}
+    ids = {relation.id for relation in query.relations}
     for each in filters_of(query):
-        found |= {relation.id for condition in conditions_of(each) for relation in condition.path}
+        ids |= {relation.id for condition in conditions_of(each) for relation in condition.path}
     if query.order is not None:
-        found |= {relation.id for relation in query.order.path}
-    return found
+        ids |= {relation.id for relation in query.order.path}
+    return ids
 
 
 def filters_of(query: Query, /) -> list[Filter]:

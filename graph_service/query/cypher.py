@@ -82,7 +82,7 @@ class _Rendering:
 
     def _main(self, query: Query) -> list[str]:
         """Returns what binds ``x`` to the answers."""
-        nodes = [f"a{place}" for place in range(len(query.path))] + ["x"]
+        nodes = [f"a{index}" for index in range(len(query.path))] + ["x"]
         start = nodes[0]
         lines = []
         if isinstance(query.start, Entities):
@@ -158,7 +158,7 @@ class _Rendering:
         """Returns what adds ``low`` and ``high``, what each answer is ordered by."""
         lines, node = [], "x"
         if order.path:
-            nodes = ["x", *(f"o{place}" for place in range(1, len(order.path))), "v"]
+            nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
             lines.append(f"MATCH {_pattern(nodes, order.path, 'o_')}")
             lines.append(f"WHERE {' AND '.join(_statement_tests(order.path, 'o_'))}")
             node = "v"
@@ -221,17 +221,17 @@ def _returned(fold: Fold, before: str) -> str:
 def _pattern(nodes: Sequence[str], path: Sequence[Relation], name: str) -> str:
     """Returns a path through some nodes; its relationships are named ``name`` and a number."""
     parts = [f"({nodes[0]})"]
-    for place, (relation, node) in enumerate(zip(path, nodes[1:], strict=True), 1):
+    for index, (relation, node) in enumerate(zip(path, nodes[1:], strict=True), 1):
         left, right = ("<-", "-") if relation.backward else ("-", "->")
-        parts.append(f"{left}[{name}{place}]{right}({node})")
+        parts.append(f"{left}[{name}{index}]{right}({node})")
     return "".join(parts)
 
 
 def _statement_tests(path: Sequence[Relation], name: str) -> list[str]:
     tests = []
-    for place, relation in enumerate(path, 1):
-        tests.append(f"{name}{place}.relation = {quote(relation.id)}")
-        tests.append(f"{name}{place}.rank <> 'deprecated'")
+    for index, relation in enumerate(path, 1):
+        tests.append(f"{name}{index}.relation = {quote(relation.id)}")
+        tests.append(f"{name}{index}.rank <> 'deprecated'")
     return tests
 
 

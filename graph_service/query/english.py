@@ -137,7 +137,7 @@ class _English:
             phrase = self._of_named(query.start.ids, order)
         elif order is not None:
             phrase = self._ordered(phrase, order)
-        return f"the number of {_bare(phrase)}" if query.fold is Fold.COUNT else phrase
+        return f"the number of {_without_article(phrase)}" if query.fold is Fold.COUNT else phrase
 
     def _whether(self, query: Query) -> str:
         """Returns a question for yes or no: "whether the spouse of X is Y" where one is named."""
@@ -154,7 +154,7 @@ class _English:
         phrase = self._answers(query, several=True)
         if query.order is not None:
             phrase = self._ordered(phrase, query.order)
-        return f"whether there are {_bare(phrase)}"
+        return f"whether there are {_without_article(phrase)}"
 
     def _answers(self, query: Query, *, several: bool) -> str:
         phrase = self._path(query, several=several)
@@ -169,8 +169,8 @@ class _English:
         else:
             phrase = _or([plural(self._names.entity(id_)) for id_ in query.start.class_ids])
         last = len(query.path) - 1
-        for place, step in enumerate(query.path):
-            phrase = self._step(step.relation, phrase, several=several and place == last)
+        for index, step in enumerate(query.path):
+            phrase = self._step(step.relation, phrase, several=several and index == last)
             phrase += self._filters(step.filters)
         return phrase
 
@@ -187,8 +187,8 @@ class _English:
         return f"what {of} is {label}"
 
     def _filters(self, filters: Sequence[Filter], *, goes_on: bool = False) -> str:
-        said = " and ".join(self._clause(filter) for filter in filters)
-        return f" {'and ' if goes_on else ''}{said}" if said else ""
+        clauses = " and ".join(self._clause(filter) for filter in filters)
+        return f" {'and ' if goes_on else ''}{clauses}" if clauses else ""
 
     def _clause(self, filter: Filter, *, negated: bool = False) -> str:
         """Returns a filter as a relative clause."""
@@ -196,8 +196,8 @@ class _English:
             case Not():
                 return self._clause(filter.filter, negated=True)
             case AnyOf():
-                said = " or ".join(self._clause(each) for each in filter.filters)
-                return f"not {said}" if negated else said
+                text = " or ".join(self._clause(each) for each in filter.filters)
+                return f"not {text}" if negated else text
             case Condition():
                 return self._condition(filter, negated=negated)
 
@@ -242,8 +242,8 @@ class _English:
             case Text(text):
                 return f'is{not_} "{text}"'
             case Number(comparison, amount, unit):
-                said = _COMPARED[comparison].replace("is", f"is{not_}", 1)
-                return f"{said} {amount}{f' {self._names.entity(unit)}' if unit else ''}"
+                words = _COMPARED[comparison].replace("is", f"is{not_}", 1)
+                return f"{words} {amount}{f' {self._names.entity(unit)}' if unit else ''}"
             case During(days):
                 return f"is{not_} {say_days(days)}"
         raise AssertionError(test)
@@ -251,23 +251,23 @@ class _English:
     def _ordered(self, phrase: str, order: Order) -> str:
         word = self._degree(order)
         if order.rank is None:
-            return f"{_bare(phrase)}, the {word} first"
+            return f"{_without_article(phrase)}, the {word} first"
         ordinal = ""
         if order.rank > 1:
             ordinal = f"{_ordinal(order.rank)} "
-        return f"the {ordinal}{word} of the {_bare(phrase)}"
+        return f"the {ordinal}{word} of the {_without_article(phrase)}"
 
     def _of_named(self, ids: Sequence[str], order: Order) -> str:
         """Returns which of some named entities: "the older of A and B"."""
         named = list(map(self._names.entity, ids))
-        said = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+        names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
         known = _DEGREES.get(self._order_label(order)) if len(order.path) == 1 else None
         word = self._degree(order)
         if len(named) == 2 and known is not None:
             word = known.more if order.descending else known.less
         if order.rank is None:
-            return f"{said}, the {word} first"
-        return f"the {f'{_ordinal(order.rank)} ' if order.rank > 1 else ''}{word} of {said}"
+            return f"{names}, the {word} first"
+        return f"the {f'{_ordinal(order.rank)} ' if order.rank > 1 else ''}{word} of {names}"
 
     def _degree(self, order: Order) -> str:
         label = self._order_label(order)
@@ -351,7 +351,7 @@ def _article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
-def _bare(phrase: str) -> str:
+def _without_article(phrase: str) -> str:
     return phrase.removeprefix("the ")
 
 

@@ -196,12 +196,16 @@ class _Path:
     @property
     def key(self) -> tuple[float, str, tuple[tuple[str, bool], ...]]:
         """What paths are sorted by, the best first."""
-        return (-self.score, self.thing.id, tuple((one.id, one.backward) for one in self.relations))
+        return (
+            -self.score,
+            self.thing.id,
+            tuple((relation.id, relation.backward) for relation in self.relations),
+        )
 
     @property
-    def ends(self) -> Int64:
+    def targets(self) -> Int64:
         """The distinct nodes that it leads to, ascending."""
-        return np.unique(self.walks.ends)
+        return np.unique(self.walks.targets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +226,12 @@ class _Enumerator:
 
     def run(self) -> Enumeration:
         is_choice = self._parts.is_choice or self._parts.fold is Fold.COMPARE
-        found = self._choices() if is_choice else self._constrained(self._paths())
+        scored = self._choices() if is_choice else self._constrained(self._paths())
         by_text: dict[str, ScoredQuery] = {}
-        for one in found:
-            text = encode_query(one.query)
-            if text not in by_text or by_text[text].score < one.score:
-                by_text[text] = one
+        for each in scored:
+            text = encode_query(each.query)
+            if text not in by_text or by_text[text].score < each.score:
+                by_text[text] = each
         ordered = sorted(by_text, key=lambda text: (-by_text[text].score, text))
         self._cut("queries", self._budget.queries, len(ordered))
         queries = tuple(by_text[text] for text in ordered[: self._budget.queries])
@@ -249,11 +253,11 @@ class _Enumerator:
 
     def _paths(self) -> list[_Path]:
         """Returns the paths of the beam, of all lengths, best first."""
-        level = sorted(self._starts(), key=lambda path: path.key)
-        found = list(level)
+        level = sorted(self._start_paths(), key=lambda path: path.key)
+        paths = list(level)
         for _ in range(MAX_STEPS):
             grown = sorted(
-                (one for path in level for one in self._further(path)), key=lambda one: one[0]
+                (each for path in level for each in self._further(path)), key=lambda each: each[0]
             )
             self._cut("paths", self._budget.beam, len(grown))
             level = []
@@ -261,13 +265,13 @@ class _Enumerator:
                 walks = self._walker.follow(path.walks, relation)
                 if len(walks):
                     level.append(_Path(path.thing, (*path.relations, relation), walks, score))
-            found += level
-        return sorted(found, key=lambda path: path.key)
+            paths += level
+        return sorted(paths, key=lambda path: path.key)
 
-    def _starts(self) -> Iterator[_Path]:
+    def _start_paths(self) -> Iterator[_Path]:
         for thing in self._parts.things:
             if thing.is_class:
-                nodes = np.unique(self._walker.instances((thing.id,)).ends)
+                nodes = np.unique(self._walker.instances((thing.id,)).targets)
             else:
                 nodes = self._walker.nodes((thing.id,))
             if len(nodes):
@@ -277,7 +281,7 @@ class _Enumerator:
         self, path: _Path
     ) -> Iterator[tuple[tuple[float, str, tuple[object, ...]], _Path, Relation, float]]:
         followed = {relation.id for relation in path.relations}
-        for relation in self._walker.relations_at(self._looked_at(path.ends)):
+        for relation in self._walker.relations_at(self._looked_at(path.targets)):
             fit = self._fit(relation, followed)
             score = path.score + fit - self._budget.step_cost
             key = (-score, path.thing.id, (*path.key[2], (relation.id, relation.backward)))
@@ -296,9 +300,9 @@ class _Enumerator:
     def _queries(self, path: _Path) -> Iterator[ScoredQuery]:
         """Yields a path with each choice of filters and order for what the question says beside."""
         taken = [path.thing.span, *self._parts.used]
-        ends = self._looked_at(path.ends)
+        nodes = self._looked_at(path.targets)
         by_span: dict[Span, list[_Option]] = {}
-        for option in self._options(ends, {relation.id for relation in path.relations}):
+        for option in self._options(nodes, {relation.id for relation in path.relations}):
             if not any(_overlap(option.span, span) for span in taken):
                 by_span.setdefault(option.span, []).append(option)
         choices = [
@@ -310,7 +314,7 @@ class _Enumerator:
         for chosen in islice(product(*choices), self._budget.queries):
             options = [option for option in chosen if option is not None]
             spans = [option.span for option in options]
-            if any(_overlap(a, b) for place, a in enumerate(spans) for b in spans[:place]):
+            if any(_overlap(a, b) for index, a in enumerate(spans) for b in spans[:index]):
                 continue
             orders = [option.part for option in options if isinstance(option.part, Order)]
             filters = [option.part for option in options if not isinstance(option.part, Order)]
@@ -331,32 +335,32 @@ class _Enumerator:
             return 0.0
         return self._parts.relation_scores.get(relation.id, 0.0)
 
-    def _options(self, ends: Int64, followed: Set[str]) -> Iterator[_Option]:
+    def _options(self, nodes: Int64, followed: Set[str]) -> Iterator[_Option]:
         gain = self._budget.span_gain
         for thing in self._parts.things:
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:
                 continue
-            if node in ends and self._parts.fold is Fold.EXISTS:
+            if node in nodes and self._parts.fold is Fold.EXISTS:
                 yield _Option(Condition((), Among((thing.id,))), thing.span, gain + thing.score)
-            for relation in self._walker.relations_to(ends, node):
+            for relation in self._walker.relations_to(nodes, node):
                 condition = Condition((relation,), Among((thing.id,)))
                 if relation.id in INSTANCE_RELATIONS and not relation.backward:
                     condition = Condition((), InstanceOf((thing.id,)))
                 fit = self._fit(relation, followed)
                 yield _Option(condition, thing.span, gain + thing.score + fit)
-        for said in self._parts.tests:
-            for relation, values in self._values(ends):
-                if any(passes_value(said.test, value) for value in values):
+        for stated in self._parts.tests:
+            for relation, values in self._values(nodes):
+                if any(passes_value(stated.test, value) for value in values):
                     fit = self._fit(relation, followed)
-                    yield _Option(Condition((relation,), said.test), said.span, gain + fit)
-        yield from self._orders(ends)
+                    yield _Option(Condition((relation,), stated.test), stated.span, gain + fit)
+        yield from self._orders(nodes)
 
-    def _orders(self, ends: Int64) -> Iterator[_Option]:
+    def _orders(self, nodes: Int64) -> Iterator[_Option]:
         degree = self._parts.degree
         if degree is None:
             return
-        for relation, values in self._values(ends):
+        for relation, values in self._values(nodes):
             if relation.id not in degree.relations:
                 continue
             unit = None
@@ -372,12 +376,12 @@ class _Enumerator:
                 order, degree.span, self._budget.span_gain + degree.relations[relation.id]
             )
 
-    def _values(self, ends: Int64) -> Iterator[tuple[Relation, list[Value]]]:
+    def _values(self, nodes: Int64) -> Iterator[tuple[Relation, list[Value]]]:
         """Yields the relations of some nodes, and the values that they lead to from there."""
-        for relation in self._walker.relations_at(ends):
+        for relation in self._walker.relations_at(nodes):
             if not relation.backward:
-                walks = self._walker.follow(Walks.at(ends), relation)
-                yield relation, [self._walker.value(node) for node in set(walks.ends.tolist())]
+                walks = self._walker.follow(Walks.at(nodes), relation)
+                yield relation, [self._walker.value(node) for node in set(walks.targets.tolist())]
 
     def _looked_at(self, nodes: Int64) -> Int64:
         self._cut("nodes", self._budget.nodes, len(nodes))

@@ -127,10 +127,10 @@ class _Execution:
         walker = self._walker
         if isinstance(query.start, Entities):
             return Walks.at(walker.nodes(query.start.ids)), {}
-        found = walker.instances(query.start.class_ids)
+        walks = walker.instances(query.start.class_ids)
         evidence: Evidence = {}
-        _note(evidence, found.ends, found.edges)
-        return Walks.at(np.unique(found.ends)), evidence
+        _note(evidence, walks.targets, walks.edges)
+        return Walks.at(np.unique(walks.targets)), evidence
 
     def _compare(self, query: Query) -> QueryResult:
         """Returns whether the first of two entities comes strictly before the second."""
@@ -148,9 +148,9 @@ class _Execution:
     def _filtered(self, walks: Walks, filters: Sequence[Filter], evidence: Evidence) -> Walks:
         """Returns the ways whose ends pass all filters; notes what the filters saw."""
         for each in filters:
-            nodes, place = np.unique(walks.ends, return_inverse=True)
+            nodes, inverse = np.unique(walks.targets, return_inverse=True)
             holds = self._holds(each, nodes, evidence)
-            walks = walks.take(np.flatnonzero(holds[place]))
+            walks = walks.take(np.flatnonzero(holds[inverse]))
         return walks
 
     def _holds(self, filter: Filter, nodes: Int64, evidence: Evidence) -> Bool:
@@ -167,40 +167,40 @@ class _Execution:
                 walks = Walks.at(nodes)
                 for relation in filter.path:
                     walks = self._walker.follow(walks, relation)
-                passing = np.flatnonzero(self._passes(filter.test, walks.ends, evidence))
-                walks = walks.take(passing)
+                passed = np.flatnonzero(self._passes(filter.test, walks.targets, evidence))
+                walks = walks.take(passed)
                 holds = np.zeros(len(nodes), dtype=bool)
-                holds[walks.starts] = True
-                _note(evidence, nodes[walks.starts], walks.edges)
+                holds[walks.origins] = True
+                _note(evidence, nodes[walks.origins], walks.edges)
                 return holds
 
-    def _passes(self, test: Test, ends: Int64, evidence: Evidence) -> Bool:
+    def _passes(self, test: Test, values: Int64, evidence: Evidence) -> Bool:
         """Returns which values pass a test, bool [w]."""
         walker = self._walker
         if isinstance(test, Present):
-            return np.ones(len(ends), dtype=bool)
+            return np.ones(len(values), dtype=bool)
         if isinstance(test, Among):
-            return np.isin(ends, walker.nodes(test.ids))
-        nodes, place = np.unique(ends, return_inverse=True)
+            return np.isin(values, walker.nodes(test.ids))
+        nodes, inverse = np.unique(values, return_inverse=True)
         if isinstance(test, InstanceOf):
             of = walker.classes_of(nodes)
-            of = of.take(np.flatnonzero(np.isin(of.ends, walker.classes(test.class_ids))))
+            of = of.take(np.flatnonzero(np.isin(of.targets, walker.classes(test.class_ids))))
             holds = np.zeros(len(nodes), dtype=bool)
-            holds[of.starts] = True
-            _note(evidence, nodes[of.starts], of.edges)
-            return holds[place]
+            holds[of.origins] = True
+            _note(evidence, nodes[of.origins], of.edges)
+            return holds[inverse]
         passes = [passes_value(test, walker.value(node)) for node in nodes.tolist()]
-        return np.array(passes, dtype=bool)[place]
+        return np.array(passes, dtype=bool)[inverse]
 
     def _answers(self, walks: Walks) -> list[_Answer]:
         """Returns the distinct answers: entities by key, then other values in order of their text."""
         by_value: dict[str, _Answer] = {}
-        order = np.argsort(walks.ends, kind="stable")
-        nodes, begin = np.unique(walks.ends[order], return_index=True)
+        order = np.argsort(walks.targets, kind="stable")
+        nodes, begin = np.unique(walks.targets[order], return_index=True)
         bounds = [*begin.tolist(), len(order)]
         entities: list[_Answer] = []
-        for place, node in enumerate(nodes.tolist()):
-            rows = order[bounds[place] : bounds[place + 1]][: self._limits.evidence].tolist()
+        for index, node in enumerate(nodes.tolist()):
+            rows = order[bounds[index] : bounds[index + 1]][: self._limits.evidence].tolist()
             value = self._walker.value(node)
             if isinstance(value, EntityValue):
                 entities.append(_Answer([node], rows))
@@ -212,16 +212,16 @@ class _Execution:
 
     def _edges_of(self, answer: _Answer, walks: Walks, evidence: Evidence) -> list[int]:
         """Returns the statements of an answer's ways, and what filters saw of the nodes on them."""
-        found: dict[int, None] = {}
+        edges: dict[int, None] = {}
         if answer.ordering is not None:
-            found.update(dict.fromkeys(answer.ordering.edges))
+            edges.update(dict.fromkeys(answer.ordering.edges))
         for row in answer.ways:
-            found.update(dict.fromkeys(walks.edges[row].tolist()))
+            edges.update(dict.fromkeys(walks.edges[row].tolist()))
             for node in self._walker.nodes_of(walks, row):
-                found.update(dict.fromkeys(evidence.get(node, ())))
-            if len(found) > self._limits.evidence:
+                edges.update(dict.fromkeys(evidence.get(node, ())))
+            if len(edges) > self._limits.evidence:
                 break
-        return [*found][: self._limits.evidence]
+        return [*edges][: self._limits.evidence]
 
     def _ordered(self, answers: Sequence[_Answer], order: Order) -> list[_Answer]:
         """Returns the answers that have a value to be ordered by, in the order."""
@@ -233,15 +233,15 @@ class _Execution:
             walks = self._walker.follow(walks, relation)
         of_node: dict[int, list[_Ordering]] = {}
         for row, (start, end) in enumerate(
-            zip(walks.starts.tolist(), walks.ends.tolist(), strict=True)
+            zip(walks.origins.tolist(), walks.targets.tolist(), strict=True)
         ):
             bounds = _bounds(self._walker.value(end), order)
             if bounds is not None:
-                found = _Ordering(*bounds, end, tuple(walks.edges[row].tolist()))
-                of_node.setdefault(int(nodes[start]), []).append(found)
+                ordering = _Ordering(*bounds, end, tuple(walks.edges[row].tolist()))
+                of_node.setdefault(int(nodes[start]), []).append(ordering)
         ordered: list[_Answer] = []
         for answer in answers:
-            orderings = [one for node in answer.nodes for one in of_node.get(node, ())]
+            orderings = [each for node in answer.nodes for each in of_node.get(node, ())]
             if orderings:
                 answer.ordering = _own(orderings, order)
                 ordered.append(answer)
@@ -285,10 +285,10 @@ def passes_value(test: Test, value: Value, /) -> bool:
     """Returns whether a value is a number, a date or a text that passes a test of those."""
     match test:
         case Number(comparison, amount, unit):
-            found = amount_of(value)
-            if found is None or (unit is not None and found.unit != unit):
+            quantity = amount_of(value)
+            if quantity is None or (unit is not None and quantity.unit != unit):
                 return False
-            return _COMPARES[comparison](found.number, Decimal(amount))
+            return _COMPARES[comparison](quantity.number, Decimal(amount))
         case During(days):
             held = days_of_value(value)
             return held is not None and days.holds(held)
@@ -314,9 +314,9 @@ def _own(orderings: Sequence[_Ordering], order: Order) -> _Ordering:
     Its earliest date, which is no later than any of them may be, or its first number.
     """
     if order.kind is Comparable.NUMBERS and order.descending:
-        return max(orderings, key=lambda one: one.least)
-    first = min(orderings, key=lambda one: (one.least, one.greatest))
-    return replace(first, greatest=min(one.greatest for one in orderings))
+        return max(orderings, key=lambda each: each.least)
+    first = min(orderings, key=lambda each: (each.least, each.greatest))
+    return replace(first, greatest=min(each.greatest for each in orderings))
 
 
 def _position_of(answer: _Answer, order: Order) -> tuple[Decimal, Decimal]:

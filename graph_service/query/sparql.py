@@ -99,7 +99,7 @@ class _Rendering:
     def render(self, query: Query, /) -> str:
         if query.fold is Fold.COMPARE:
             return self._comparison(query)
-        nodes = [f"?x{place}" for place in range(len(query.path))] + ["?x"]
+        nodes = [f"?x{index}" for index in range(len(query.path))] + ["?x"]
         lines = self._main(query, nodes)
         if query.order is None:
             return _folded(query.fold, lines)
@@ -211,8 +211,8 @@ class _Rendering:
         lines, last = _triples(nodes, order.path), nodes[-1]
         if order.kind is Comparable.DATES:
             is_property = bool(order.path) and _PROPERTY.fullmatch(order.path[-1].id) is not None
-            found, low, high = self._days(last, is_property=is_property)
-            return [*lines, *found], low, high
+            binding, low, high = self._days(last, is_property=is_property)
+            return [*lines, *binding], low, high
         is_number, number = _number(last)
         name = self._name()
         return [*lines, f"FILTER({is_number}) BIND({number} AS {name})"], name, name
@@ -232,28 +232,28 @@ class _Rendering:
         own = self._own(lines, "?x", order)
         first = "?high" if order.descending else "?low"
         sorted_by = f"DESC({first})" if order.descending else first
-        found = [f"{{ {own} }}"]
+        patterns = [f"{{ {own} }}"]
         if order.rank == 1:
             # Of values that overlap none is surely first.
             sure = "MAX(?low)" if order.descending else "MIN(?high)"
             inner = own.replace("?low", "?l").replace("?high", "?h")
             sure = sure.replace("?low", "?l").replace("?high", "?h")
-            found.append(f"{{ SELECT ({sure} AS ?sure) WHERE {{ {{ {inner} }} }} }}")
-            found.append(f"FILTER({'?high >= ?sure' if order.descending else '?low <= ?sure'})")
+            patterns.append(f"{{ SELECT ({sure} AS ?sure) WHERE {{ {{ {inner} }} }} }}")
+            patterns.append(f"FILTER({'?high >= ?sure' if order.descending else '?low <= ?sure'})")
         elif order.rank is not None:
             inner = f"SELECT DISTINCT {first} WHERE {{ {{ {own} }} }}"
-            found.append(f"{{ {inner} ORDER BY {sorted_by} LIMIT 1 OFFSET {order.rank - 1} }}")
-        return found, sorted_by
+            patterns.append(f"{{ {inner} ORDER BY {sorted_by} LIMIT 1 OFFSET {order.rank - 1} }}")
+        return patterns, sorted_by
 
     def _comparison(self, query: Query) -> str:
         order = query.order
         assert order is not None
         assert isinstance(query.start, Entities)
         lines = []
-        for place, id_ in enumerate(query.start.ids):
-            node = f"?x{place}"
+        for index, id_ in enumerate(query.start.ids):
+            node = f"?x{index}"
             own = self._own([f"VALUES {node} {{ {_entity(id_)} }}"], node, order)
-            own = own.replace("?low", f"?low{place}").replace("?high", f"?high{place}")
+            own = own.replace("?low", f"?low{index}").replace("?high", f"?high{index}")
             lines.append(f"{{ {own} }}")
         lines.append(f"FILTER({'?low0 > ?high1' if order.descending else '?high0 < ?low1'})")
         return _folded(Fold.EXISTS, lines)
@@ -273,23 +273,23 @@ def _folded(fold: Fold, lines: Sequence[str], sorted_by: str = "") -> str:
 
 def _triples(nodes: Sequence[str], path: Sequence[Relation]) -> list[str]:
     """Returns the triples of a path; no statement is used twice, and no literal walked through."""
-    ends = [
+    pairs = [
         (after, before) if relation.backward else (before, after)
         for relation, before, after in zip(path, nodes, nodes[1:], strict=False)
     ]
     lines = [
         f"{head} {_predicate(relation.id)} {tail} ."
-        for relation, (head, tail) in zip(path, ends, strict=True)
+        for relation, (head, tail) in zip(path, pairs, strict=True)
     ]
-    for place, (relation, (head, tail)) in enumerate(zip(path, ends, strict=True)):
-        if relation.backward and place and not path[place - 1].backward:
+    for index, (relation, (head, tail)) in enumerate(zip(path, pairs, strict=True)):
+        if relation.backward and index and not path[index - 1].backward:
             lines.append(f"FILTER(isIRI({tail}))")
-        for earlier, (other_head, other_tail) in zip(path[:place], ends, strict=False):
+        for earlier, (other_head, other_tail) in zip(path[:index], pairs, strict=False):
             if earlier.id == relation.id:
                 same = [
-                    f"{one} = {other}"
-                    for one, other in ((head, other_head), (tail, other_tail))
-                    if one != other
+                    f"{left} = {other}"
+                    for left, other in ((head, other_head), (tail, other_tail))
+                    if left != other
                 ]
                 lines.append(f"FILTER(!({' && '.join(same)}))")
     return lines

@@ -56,9 +56,9 @@ def execute_stored(
     limits = limits or QueryLimits()
     deadline = deadline or Deadline.none()
     part = _Part(reader, info, ranks, limits, deadline)
-    starts = part.read(query)
-    graph = unlabelled_graph_of(info, part.rows, starts)
-    found = execute(
+    start_ids = part.read(query)
+    graph = unlabelled_graph_of(info, part.rows, start_ids)
+    result = execute(
         query,
         graph,
         ranks=[RANK_CODES[rank] for rank in ranks],
@@ -66,8 +66,8 @@ def execute_stored(
         deadline=deadline,
     )
     if not part.cuts:
-        return found
-    return replace(found, truncated=(*part.cuts, *found.truncated))
+        return result
+    return replace(result, truncated=(*part.cuts, *result.truncated))
 
 
 class _Part:
@@ -87,7 +87,7 @@ class _Part:
         self._limits = limits
         self._deadline = deadline
         self._rows: dict[str, EdgeRow] = {}
-        self._ends: dict[tuple[Relation, str], set[str]] = {}
+        self._endpoints: dict[tuple[Relation, str], set[str]] = {}
         self._is_cut = False
 
     @property
@@ -103,9 +103,9 @@ class _Part:
 
     def read(self, query: Query, /) -> list[str]:
         """Reads what a query can touch; returns those of its start entities that there are."""
-        starts: set[str] = set()
+        start_ids: set[str] = set()
         if isinstance(query.start, Entities):
-            starts = nodes = self._known(query.start.ids)
+            start_ids = nodes = self._known(query.start.ids)
         else:
             nodes = self._instances(query.start)
         for step in query.path:
@@ -114,18 +114,18 @@ class _Part:
         self._read_filters(query.filters, nodes)
         if query.order is not None:
             self._follow_path(nodes, query.order.path)
-        return sorted(starts)
+        return sorted(start_ids)
 
     def _known(self, ids: Sequence[str]) -> set[str]:
-        found = self._reader.entities(self._edition, ids).entities
-        return {id_ for id_ in ids if id_ in found and found[id_].id == id_}
+        entities = self._reader.entities(self._edition, ids).entities
+        return {id_ for id_ in ids if id_ in entities and entities[id_].id == id_}
 
     def _instances(self, start: Instances) -> set[str]:
-        found: set[str] = set()
+        instances: set[str] = set()
         classes = self._classes(start.class_ids)
         for id_ in sorted(INSTANCE_RELATIONS):
-            found |= self._follow(classes, Relation(id_, backward=True))
-        return found
+            instances |= self._follow(classes, Relation(id_, backward=True))
+        return instances
 
     def _classes(self, class_ids: Sequence[str]) -> set[str]:
         classes = frontier = self._known(class_ids)
@@ -143,12 +143,12 @@ class _Part:
                 self._read_condition(condition, nodes)
 
     def _read_condition(self, condition: Condition, nodes: set[str]) -> None:
-        ends = self._follow_path(nodes, condition.path)
+        reached = self._follow_path(nodes, condition.path)
         test = condition.test
         if isinstance(test, InstanceOf):
             self._classes(test.class_ids)
             for id_ in sorted(INSTANCE_RELATIONS):
-                self._follow(ends, Relation(id_))
+                self._follow(reached, Relation(id_))
 
     def _follow_path(self, nodes: set[str], path: Sequence[Relation]) -> set[str]:
         for relation in path:
@@ -157,9 +157,9 @@ class _Part:
 
     def _follow(self, nodes: set[str], relation: Relation) -> set[str]:
         """Returns the entities that a relation leads to, and reads the statements of it."""
-        new = sorted(node for node in nodes if (relation, node) not in self._ends)
+        new = sorted(node for node in nodes if (relation, node) not in self._endpoints)
         for node in new:
-            self._ends[relation, node] = set()
+            self._endpoints[relation, node] = set()
         for edge in self._statements(new, relation):
             value = stored_value(edge.value)
             if edge.rank not in self._ranks:
@@ -169,8 +169,8 @@ class _Part:
             at, to = (tail, edge.head) if relation.backward else (edge.head, tail)
             # Of entities read together both directions come.
             if at is not None and to is not None and at in nodes:
-                self._ends.setdefault((relation, at), set()).add(to)
-        return set().union(*(self._ends[relation, node] for node in nodes))
+                self._endpoints.setdefault((relation, at), set()).add(to)
+        return set().union(*(self._endpoints[relation, node] for node in nodes))
 
     def _statements(self, nodes: Sequence[str], relation: Relation) -> Iterable[EdgeRow]:
         if len(nodes) <= _READ_ALONE:
@@ -201,7 +201,7 @@ class _Part:
         while True:
             room = self._room()
             limit = min(_PAGE, room)
-            found = self._reader.statements_of(
+            statements = self._reader.statements_of(
                 self._edition,
                 node,
                 incoming=relation.backward,
@@ -210,14 +210,16 @@ class _Part:
                 limit=limit + 1,
                 deadline=self._deadline,
             )
-            for one in found[:limit]:
-                yield EdgeRow(one.id, one.head, one.relation, encode_value(one.value), one.rank)
-            if len(found) <= limit:
+            for each in statements[:limit]:
+                yield EdgeRow(
+                    each.id, each.head, each.relation, encode_value(each.value), each.rank
+                )
+            if len(statements) <= limit:
                 return
             if limit == room:
                 self._is_cut = True
                 return
-            after = found[limit - 1].key
+            after = statements[limit - 1].key
 
     def _room(self) -> int:
         return max(self._limits.statements - len(self._rows), 0)

@@ -25,14 +25,14 @@ class Walks:
     """Ways from some nodes along some relations: w ways of s statements.
 
     Attributes:
-        starts: Place of the first node of each among the nodes where all start, int64 [w].
+        origins: Index of the first node of each among the nodes where all start, int64 [w].
         edges: Global edge numbers, int64 [w, s].
-        ends: The node that each leads to, int64 [w].
+        targets: The node that each leads to, int64 [w].
     """
 
-    starts: Int64
+    origins: Int64
     edges: Int64
-    ends: Int64
+    targets: Int64
 
     @classmethod
     def at(cls, nodes: Int64, /) -> Walks:
@@ -40,11 +40,11 @@ class Walks:
         return cls(np.arange(len(nodes)), np.zeros((len(nodes), 0), dtype=np.int64), nodes)
 
     def __len__(self) -> int:
-        return len(self.ends)
+        return len(self.targets)
 
     def take(self, rows: Int64 | Sequence[int], /) -> Walks:
         """Returns some of the ways."""
-        return Walks(self.starts[rows], self.edges[rows], self.ends[rows])
+        return Walks(self.origins[rows], self.edges[rows], self.targets[rows])
 
 
 class Walker:
@@ -85,15 +85,15 @@ class Walker:
 
     def nodes(self, ids: Sequence[str], /) -> Int64:
         """Returns the nodes of those entities that the graph or the view has, ascending."""
-        found = {self.graph.find_node(id_) for id_ in ids}
+        nodes = {self.graph.find_node(id_) for id_ in ids}
         if self.overlay is not None:
-            found |= {self._new_entities.get(id_) for id_ in ids}
-        return np.array(sorted(node for node in found if node is not None), dtype=np.int64)
+            nodes |= {self._new_entities.get(id_) for id_ in ids}
+        return np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
 
     def node(self, id_: str, /) -> int | None:
         """Returns the node of an entity that the graph or the view has."""
-        found = self.nodes((id_,))
-        return int(found[0]) if len(found) else None
+        nodes = self.nodes((id_,))
+        return int(nodes[0]) if len(nodes) else None
 
     def value(self, node: int, /) -> Value:
         """Returns what a node is: an entity, or a literal's value."""
@@ -118,49 +118,51 @@ class Walker:
     def nodes_of(self, walks: Walks, row: int, /) -> list[int]:
         """Returns the nodes on a way, its end last."""
         edges = walks.edges[row]
-        found = [*self._column("head", edges).tolist(), *self._column("tail", edges).tolist()]
-        return list(dict.fromkeys([*found, int(walks.ends[row])]))
+        nodes = [*self._column("head", edges).tolist(), *self._column("tail", edges).tolist()]
+        return list(dict.fromkeys([*nodes, int(walks.targets[row])]))
 
     def follow(self, walks: Walks, relation: Relation, /) -> Walks:
         """Returns the ways that go on along a relation, by a statement that they have not used."""
         self._deadline.check("following a query's relations")
         number = self._relation(relation.id)
-        nodes, place = np.unique(walks.ends, return_inverse=True)
+        nodes, inverse = np.unique(walks.targets, return_inverse=True)
         edges, owner = NO_EDGES, NO_EDGES
         if number is not None and len(nodes):
             edges, owner = self._edges(nodes, number, backward=relation.backward)
         counts = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
         begin = np.cumsum(counts) - counts
-        each = counts[place]
+        each = counts[inverse]
         if int(each.sum()) > self.limits.walks:
             room = self.limits.walks
-            whole = int(np.searchsorted(np.cumsum(each), room, side="right"))
+            complete = int(np.searchsorted(np.cumsum(each), room, side="right"))
             self._cut("walks", room)
-            each[whole + 1 :] = 0
-            each[whole] = room - int(each[:whole].sum())
+            each[complete + 1 :] = 0
+            each[complete] = room - int(each[:complete].sum())
         rows = np.repeat(np.arange(len(walks)), each)
-        chosen = edges[ranges(begin[place], begin[place] + each)]
+        chosen = edges[ranges(begin[inverse], begin[inverse] + each)]
         unused = np.flatnonzero((walks.edges[rows] != chosen[:, None]).all(axis=1))
         rows, chosen = rows[unused], chosen[unused]
-        ends = self._column("head" if relation.backward else "tail", chosen)
-        return Walks(walks.starts[rows], np.column_stack((walks.edges[rows], chosen)), ends)
+        targets = self._column("head" if relation.backward else "tail", chosen)
+        return Walks(walks.origins[rows], np.column_stack((walks.edges[rows], chosen)), targets)
 
     def relations_at(self, nodes: Int64, /) -> list[Relation]:
         """Returns the relations of the statements at some distinct nodes, which ascend, by id."""
-        found = set[Relation]()
+        relations = set[Relation]()
         for backward in (False, True):
             edges, _ = self._statements(nodes, backward=backward)
-            found |= {Relation(id_, backward) for id_ in self._relation_ids(edges)}
-        return sorted(found, key=lambda relation: (relation.id, relation.backward))
+            relations |= {Relation(id_, backward) for id_ in self._relation_ids(edges)}
+        return sorted(relations, key=lambda relation: (relation.id, relation.backward))
 
     def relations_to(self, nodes: Int64, node: int, /) -> list[Relation]:
         """Returns the relations by which some distinct nodes, which ascend, lead to another."""
-        found = set[Relation]()
+        relations = set[Relation]()
         for backward in (False, True):
             edges, _ = self._statements(nodes, backward=backward)
-            ends = self._column("head" if backward else "tail", edges)
-            found |= {Relation(id_, backward) for id_ in self._relation_ids(edges[ends == node])}
-        return sorted(found, key=lambda relation: (relation.id, relation.backward))
+            others = self._column("head" if backward else "tail", edges)
+            relations |= {
+                Relation(id_, backward) for id_ in self._relation_ids(edges[others == node])
+            }
+        return sorted(relations, key=lambda relation: (relation.id, relation.backward))
 
     def instances(self, class_ids: Sequence[str], /) -> Walks:
         """Returns the statements that say what is an instance of some classes, or of their subclasses.
@@ -176,7 +178,7 @@ class Walker:
         classes = frontier = self.nodes(class_ids)
         while len(frontier):
             below = self._of_relations(Walks.at(frontier), SUBCLASS_RELATIONS, backward=True)
-            frontier = np.setdiff1d(below.ends, classes)
+            frontier = np.setdiff1d(below.targets, classes)
             classes = np.union1d(classes, frontier)
         return classes
 
@@ -187,9 +189,9 @@ class Walker:
     def _of_relations(self, walks: Walks, ids: frozenset[str], *, backward: bool) -> Walks:
         parts = [self.follow(walks, Relation(id_, backward)) for id_ in sorted(ids)]
         return Walks(
-            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.origins for part in parts]),
             np.concatenate([part.edges for part in parts]),
-            np.concatenate([part.ends for part in parts]),
+            np.concatenate([part.targets for part in parts]),
         )
 
     def _edges(self, nodes: Int64, relation: int, *, backward: bool) -> tuple[Int64, Int64]:
@@ -199,7 +201,7 @@ class Walker:
     def _statements(
         self, nodes: Int64, *, backward: bool, relation: int | None = None
     ) -> tuple[Int64, Int64]:
-        """Returns the statements at some nodes, which ascend, and the place of whose each is.
+        """Returns the statements at some nodes, which ascend, and the index of the node of each.
 
         Those of one node come together, in order of their numbers.
         """
@@ -215,31 +217,31 @@ class Walker:
             enough = max(1, int(np.searchsorted(np.cumsum(degrees), room, side="right")))
             base, most = base[:enough], max(room, 0)
         self._looked_at += min(total, max(room, 0))
-        found, owner = adjacency.gather(base, most=most)
-        found = found.astype(np.int64)
-        holds = self._ranks[graph.rank[found]]
+        edges, owner = adjacency.gather(base, most=most)
+        edges = edges.astype(np.int64)
+        holds = self._ranks[graph.rank[edges]]
         if relation is not None:
-            holds &= graph.rel[found] == relation
-        kinds = graph.node_kinds[graph.tail[found]]
+            holds &= graph.rel[edges] == relation
+        kinds = graph.node_kinds[graph.tail[edges]]
         holds &= (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
         if overlay is not None:
-            holds &= ~overlay.gone.has(found)
+            holds &= ~overlay.gone.has(edges)
         rows = np.flatnonzero(holds)
-        found, owner = found[rows], owner[rows]
+        edges, owner = edges[rows], owner[rows]
         if overlay is not None and len(overlay.head):
             extra = self._extra(relation)
             at = (overlay.tail if backward else overlay.head)[extra].astype(np.int64)
-            place = np.searchsorted(nodes, at)
-            place[place == len(nodes)] = 0
-            there = np.flatnonzero(nodes[place] == at) if len(nodes) else NO_EDGES
-            found = np.concatenate((found, extra[there] + graph.edge_count))
-            owner = np.concatenate((owner, place[there]))
-            order = np.lexsort((found, owner))
-            found, owner = found[order], owner[order]
-        return found, owner
+            positions = np.searchsorted(nodes, at)
+            positions[positions == len(nodes)] = 0
+            there = np.flatnonzero(nodes[positions] == at) if len(nodes) else NO_EDGES
+            edges = np.concatenate((edges, extra[there] + graph.edge_count))
+            owner = np.concatenate((owner, positions[there]))
+            order = np.lexsort((edges, owner))
+            edges, owner = edges[order], owner[order]
+        return edges, owner
 
     def _extra(self, relation: int | None) -> Int64:
-        """Returns the view's own statements that count, of a relation, by their places."""
+        """Returns the view's own statements that count, of a relation, by their indices."""
         overlay = self.overlay
         assert overlay is not None
         holds = self._ranks[overlay.rank]
@@ -256,17 +258,17 @@ class Walker:
         numbers = np.unique(self._column("rel", edges))
         new = self.overlay.new_relations if self.overlay is not None else ()
         ids = self.graph.relation_ids.take(numbers[numbers < count])
-        return [*ids, *(new[number - count] for number in numbers[numbers >= count].tolist())]
+        return [*ids, *(new[relation - count] for relation in numbers[numbers >= count].tolist())]
 
     def _column(self, name: str, edges: Int64) -> Int64:
         """Returns the head, the relation or the tail of some edges."""
         count = self.graph.edge_count
-        found = np.empty(len(edges), dtype=np.int64)
+        column = np.empty(len(edges), dtype=np.int64)
         is_extra = edges >= count
-        found[~is_extra] = getattr(self.graph, name)[edges[~is_extra]]
+        column[~is_extra] = getattr(self.graph, name)[edges[~is_extra]]
         if is_extra.any():
-            found[is_extra] = getattr(self.overlay, name)[edges[is_extra] - count]
-        return found
+            column[is_extra] = getattr(self.overlay, name)[edges[is_extra] - count]
+        return column
 
     def _relation(self, id_: str) -> int | None:
         number = self.graph.find_relation(id_)

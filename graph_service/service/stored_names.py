@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_service.link import LINKING_RULES
-from graph_service.link.demonyms import places_of
+from graph_service.link.demonyms import origins_of
 from graph_service.link.forms import other_forms
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.lexicon import Lexicon
@@ -220,7 +220,7 @@ class StoredNameReader:
             name = self._places[left, right]
             if self._atoms[right - 1].text in COMMON_NOUNS:
                 continue
-            for place in places_of(name)[:left_over]:
+            for place in origins_of(name)[:left_over]:
                 left_over -= 1
                 self._look_up(place)
 
