@@ -189,7 +189,7 @@ def read_tokenizer(path: Path, /) -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class _Module:
-    """One line of ``modules.json``."""
+    """One entry of ``modules.json``: a module's type and its folder."""
 
     kind: str
     path: Path

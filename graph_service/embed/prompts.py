@@ -61,7 +61,7 @@ class PromptedEmbedder:
 
     @property
     def arithmetic(self) -> str:
-        """How products are summed."""
+        """How the encoder sums products."""
         return self._embedder.arithmetic
 
     @property

@@ -23,7 +23,7 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """How many numbers a vector has."""
 
     def encode(self, texts: Sequence[str], /) -> Float32:
         """Returns one unit vector a text, float32 [len(texts), dimension]."""

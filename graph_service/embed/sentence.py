@@ -72,7 +72,7 @@ class SentenceTransformerEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """How many numbers a vector has."""
         return self._dimension
 
     def encode(self, texts: Sequence[str], /) -> Float32:

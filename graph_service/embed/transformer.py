@@ -199,7 +199,7 @@ class TransformerEmbedder:
 
     @property
     def name(self) -> str:
-        """Model and state."""
+        """The model's name and the state of its files."""
         return self._name
 
     @property
@@ -209,7 +209,7 @@ class TransformerEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """How many numbers a vector has."""
         return self._dimension
 
     @property

@@ -177,12 +177,12 @@ class KnowledgeGraph:
 
     @property
     def out_edges(self) -> Adjacency:
-        """Edges by head."""
+        """The edges of each node of which it is the head."""
         return self.topology.out_edges
 
     @property
     def in_edges(self) -> Adjacency:
-        """Edges by tail."""
+        """The edges of each node of which it is the tail."""
         return self.topology.in_edges
 
     @property
@@ -197,12 +197,12 @@ class KnowledgeGraph:
 
     @property
     def edge_type(self) -> type[np.int32] | type[np.int64]:
-        """Type of edge numbers."""
+        """The integer type that holds every edge number."""
         return edge_type(self.edge_count)
 
     @property
     def relation_count(self) -> int:
-        """Number of relations."""
+        """How many distinct relations the graph has."""
         return len(self.relation_keys)
 
     def find_node(self, id_: str, /) -> int | None:

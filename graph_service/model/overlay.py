@@ -140,5 +140,5 @@ class Overlay:
 
     @property
     def base_edge_count(self) -> int:
-        """Edges of the base."""
+        """How many edges the base graph has."""
         return self.gone.edge_count

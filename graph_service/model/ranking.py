@@ -29,7 +29,7 @@ class TextEncoder(Protocol):
 
     @property
     def name(self) -> str:
-        """Model and revision."""
+        """The name and the revision of the model."""
 
     def encode(self, texts: Sequence[str], /) -> Float32:
         """Returns one unit vector a text, float32 [len(texts), d]."""

@@ -45,10 +45,10 @@ class Region:
 
     @property
     def node_count(self) -> int:
-        """Number of nodes."""
+        """How many nodes the region has."""
         return len(self.nodes)
 
     @property
     def edge_count(self) -> int:
-        """Number of edges."""
+        """How many edges the region has."""
         return len(self.edges)

@@ -60,7 +60,7 @@ def fragment(model: Any, /) -> str:
 
 
 def value_fragment() -> str:
-    """Returns the fragment ``Value``."""
+    """Returns the GraphQL fragment ``Value`` that selects a value's fields."""
     members = "".join(
         f"  ... on {name} {{ {selection(model)} }}\n"
         for name, model in VALUES.items()

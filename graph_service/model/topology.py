@@ -76,7 +76,7 @@ class Codes(_Column):
 
     @classmethod
     def pack(cls, numbers: Int32, /, *, count: int) -> Codes:
-        """Returns numbers below ``count``."""
+        """Returns numbers below ``count`` in the smallest type that holds them."""
         for dtype in (np.uint8, np.uint16):
             if count <= np.iinfo(dtype).max + 1:
                 return cls(numbers.astype(dtype))
@@ -121,7 +121,7 @@ class RankedBits:
         return cls(words, (np.cumsum(held) - held).astype(np.int32), count=count)
 
     def members(self) -> Int64:
-        """Returns all members, ascending."""
+        """Returns the numbers of all members, ascending."""
         bits = np.unpackbits(self.words.astype("<u8").view(np.uint8), bitorder="little")
         return np.flatnonzero(bits)
 

@@ -322,7 +322,7 @@ class ViewSpec:
 
     @property
     def takes(self) -> Takes:
-        """What its method takes."""
+        """Which parameters the specification's method takes."""
         return TAKES.get(self.method, Takes())
 
     def validate(self) -> None:

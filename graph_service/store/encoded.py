@@ -188,7 +188,7 @@ class StatementRow(NamedTuple):
     context: str | None
 
     def statement(self) -> Statement:
-        """Returns the statement."""
+        """Returns the row as a statement, its values decoded."""
         return Statement(
             self.id,
             self.head,

@@ -33,14 +33,14 @@ class Fingerprinter:
         self.entities = 0
 
     def add_entities(self, entities: Sequence[Entity], /) -> None:
-        """Adds entities."""
+        """Adds the hashes of some entities to the content's sum."""
         self._entity_sums = self._entity_sums + sum_hashes(
             b"".join(map(entity_content_hash, entities))
         )
         self.entities += len(entities)
 
     def add_statements(self, statements: Sequence[Statement], /) -> None:
-        """Adds statements."""
+        """Adds the hashes of some statements to both sums."""
         self._statement_sums = self._statement_sums + encode_statements(statements).sums
         self.statements += len(statements)
 

@@ -64,7 +64,7 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
 
     @abstractmethod
     def close(self) -> None:
-        """Releases connections."""
+        """Releases the store's connections to its engine."""
 
     def __enter__(self) -> Self:
         return self

@@ -96,7 +96,7 @@ class PassageSession(Protocol):
         """Makes the set visible, in place of an earlier one of the same source."""
 
     def abort(self) -> None:
-        """Throws the set away."""
+        """Deletes the unfinished set of passages."""
 
     def __enter__(self) -> Self:
         """Returns itself."""
@@ -108,7 +108,7 @@ class PassageSession(Protocol):
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Gives the lease back."""
+        """Gives the lease back, so that the load can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class LoadSession(Protocol):
 
     @property
     def edition(self) -> str:
-        """The edition being written."""
+        """The id of the edition being written, such as ``demo@7``."""
 
     @property
     def sequence(self) -> int:
@@ -480,4 +480,4 @@ class Store(GraphReader, Records, Protocol):
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Closes it."""
+        """Closes the store and its connections."""

@@ -39,7 +39,7 @@ class Draw:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The base."""
+        """The base graph that the view changes."""
         return self.prepared.graph
 
     @property

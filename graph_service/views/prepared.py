@@ -87,7 +87,7 @@ class PreparedBase:
 
     @property
     def index(self) -> PairIndex:
-        """Which entities it joins."""
+        """Which entities the base joins, made at first use."""
         with self._lock:
             if self._index is None:
                 self._index = PairIndex.build(self.graph)

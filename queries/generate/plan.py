@@ -41,7 +41,7 @@ class HasTriple(Protocol):
 
     @property
     def triple(self) -> Triple:
-        """The statement."""
+        """The statement, with the labels of what it names."""
 
 
 class StatementReader(Protocol):

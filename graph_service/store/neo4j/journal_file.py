@@ -44,7 +44,7 @@ class JournalFile:
         self._file.close()
 
     def add(self, rows: Rows, /) -> None:
-        """Adds rows."""
+        """Adds rows, which are written out when enough are waiting."""
         self._waiting.append(rows)
         self._count += len(rows)
         if self._count - self._written >= RUN_ROWS:

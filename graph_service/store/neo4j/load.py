@@ -125,7 +125,7 @@ class Neo4jLoadSession:
 
     @property
     def edition(self) -> str:
-        """The edition being written."""
+        """The id of the edition being written, such as ``demo@7``."""
         return self._plan.edition
 
     @property

@@ -253,7 +253,7 @@ class Neo4jPassages:
         )
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
-        """Deletes sets; see ``Passages.delete``."""
+        """Deletes the sets of a graph, or of one source of it; see ``Passages.delete``."""
         gone = 0
 
         def mark(tx: neo4j.Transaction) -> None:
@@ -419,7 +419,7 @@ class Neo4jPassageSession(HeldSet):
         return published
 
     def abort(self) -> None:
-        """Throws the set away."""
+        """Marks the unfinished set as deleted, then deletes it in portions."""
 
         def mark(tx: neo4j.Transaction) -> None:
             # The token stays, so that a second run, after a lost reply, finds its own.

@@ -28,7 +28,7 @@ class Neo4jPropertyGraph:
         return property_values(value)
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Closes the connections to the database."""
         self._connection.close()
 
 

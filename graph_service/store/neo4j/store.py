@@ -509,7 +509,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
         connection.read("RETURN 1", deadline=limit, what="asking whether it answers")
 
     def close(self) -> None:
-        """Closes the driver."""
+        """Closes the driver and its connections."""
         self._connection.close()
 
     def _require(self, edition: str) -> None:

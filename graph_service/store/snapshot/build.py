@@ -54,7 +54,7 @@ class PackedTexts(NamedTuple):
 
 
 def pack_texts(texts: Iterable[str], /) -> PackedTexts:
-    """Returns texts as columns."""
+    """Returns texts as one buffer of UTF-8 and their offsets."""
     encoded = [text.encode() for text in texts]
     return PackedTexts(b"".join(encoded), array("q", map(len, encoded)).tobytes())
 
@@ -121,7 +121,7 @@ class NameChunk:
 
 
 class _Texts:
-    """A growing ``StringTable``."""
+    """A ``StringTable`` that grows by chunks of texts."""
 
     def __init__(self) -> None:
         self._data = bytearray()

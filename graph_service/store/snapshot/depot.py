@@ -34,7 +34,7 @@ class Depot(Protocol):
         """Returns an object; None where there is none."""
 
     def write(self, name: str, data: bytes, /) -> None:
-        """Writes an object."""
+        """Writes an object, in the place of one of the same name."""
 
     def names(self, folder: str, /) -> list[str]:
         """Returns the names of the objects in a folder, without it, sorted."""
@@ -99,7 +99,7 @@ class FolderDepot:
 
     @property
     def address(self) -> str:
-        """The folder."""
+        """The folder's path, as text."""
         return str(self._folder)
 
     def size(self, name: str, /) -> int | None:

@@ -112,7 +112,7 @@ class FrozenDatabase(Database):
             )
 
     def writing(self, *, durable: bool = True) -> NoReturn:
-        """Raises ``StoreError``."""
+        """Raises ``StoreError``, since a frozen file is only read."""
         del durable
         raise StoreError(
             f"{self.path} can only be read: this user may not write it, or not its folder",

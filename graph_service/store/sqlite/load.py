@@ -122,7 +122,7 @@ class SqliteLoadSession:
 
     @property
     def edition(self) -> str:
-        """The edition being written."""
+        """The id of the edition being written, such as ``demo@7``."""
         return f"{self._graph}@{self._number}"
 
     @property

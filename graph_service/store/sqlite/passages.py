@@ -168,7 +168,7 @@ class SqlitePassages:
         return passages
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
-        """Deletes sets; see ``Passages.delete``."""
+        """Deletes the sets of a graph, or of one source of it; see ``Passages.delete``."""
         with self._database.writing() as connection:
             rows = connection.execute(
                 """SELECT number, passages, owner, source, lease_expires FROM passage_sets
@@ -310,7 +310,7 @@ class SqlitePassageSession(HeldSet):
         return set_of_row(row)
 
     def abort(self) -> None:
-        """Throws the set away."""
+        """Marks the unfinished set as deleted, then drops its tables."""
         with self._database.writing() as connection:
             self._renew(connection)
             connection.execute(

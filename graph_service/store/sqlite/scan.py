@@ -49,7 +49,7 @@ class EdgeScan:
             return self.read(connection, rows)
 
     def read(self, connection: sqlite3.Connection, rows: RowRange, /) -> EdgeChunk:
-        """Returns a range."""
+        """Returns the statements of a range of rows, as columns."""
         template = """SELECT key, head, relation, ifnull(tail, 0), tail IS NULL, rank, id, value
             FROM statements_$n WHERE row > ? AND row <= ? ORDER BY row"""
         page = connection.execute(of_edition(template, self.number), rows).fetchall()

@@ -104,7 +104,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The store's address, ``sqlite:///`` and the path."""
         return f"sqlite:///{self._database.path}"
 
     def graphs(self) -> list[GraphInfo]:

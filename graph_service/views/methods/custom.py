@@ -58,7 +58,7 @@ def withhold(
 
 @dataclass(slots=True)
 class _Draft:
-    """Changes being numbered."""
+    """A person's changes while their nodes and relations get numbers."""
 
     graph: KnowledgeGraph
     removed: list[int] = field(default_factory=list)

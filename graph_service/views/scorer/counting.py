@@ -101,7 +101,7 @@ class CountScorer:
 
     @property
     def name(self) -> str:
-        """``counts``."""
+        """The scorer's name in specifications, ``counts``."""
         return COUNTS
 
     def score(self, head: Int32, rel: Int32, tail: Int32, /) -> Float64:

@@ -84,7 +84,7 @@ class TrainedScorer:
 
     @property
     def name(self) -> str:
-        """``trained:`` and the fingerprint."""
+        """The scorer's name in specifications: ``trained:`` and its fingerprint."""
         return f"{PREFIX}{self.fingerprint}"
 
     def score(self, head: Int32, rel: Int32, tail: Int32, /) -> Float64:

@@ -168,7 +168,7 @@ class _Forest:
     fruitless: int = 0
 
     def add(self, hole: int, *, parent: int, through: int) -> None:
-        """Adds a hole."""
+        """Adds a hole to the forest, under its parent."""
         self.hole.append(hole)
         self.tree.append(self.tree[parent])
         self.parent.append(parent)
