@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from graph_service.link.candidates import look_up
 from graph_service.link.capitals import names_unknown, without_parts
 from graph_service.link.disambiguation import rank_candidates
-from graph_service.link.mention import Candidate, Mention
+from graph_service.link.mention import Mention
 from graph_service.link.question_context import QuestionContext, read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.link.spans import Certainty, Span, surest, without_overlaps
-from graph_service.model.graph import KnowledgeGraph, labels_of, require_node
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.overlay import Overlay
 
 
@@ -26,7 +24,6 @@ def link(
     languages: Sequence[str] = (),
     overlay: Overlay | None = None,
     limit: int = 5,
-    given_ids: Sequence[str] = (),
     rules: LinkingRules = LINKING_RULES,
 ) -> tuple[Mention, ...]:
     """Returns the mentions of entities, in order of the question; empty if it names none.
@@ -38,15 +35,8 @@ def link(
             languages are found.
         overlay: A view, whose edges then decide between entities of one name.
         limit: How many mentions at most; the surest and longest stay.
-        given_ids: Entities known to the caller: they come first, and the question is then not
-            searched for others.
         rules: The numbers that decide.
-
-    Raises:
-        InputError: The graph lacks an entity of ``given_ids``.
     """
-    if given_ids:
-        return tuple(_mention_of(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
     reading = read(question, graph, languages=languages, overlay=overlay, rules=rules)
     named = look_up(reading)
     spans = mentioned_spans(reading, with_misspelt(reading, without_overlaps(named)), limit=limit)
@@ -76,9 +66,3 @@ def mentioned_spans(
         # Whoever asks about a name that is not here does not ask about ``government``.
         spans = [span for span in spans if span.certainty > Certainty.COMMON]
     return surest(spans)[: max(0, limit)]
-
-
-def _mention_of(graph: KnowledgeGraph, id_: str, languages: Sequence[str]) -> Mention:
-    node = require_node(graph, id_)
-    (label,) = labels_of(graph.node_labels, np.array([node], dtype=np.int32), languages)
-    return Mention("", -1, -1, (Candidate(node, 1.0, label or id_, False, 0),))

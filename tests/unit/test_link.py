@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from named_graphs import Names, build_graph, ids
 
-from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES, LinkingRules, link
 from graph_service.link.misspelt import SpellingIndex, allowed_distance, edit_distance
 from graph_service.model.graph import (
@@ -265,15 +264,6 @@ def test_limit_keeps_the_longest_and_orders_by_place(world: KnowledgeGraph) -> N
     assert two[0].start < two[1].start
     assert ids(world, two)[0] == "Q3"
     assert link(question, world, limit=0) == ()
-
-
-def test_given_entities_come_as_asked(world: KnowledgeGraph) -> None:
-    mentions = link("Whatever about France", world, given_ids=["Q2", "Q1", "Q2"])
-    assert ids(world, mentions) == ["Q2", "Q1"]
-    assert all((m.text, m.start, m.end) == ("", -1, -1) for m in mentions)
-    assert mentions[0].candidates[0].matched == "Michelle Obama"
-    with pytest.raises(InputError, match="Q999"):
-        link("x", world, given_ids=["Q999"])
 
 
 def test_huge_question_is_bounded(world: KnowledgeGraph) -> None:
