@@ -109,7 +109,7 @@ def _span(
         nodes=named.nodes,
         is_alias=tuple(named.is_alias.tolist()),
         certainty=judge.certainty(left, right, named.nodes, named.is_alias, entities),
-        weight=reading.rules.part_weight if reading.ends_run(left, right) else weight,
+        weight=reading.rules.part_weight if reading.may_be_last_name(left, right) else weight,
     )
 
 

@@ -95,12 +95,12 @@ def names_unknown(reading: QuestionContext, spans: Sequence[Span], /) -> bool:
 
 def _describes(reading: QuestionContext, spans: Sequence[Span], position: int) -> bool:
     """Returns whether a noun stands at a position or some words after it, in one phrase."""
-    span_starts = {span.left for span in spans}
+    lefts = {span.left for span in spans}
     end = position + reading.rules.described_words
     for index, atom in enumerate(reading.atoms[position:end], start=position):
         if not atom.near or atom.capital or not is_content(atom):
             return False
-        if index in span_starts or reading.lexicon.is_plain(atom.text):
+        if index in lefts or reading.lexicon.is_plain(atom.text):
             return True
     return False
 

@@ -75,7 +75,7 @@ class NameClassifier:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and reading.begins_run(left, right)
                 # ``Republic`` of a Roman Republic that the graph lacks.
-                ended = reading.ends_run(left, right) and not self._is_proper(nodes)
+                ended = reading.may_be_last_name(left, right) and not self._is_proper(nodes)
                 return noun if begun or ended else Certainty.WRITTEN
             if content[0].capital:
                 # The first word of a sentence: the graph says whether it is a proper name.

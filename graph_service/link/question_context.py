@@ -51,7 +51,7 @@ class QuestionContext:
             after.near and after.capital and not after.unspaced and after.text not in FUNCTION_WORDS
         )
 
-    def ends_run(self, left: int, right: int, /) -> bool:
+    def may_be_last_name(self, left: int, right: int, /) -> bool:
         """Returns whether one word has a capitalised one before it: perhaps a last name alone."""
         if right - left != 1 or left == 0 or not self.writes_capitals:
             return False

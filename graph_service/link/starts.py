@@ -264,7 +264,8 @@ def _with_known_parts(
         new = [
             node
             for node in own
-            if node not in span.nodes and (span.word_count() > 1 or _ends_with(reading, node, span))
+            if node not in span.nodes
+            and (span.word_count() > 1 or _is_last_word_of(reading, node, span))
         ]
         if new:
             both = np.concatenate([span.nodes, np.array(new, dtype=np.int32)])
@@ -275,7 +276,7 @@ def _with_known_parts(
     return result
 
 
-def _ends_with(reading: QuestionContext, node: int, span: Span) -> bool:
+def _is_last_word_of(reading: QuestionContext, node: int, span: Span) -> bool:
     """Returns whether a word is the last one of an entity's label: a surname, not a first name."""
     languages = (*reading.languages, "en", "mul")
     (label,) = names_of(reading.graph, np.array([node], dtype=np.int32), languages)

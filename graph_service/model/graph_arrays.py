@@ -91,9 +91,9 @@ class StringTable(Sequence[str]):
         """Returns the texts at some indices."""
         rows = np.asarray(indices, dtype=np.int64)
         begins = self.offsets[rows].tolist()
-        ends = self.offsets[rows + 1].tolist()
+        stops = self.offsets[rows + 1].tolist()
         data = self.data.data
-        return [str(data[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
+        return [str(data[a:b], "utf-8") for a, b in zip(begins, stops, strict=True)]
 
 
 def join_texts(tables: Sequence[StringTable], /) -> StringTable:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from graph_service.text.labels import label_spans, masked
 from graph_service.text.sentences import sentence_spans
 from queries.builders.stages import NO_REPLY, RefusedError
-from queries.generate.asking import ask
+from queries.generate.asking import request_reply
 from queries.generate.citations import one_line
 from queries.generate.prompt import PromptFolder
 from queries.generate.setting import Generation
@@ -47,7 +47,7 @@ def request_value(
 
     Raises:
         RefusedError: Neither reply was accepted, or none came; the last reason.
-        SetupError, LimitError: As ``ask``.
+        SetupError, LimitError: As ``request_reply``.
     """
     last = RefusedError(UNREADABLE)
 
@@ -59,7 +59,7 @@ def request_value(
             last = error
             raise UnreadableReplyError(error.detail or error.why) from error
 
-    reply = ask(model, messages, reading, generation=generation, must_end=True)
+    reply = request_reply(model, messages, reading, generation=generation, must_end=True)
     if reply.value is not None:
         return reply.value
     if reply.exchanges[-1].finish_reason is None:

@@ -36,7 +36,7 @@ from queries.generate.setting import (
     Setting,
     default_generation,
 )
-from queries.generate.speaking import Given, speak
+from queries.generate.speaking import ModelInput, speak
 from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, state, verbalise
 from queries.llm import ChatModel, Message, ReplyError
 from queries.retriever import AsksSeveral, Retriever
@@ -256,7 +256,7 @@ def answer_from(
     started = time.perf_counter()
     facts = tuple(knowledge) if recipe.facts else ()
     worded = speak(
-        Given(
+        ModelInput(
             question=one_line(question),
             knowledge=facts,
             result=result,

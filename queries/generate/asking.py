@@ -47,7 +47,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
+class ReplyOutcome(Generic[T]):
     """What came of a request.
 
     Attributes:
@@ -70,7 +70,7 @@ _COLLECTED: ContextVar[list[Exchange] | None] = ContextVar("collected", default=
 
 @contextlib.contextmanager
 def collected() -> Iterator[list[Exchange]]:
-    """Gives a list of what ``ask`` exchanges within the block, failures included.
+    """Gives a list of what ``request_reply`` exchanges within the block, failures included.
 
     For a retrieval that may ask a model itself (a ranker of relations): a retriever returns what
     it found and not whom it asked. Of this thread alone.
@@ -83,7 +83,7 @@ def collected() -> Iterator[list[Exchange]]:
         _COLLECTED.reset(token)
 
 
-def ask(
+def request_reply(
     model: ChatModel,
     messages: Rendered,
     read: Callable[[str], T],
@@ -92,7 +92,7 @@ def ask(
     generation: Generation,
     labels: Sequence[str] = (),
     must_end: bool = False,
-) -> Asked[T]:
+) -> ReplyOutcome[T]:
     """Returns what a model's reply says, asked again once where it cannot be read.
 
     A reply that ends within its thoughts cannot be read.
@@ -111,14 +111,14 @@ def ask(
     """
     exchanges: list[Exchange] = []
     try:
-        return _ask(model, messages, read, exchanges, generation, labels, must_end)
+        return _request_reply(model, messages, read, exchanges, generation, labels, must_end)
     finally:
         outer = _COLLECTED.get()
         if outer is not None:
             outer.extend(exchanges)
 
 
-def _ask(
+def _request_reply(
     model: ChatModel,
     messages: Rendered,
     read: Callable[[str], T],
@@ -126,7 +126,7 @@ def _ask(
     generation: Generation,
     labels: Sequence[str],
     must_end: bool,
-) -> Asked[T]:
+) -> ReplyOutcome[T]:
     conversation = messages
     unread: list[Reply] = []
     while True:
@@ -143,7 +143,7 @@ def _ask(
             exchanges.append(
                 Exchange(label, hashed, "", model.name, tries=error.tries, failure=failure)
             )
-            return Asked(None, "", tuple(exchanges), failure=failure)
+            return ReplyOutcome(None, "", tuple(exchanges), failure=failure)
         text, thoughts = "", False
         why: str | None = None
         value: T | None = None
@@ -178,7 +178,7 @@ def _ask(
         if why is None or len(exchanges) == 2:
             if why is not None:
                 set_aside(model, unread)
-            return Asked(value, text, tuple(exchanges), thoughts, why)
+            return ReplyOutcome(value, text, tuple(exchanges), thoughts, why)
         retry = load_prompt("retry").render(reason=why.removeprefix(f"{UNREADABLE}: "))
         conversation = Rendered(
             (*conversation, Message("assistant", reply.text), *retry), label=label

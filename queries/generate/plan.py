@@ -19,7 +19,7 @@ from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
 from queries.generate.prompt import prompts_in_use
 from queries.generate.setting import RECIPES, Generation, Join, Setting
-from queries.generate.speaking import Given, rendered
+from queries.generate.speaking import ModelInput, rendered
 from queries.generate.verbalise import VERBALISER
 from queries.llm import ChatModel, Message, estimate_tokens
 from queries.retriever import Retriever
@@ -317,5 +317,5 @@ def _prompt(case: Case, plan: Plan, retriever: Retriever) -> Sequence[Message]:
         if recipe.passages and plan.passages is not None
         else ()
     )
-    material = Given(one_line(case.question), knowledge, result, passages, case.history)
+    material = ModelInput(one_line(case.question), knowledge, result, passages, case.history)
     return rendered(material, plan.setting)

@@ -10,7 +10,7 @@ from graph_service.model.passage import Passage
 from graph_service.model.render import result_text
 from graph_service.model.result import PathsResult, RetrievalResult, Triple
 from graph_service.text.sentences import sentence_spans
-from queries.generate.asking import Asked, Exchange, ask, usage_of
+from queries.generate.asking import Exchange, ReplyOutcome, request_reply, usage_of
 from queries.generate.citations import Sentence, one_line
 from queries.generate.consistency import most_agreed
 from queries.generate.passages import PassageFinder, passages_text
@@ -35,7 +35,7 @@ _NO_PASSAGE = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModelInput:
     """What a model is shown.
 
     Attributes:
@@ -59,7 +59,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ModelAnswer:
     """What a model said.
 
     Attributes:
@@ -81,8 +81,8 @@ class Spoken:
 
 
 def speak(
-    material: Given, /, *, model: ChatModel, setting: Setting, generation: Generation
-) -> Spoken:
+    material: ModelInput, /, *, model: ChatModel, setting: Setting, generation: Generation
+) -> ModelAnswer:
     """Returns what a model says in a setting.
 
     Args:
@@ -99,7 +99,7 @@ def speak(
         return _consistently(material, model, generation)
     if setting is Setting.OKGQA_IRCOT:
         return _looking_up(material, model, generation)
-    reply = ask(
+    reply = request_reply(
         model,
         rendered(material, setting),
         _after_mark if RECIPES[setting].reasons else _filled,
@@ -108,7 +108,9 @@ def speak(
     )
     notes = _notes(reply, generation)
     if reply.value is None:
-        return Spoken("", (), reply.exchanges, len(reply.exchanges) - 1, notes, (), reply.failure)
+        return ModelAnswer(
+            "", (), reply.exchanges, len(reply.exchanges) - 1, notes, (), reply.failure
+        )
     text = reply.value
     if RECIPES[setting].cites:
         sentences = parse_answer(text, material.knowledge, labels=material.labels)
@@ -119,12 +121,12 @@ def speak(
             text = paper_form(text, material.knowledge, labels=material.labels)
     else:
         sentences = _plain_sentences(text, material.labels)
-    return Spoken(
+    return ModelAnswer(
         text, sentences, reply.exchanges, len(reply.exchanges) - 1, notes, material.passages
     )
 
 
-def rendered(material: Given, setting: Setting, /) -> Rendered:
+def rendered(material: ModelInput, setting: Setting, /) -> Rendered:
     """Returns the first request of a setting; of IRCoT the last, the others depend on replies."""
     prompt = load_prompt(RECIPES[setting].prompt)
     question = (
@@ -150,7 +152,7 @@ def rendered(material: Given, setting: Setting, /) -> Rendered:
     return prompt.render(facts=facts, question=question)
 
 
-def _consistently(material: Given, model: ChatModel, generation: Generation) -> Spoken:
+def _consistently(material: ModelInput, model: ChatModel, generation: Generation) -> ModelAnswer:
     messages = rendered(material, Setting.OKGQA_SC)
     exchanges: list[Exchange] = []
     answers: list[str] = []
@@ -159,7 +161,7 @@ def _consistently(material: Given, model: ChatModel, generation: Generation) -> 
     notes: dict[str, None] = {}
     for i in range(generation.samples):
         sampling_settings = replace(generation, random_seed=(generation.random_seed or 0) + i)
-        reply = ask(
+        reply = request_reply(
             model, messages, _after_mark, generation=sampling_settings, labels=material.labels
         )
         exchanges += reply.exchanges
@@ -172,11 +174,13 @@ def _consistently(material: Given, model: ChatModel, generation: Generation) -> 
     if failures:
         notes[f"samples that failed: {len(failures)}"] = None
     if not answers:
-        return Spoken("", (), tuple(exchanges), len(exchanges) - 1, tuple(notes), (), failures[0])
+        return ModelAnswer(
+            "", (), tuple(exchanges), len(exchanges) - 1, tuple(notes), (), failures[0]
+        )
     if generation.join is Join.MODEL and len(answers) > 1:
         shown = "\n\n".join(f"Answer {i}:\n{text}" for i, text in enumerate(answers, 1))
         join = load_prompt("okgqa-join").render(question=material.question, answers=shown)
-        reply = ask(
+        reply = request_reply(
             model,
             join,
             _filled,
@@ -186,7 +190,7 @@ def _consistently(material: Given, model: ChatModel, generation: Generation) -> 
         exchanges += reply.exchanges
         text, chosen = reply.value or "", len(exchanges) - 1
         notes.update(dict.fromkeys(_notes(reply, generation)))
-        return Spoken(
+        return ModelAnswer(
             text,
             _plain_sentences(text, material.labels),
             tuple(exchanges),
@@ -196,7 +200,7 @@ def _consistently(material: Given, model: ChatModel, generation: Generation) -> 
             reply.failure,
         )
     best = most_agreed(answers)
-    return Spoken(
+    return ModelAnswer(
         answers[best],
         _plain_sentences(answers[best], material.labels),
         tuple(exchanges),
@@ -205,7 +209,7 @@ def _consistently(material: Given, model: ChatModel, generation: Generation) -> 
     )
 
 
-def _looking_up(material: Given, model: ChatModel, generation: Generation) -> Spoken:
+def _looking_up(material: ModelInput, model: ChatModel, generation: Generation) -> ModelAnswer:
     """IRCoT: each sentence of the reasoning is what passages are looked up for next."""
     assert material.finder is not None
     query = (
@@ -225,11 +229,11 @@ def _looking_up(material: Given, model: ChatModel, generation: Generation) -> Sp
             question=query,
             reasoning=" ".join(reasoning) or _NOTHING_YET,
         )
-        reply = ask(model, step, _first_sentence, generation=generation)
+        reply = request_reply(model, step, _first_sentence, generation=generation)
         exchanges += reply.exchanges
         notes.update(dict.fromkeys(_notes(reply, generation)))
         if reply.value is None:
-            return Spoken(
+            return ModelAnswer(
                 "",
                 (),
                 tuple(exchanges),
@@ -244,11 +248,13 @@ def _looking_up(material: Given, model: ChatModel, generation: Generation) -> Sp
         for passage in material.finder.find(reply.value, k=generation.passages):
             passages_by_id.setdefault(passage.id, passage)
     passages = tuple(passages_by_id.values())
-    final = ask(model, _reader_prompt(query, passages, reasoning), _filled, generation=generation)
+    final = request_reply(
+        model, _reader_prompt(query, passages, reasoning), _filled, generation=generation
+    )
     exchanges += final.exchanges
     notes.update(dict.fromkeys(_notes(final, generation)))
     text = final.value or ""
-    return Spoken(
+    return ModelAnswer(
         text,
         _plain_sentences(text, material.labels),
         tuple(exchanges),
@@ -269,7 +275,7 @@ def _reader_prompt(
     )
 
 
-def _notes(reply: Asked[str], generation: Generation) -> tuple[str, ...]:
+def _notes(reply: ReplyOutcome[str], generation: Generation) -> tuple[str, ...]:
     notes = []
     if reply.thoughts:
         notes.append("thoughts before the answer were left out")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from graph_service.model.ranking import RankedRelation, SignedRelation
-from queries.generate.asking import ask
+from queries.generate.asking import request_reply
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
@@ -60,7 +60,7 @@ class PromptedRanker:
             count=str(min(NAMED, len(listed))),
             relations="\n".join(f"{i}. {_shown(relation)}" for i, relation in enumerate(listed, 1)),
         )
-        answered = ask(
+        answered = request_reply(
             self._model,
             messages,
             lambda reply: read_numbers(reply, len(listed)),

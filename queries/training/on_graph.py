@@ -65,12 +65,12 @@ class Judged:
     """How often a right candidate came first on questions kept aside.
 
     Attributes:
-        asked: How often a question was asked.
+        requests: How often a question was asked.
         shipped, trained: Shares of these that the shipped and the trained scorer got right; None
             where nothing was asked.
     """
 
-    asked: int
+    requests: int
     shipped: float | None
     trained: float | None
 
@@ -115,7 +115,7 @@ class GraphTraining:
             "left_out": dict(self.left_out),
             "kept_aside": {
                 name: {
-                    "asked": questions.asked,
+                    "asked": questions.requests,
                     "shipped": _rounded(questions.shipped),
                     "trained": _rounded(questions.trained),
                 }

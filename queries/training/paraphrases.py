@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_service.text.fold import fold
-from queries.generate.asking import ask
+from queries.generate.asking import request_reply
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
@@ -64,7 +64,9 @@ def paraphrase(
             continue
         messages = used.render(question=one_line(question.text), name=name, count=str(count))
         try:
-            reply = ask(model, messages, read_lines, generation=Generation(max_tokens=60 * count))
+            reply = request_reply(
+                model, messages, read_lines, generation=Generation(max_tokens=60 * count)
+            )
         except ReplyError:
             reply = None
         if reply is None or reply.value is None:

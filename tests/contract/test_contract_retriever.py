@@ -201,7 +201,7 @@ def test_what_was_learned_from_wrong_answers_is_not_used(
     monkeypatch.setattr(on_graph, "split", parted)
     monkeypatch.setattr(on_graph, "WEIGHTS_OF_OWN", (0.9,))
     learned = trained(service, OwnQuestions(right), tmp_path)
-    assert (learned.own.asked, learned.used) == (2 * PEOPLE, False)
+    assert (learned.own.requests, learned.used) == (2 * PEOPLE, False)
     assert learned.own.shipped is not None
     assert learned.own.trained is not None
     assert learned.own.trained < learned.own.shipped

@@ -22,7 +22,7 @@ from queries.generate.prompt import (
 )
 from queries.generate.reader import parse_answer
 from queries.generate.setting import RECIPES, Setting
-from queries.generate.speaking import Given, rendered
+from queries.generate.speaking import ModelInput, rendered
 from queries.llm import Message
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts"
@@ -39,9 +39,9 @@ PASSAGES = (
     Passage("p2", "", "", "Her mother founded the Special Olympics."),
 )
 HISTORY = (Message("user", "Who is Arnold's wife?"), Message("assistant", "Maria Shriver."))
-BARE = Given(QUESTION)
-FULL = Given(QUESTION, KNOWLEDGE, None, PASSAGES)
-WALKED = Given(QUESTION, KNOWLEDGE, paths([(KNOWLEDGE[:2], 1.0)]))
+BARE = ModelInput(QUESTION)
+FULL = ModelInput(QUESTION, KNOWLEDGE, None, PASSAGES)
+WALKED = ModelInput(QUESTION, KNOWLEDGE, paths([(KNOWLEDGE[:2], 1.0)]))
 CASES = {
     "kalma": rendered(FULL, Setting.KALMA),
     "kalma-numbered": rendered(FULL, Setting.KALMA_NUMBERED),

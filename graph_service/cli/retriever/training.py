@@ -243,7 +243,7 @@ def _print(
         [
             ["right first, kept aside", "asked", "shipped", "trained"],
             *(
-                [name, f"{report.asked:,}", *_shares(report)]
+                [name, f"{report.requests:,}", *_shares(report)]
                 for name, report in (
                     ("your questions", trained.own),
                     ("walks", trained.walks),
