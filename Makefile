@@ -53,6 +53,11 @@ attack: $(VENV)/.test ## Attack a server of this machine, and print what it with
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
+.PHONY: test-w3c
+test-w3c: $(VENV)/.test ## Run W3C's RDF 1.1 and 1.2 suites: DATA=../shared/data (half a minute)
+	GRAPH_SERVICE_TEST_W3C=1 GRAPH_SERVICE_TEST_DATA=$(abspath $(or $(DATA),$(GRAPH_SERVICE_TEST_DATA),../shared/data)) \
+	  $(BIN)/pytest -s tests/w3c
+
 .PHONY: train-scorer
 train-scorer: $(VENV)/.models ## Train the cross-encoder, on a GPU or on two cores: DATA=../shared/data OUT=build/cross-encoder.npz
 	mkdir -p $(dir $(or $(OUT),build/cross-encoder.npz))

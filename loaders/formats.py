@@ -62,6 +62,10 @@ _BY_SUFFIX = {
     ".txt": Format.TSV,
     ".csv": Format.CSV,
 }
+_FORMATS_OF_TURTLE = {
+    pyoxigraph.RdfFormat.TURTLE: Format.TURTLE,
+    pyoxigraph.RdfFormat.TRIG: Format.TRIG,
+}
 # Names of files that were meant to be loaded, although not every one is of a format read here.
 _DATA_SUFFIXES = {*_BY_SUFFIX, ".hdt", ".parquet", ".xlsx", ".jsonld", ".tgz"} - {".txt"}
 _PROSE = frozenset(("README", "LICENSE", "NOTICE"))
@@ -217,10 +221,10 @@ def _rdf_format(head: bytes, hint: Format | None, *, complete: bool) -> Format |
         if turtle is not None and (
             _has_turtle_lines(head) or (all_good and _is_turtle_alone(head, hint))
         ):
-            return Format.TURTLE
+            return _FORMATS_OF_TURTLE[turtle]
         return Format.NTRIPLES
     if turtle is not None:
-        return Format.TRIG if turtle == pyoxigraph.RdfFormat.TRIG else Format.TURTLE
+        return _FORMATS_OF_TURTLE[turtle]
     if hint in (Format.NTRIPLES, Format.NQUADS) and head.lstrip()[:1] in (b"<", b"_", b"#"):
         return hint
     return None

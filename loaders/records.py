@@ -1,8 +1,8 @@
 """The records of a source, counted twice: by its reader, and by a simple count of its bytes.
 
 A record is a line of N-Triples, N-Quads, JSON lines or an exported graph, a statement of Turtle,
-TriG or RDF/XML, a document of JSON, a page of a MediaWiki dump. What was read, rejected and passed
-over must be all of them.
+TriG or RDF/XML, a row of a table (its header too), a document of JSON, a page of a MediaWiki dump.
+What was read, rejected and passed over must be all of them.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from graph_service.store.protocol import Conflict
 from loaders.items import Reject, excerpt, location_text
 
 DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
+_MAX_DEFAULT_FILES = 100
 _DIGEST_BYTES = 16
 _BINARY = getattr(os, "O_BINARY", 0)
 """Without it Windows writes other ends of lines."""
@@ -32,7 +33,8 @@ class RejectsFile:
     moved), it begins anew too, and ``lost`` says so.
 
     Args:
-        path: Where it lies; None for ``rejects.jsonl`` in the current folder.
+        path: Where it lies; None for ``rejects.jsonl`` in the current folder, or for
+            ``rejects-2.jsonl`` and so on while other loads write the ones before.
         committed: ``state`` as the last checkpoint has it; empty for a first run.
 
     Raises:
@@ -43,7 +45,8 @@ class RejectsFile:
     """
 
     def __init__(self, path: Path | None, /, *, committed: Mapping[str, Any]) -> None:
-        self.path = path = path or DEFAULT_REJECTS_PATH
+        self._is_default = path is None
+        self.path = path = path or Path(committed.get("path") or DEFAULT_REJECTS_PATH)
         self.lost = False
         self._size = int(committed.get("bytes", 0))
         self._digest = blake2b(digest_size=_DIGEST_BYTES)
@@ -54,7 +57,11 @@ class RejectsFile:
 
     def state(self) -> dict[str, Any]:
         """Returns what a checkpoint keeps of the file."""
-        return {"bytes": self._size, "digest": self._digest.hexdigest()}
+        return {
+            "bytes": self._size,
+            "digest": self._digest.hexdigest(),
+            "path": str(self.path) if self._is_default else "",
+        }
 
     def add(self, rejects: Sequence[Reject], /) -> None:
         """Writes rejects; raises ``InputError`` if the file can't be made."""
@@ -90,6 +97,17 @@ class RejectsFile:
             self.path.unlink()
         self._file.close()
 
+    def _take_next_path(self) -> bool:
+        """Goes on to the next file in the folder; returns whether there is one."""
+        _, _, index = self.path.stem.partition("-")
+        following = int(index or 1) + 1
+        if following > _MAX_DEFAULT_FILES:
+            return False
+        self.path = DEFAULT_REJECTS_PATH.with_stem(f"{DEFAULT_REJECTS_PATH.stem}-{following}")
+        self.lost = self.lost or bool(self._size)
+        self._size, self._digest = 0, blake2b(digest_size=_DIGEST_BYTES)
+        return True
+
     def _open(self, digest: str) -> None:
         try:
             if self.path.exists() and not self.path.is_file():
@@ -102,6 +120,9 @@ class RejectsFile:
             if not _lock(self._file):
                 self._file.close()
                 self._file = None
+                if self._is_default and self._take_next_path():
+                    self._open("")
+                    return
                 raise InputError(
                     f"another load is writing what it rejects to {self.path}; name another place",
                     argument="rejects_path",

@@ -102,6 +102,7 @@ def _read_to_root(data: bytes) -> str | None:
             parser.Parse(data[first : first + _CHUNK], False)
     except _RootReachedError as reached:
         return reached.name
-    except expat.ExpatError:
+    except (expat.ExpatError, LookupError, ValueError):
+        # The last two of an encoding that expat does not know, or that has more bytes a character.
         pass
     return None

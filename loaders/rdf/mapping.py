@@ -72,6 +72,7 @@ _LINK_PREDICATES = frozenset(
     base + name for base in SCHEMA for name in ("about", "inLanguage", "isPartOf", "version")
 ) | frozenset(base + "dateModified" for base in SCHEMA)
 
+DIRECTION_REASON = "texts whose direction (ltr or rtl, of RDF 1.2) is left out"
 NODE_REASON = "triples of full Wikidata statements in truthy data"
 NORMALISED_REASON = "normalised copies of Wikidata values"
 BOOKKEEPING_REASON = "triples of Wikidata bookkeeping (types, versions, counts)"
@@ -177,9 +178,10 @@ class Mapper:
         if type(object_term) is ox.NamedNode:
             value = EntityValue(entity_id(object_term.value))
         elif type(object_term) is ox.Literal:
-            value = literal_value(
-                object_term.value, object_term.datatype.value, object_term.language
-            )
+            language = object_term.language
+            value = literal_value(object_term.value, object_term.datatype.value, language)
+            if language is not None and object_term.direction is not None:
+                self._parsed.kept[DIRECTION_REASON] += 1
         elif type(object_term) is ox.BlankNode:
             value = EntityValue(self._blank_id(object_term.value))
         else:
@@ -257,6 +259,7 @@ class Mapper:
         text = literal.value
         if not text:
             return
+        self._parsed.kept[DIRECTION_REASON] += literal.direction is not None
         terms = self._terms.of(head)
         if predicate in _ALIASES:
             terms.add_alias(language, text)

@@ -1,7 +1,8 @@
-"""RDF/XML as a source: an ontology, read whole by rdflib."""
+"""RDF/XML as a source: an ontology, read whole by rdflib, or by pyoxigraph if it is RDF 1.2."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
@@ -16,7 +17,13 @@ from loaders.rdf.mapping import Mapper
 from loaders.rdf.reader import CHUNK_TRIPLES, holds_wikidata, mapper_of, node_pieces
 from loaders.rdf.terms import LANGUAGE_TAG_REASON, lenient_quads
 from loaders.rdf.turtle_reader import base_of
+from loaders.rdf.xml_encoding import EncodingError, as_utf_8
 from loaders.source import ByteSource
+
+# Attributes that RDF/XML 1.2 has and 1.1 has not.
+_RDF_12 = re.compile(
+    rb"""parseType\s*=\s*["']Triple["']|:(?:annotation|annotationNodeID|version|dir)\s*="""
+)
 
 
 def read_rdf_xml(
@@ -27,6 +34,11 @@ def read_rdf_xml(
     data, problem = source.read_all(what="RDF/XML", instead="convert it to N-Triples")
     triples: list[str] = []
     at_line = 1
+    if not problem:
+        try:
+            data = as_utf_8(data)
+        except EncodingError as error:
+            problem = f"not RDF/XML: {error}"
     if not problem:
         triples, problem, at_line = _parse(data, base_of(source, options))
         if triples and not any(map(_names_resource, triples)):
@@ -96,8 +108,27 @@ def _term(term: Any) -> str:
     return f"{text}^^<{term.datatype}>" if term.datatype else text
 
 
+def _parse_12(data: bytes, base_iri: str | None) -> tuple[list[str], str, int]:
+    triples: list[str] = []
+    try:
+        check_document_type(data)
+        quads = ox.parse(data, format=ox.RdfFormat.RDF_XML, base_iri=base_iri)
+        triples.extend(f"{quad.triple} ." for quad in quads)
+    except DocumentTypeError as error:
+        return triples, error.reason, error.line
+    except SyntaxError as error:
+        return triples, f"not RDF/XML: {error.msg}", error.lineno or 0
+    return triples, "", 0
+
+
 def _parse(data: bytes, base_iri: str | None) -> tuple[list[str], str, int]:
-    """Returns the triples in the order of the document, and what was wrong on which line."""
+    """Returns the triples in the order of the document, and what was wrong on which line.
+
+    rdflib knows no RDF 1.2 and passes its triple terms and directions over, so that a document
+    with them is read by pyoxigraph.
+    """
+    if _RDF_12.search(data):
+        return _parse_12(data, base_iri)
     import xml.sax
 
     import rdflib

@@ -16,7 +16,7 @@ from enum import Enum, auto
 from loaders.source import ByteSource, StreamReader
 
 _READ_BYTES = 1 << 16
-_NAME = rb"""[^\s"'<>#.;,\[\](){}\\]|\\."""
+_NAME = rb"""[^\s"'<>#.;,\[\](){}|\\]|\\."""
 # A full stop inside a name or a number is followed by more of it.
 _WORD = rb"(?:" + _NAME + rb")++(?:\.++(?:" + _NAME + rb")++)*+"
 _LONG = rb'"""(?:[^"\\]|\\.|"(?!""))*+"""' + rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''"
@@ -31,19 +31,33 @@ _BROKEN_LONG = rb"""(?:\"{3}|'{3})""" + _TO_LINE_END
 _IRI = rb"<[^<>\n]*+>"
 _DECIMAL_POINT = rb"\.(?=\d)"
 # A bracket that begins no IRI; at the end of what was read it may begin one.
-_OTHER = rb"\{\||\|\}|[>\\]|<(?=[^<>\n]*[<\n])|" + _DECIMAL_POINT
+_OTHER = rb"\{\||\|\}?+|[>\\]|<(?=[^<>\n]*[<\n])|" + _DECIMAL_POINT
 
 
 def _statement(*strings: bytes) -> re.Pattern[bytes]:
     tokens = (rb"[\s;,\[\]()]++", _WORD, _IRI, *strings, rb"#[^\n]*+", _OTHER)
-    return re.compile(rb"(?>" + rb"|".join(tokens) + rb")*+(?:\.(?=[\s\S])|[{}])", re.DOTALL)
+    return re.compile(
+        rb"(?>" + rb"|".join(tokens) + rb")*+(?:\.(?=[\s\S])|\{(?=[^|])|\})", re.DOTALL
+    )
 
 
 _STATEMENT = _statement(_LONG, _SHORT, _BROKEN)
 _BROKEN_STATEMENT = _statement(_LONG, _SHORT, _BROKEN, _BROKEN_LONG)
 _TOKEN = re.compile(
     rb"(?P<space>\s++|#[^\n]*+)|(?P<mark>[;,\[\]()])|(?P<end>\.(?!\d))|(?P<term>"
-    + rb"|".join((_LONG, _SHORT, _IRI, _DECIMAL_POINT + _WORD, _WORD, _BROKEN, _BROKEN_LONG, rb"."))
+    + rb"|".join(
+        (
+            _LONG,
+            _SHORT,
+            _IRI,
+            _DECIMAL_POINT + _WORD,
+            _WORD,
+            rb"\{\||\|\}",
+            _BROKEN,
+            _BROKEN_LONG,
+            rb".",
+        )
+    )
     + rb")",
     re.DOTALL,
 )
@@ -57,6 +71,7 @@ _DIRECTIVE = re.compile(rb"@(?:prefix|base)\b", re.IGNORECASE)
 _ANONYMOUS_GRAPH = re.compile(
     rb"\A((?:graph(?:\s|#[^\n]*+\n)*+)?)\[(?:\s|#[^\n]*+\n)*+\](?:\s|#[^\n]*+\n)*+\{", re.IGNORECASE
 )
+_OPENING, _CLOSING = (b"[", b"(", b"{|"), (b"]", b")", b"|}")
 _MAX_DEPTH = 50
 
 
@@ -310,8 +325,8 @@ def _term_end(tokens: list[_Token], at: int) -> int:
     """Returns the place behind the term at a place: behind its bracket, where it is one."""
     depth = 0
     for index in range(at, len(tokens)):
-        depth += tokens[index].text in (b"[", b"(")
-        depth -= tokens[index].text in (b"]", b")")
+        depth += tokens[index].text in _OPENING
+        depth -= tokens[index].text in _CLOSING
         if depth <= 0:
             return index + 1
     return len(tokens)
@@ -322,8 +337,8 @@ def _object_end(tokens: list[_Token], at: int) -> int:
     depth = 0
     for index in range(at, len(tokens)):
         text = tokens[index].text
-        depth += text in (b"[", b"(")
-        depth -= text in (b"]", b")")
+        depth += text in _OPENING
+        depth -= text in _CLOSING
         if depth <= 0 and text in (b";", b","):
             return index
     return len(tokens)

@@ -22,6 +22,10 @@ from loaders.source import STANDARD_INPUT, ByteSource
 RESOLVED_REASON = (
     "triples whose relative IRIs are resolved against the file's address (--base-iri for another)"
 )
+UNFINISHED_STATEMENT = (
+    "the document ends before this statement does; it was cut, or is still being written"
+)
+UNFINISHED_GRAPH = "the document ends inside a graph; it was cut, or is still being written"
 # A triple, why it can't be loaded, and whether its language tag is none.
 Triple = tuple[ox.Quad, str, bool]
 _CHUNK_BYTES = 1 << 16
@@ -117,12 +121,14 @@ class _Document:
             if piece.kind is Kind.DIRECTIVE:
                 self._direct(piece)
             elif piece.kind is not Kind.TRIPLES:
+                if piece.kind is Kind.GRAPH_BEGINS and self._graph:
+                    self._reject(piece, "a graph inside another; it is read as one beside it")
                 self._graph = graph_name(piece.text) if piece.kind is Kind.GRAPH_BEGINS else b""
         yield from self._parse_chunk()
-        if self._pieces.damage:
+        problem = self._pieces.damage or (UNFINISHED_GRAPH if self._graph else "")
+        if problem:
             self._reject(
-                Piece(Kind.TRIPLES, b"", self._pieces.position, self._pieces.line),
-                self._pieces.damage,
+                Piece(Kind.TRIPLES, b"", self._pieces.position, self._pieces.line), problem
             )
         yield self._end(last=True)
 
@@ -168,6 +174,12 @@ class _Document:
 
     def _parse_pieces(self, pieces: list[Piece]) -> Iterator[Parsed]:
         """Takes statements, those that can't be read apart from those around them."""
+        *before, last = pieces
+        if not last.is_complete:
+            if before:
+                yield from self._parse_pieces(before)
+            yield from self._parse_parts(last, UNFINISHED_STATEMENT)
+            return
         try:
             # All of it is parsed before any of it is taken.
             quads = self._parse(b"".join(piece.data for piece in pieces))
@@ -190,7 +202,13 @@ class _Document:
 
     def _parse_parts(self, piece: Piece, reason: str) -> Iterator[Parsed]:
         """Takes each triple of a statement that can be read."""
-        results = list(self._read(parts(piece)))
+        pieces = parts(piece)
+        if not piece.is_complete:
+            # Of what was cut the last object may be half of one: 12 of 1234.
+            self._reject(pieces.pop(), UNFINISHED_STATEMENT)
+            if not pieces:
+                return
+        results = list(self._read(pieces))
         if not any(quads for _, quads, _ in results):
             self._reject(piece, reason)
             return

@@ -14,6 +14,7 @@ from graph_service.model.statement import Rank, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Value, encode_value
 from loaders.items import Parsed, Reject, excerpt
 from loaders.rdf.mapping import statement_id
+from loaders.records import RecordCounts
 from loaders.source import ByteSource, line_blocks
 from loaders.tables.dialect import Dialect
 
@@ -106,7 +107,9 @@ def read_rows(
         parsed = Parsed(terms_only=True)
         if block.problem:
             parsed.rejects.append(Reject(source.name, block.line, block.offset, block.problem))
+            parsed.counts.rejected += block.lost_lines
         rejects = parsed.rejects
+        before = len(rejects)
         offset, line = block.offset, block.line
         for data in block.data.removesuffix(b"\n").split(b"\n") if block.data else ():
             size = len(data) + 1
@@ -124,6 +127,7 @@ def read_rows(
                 if row is not None:
                     take(row, parsed)
                     parsed.mark(row.line)
+                    parsed.counts.read += 1
             except UnicodeDecodeError as error:
                 reason = f"not {encoding.upper()}: {error.reason}"
                 if encoding == "utf-8":
@@ -139,6 +143,7 @@ def read_rows(
                 )
             offset += size
             line += 1
+        parsed.counts.rejected += len(rejects) - before
         end_line = block.line + block.data.count(b"\n")
         end = block.offset + len(block.data)
         if quoted is not None and quoted.open_at is not None:
@@ -156,6 +161,7 @@ def read_rows(
             terms_only=True,
             position={"offset": offset, "line": line},
             rejects=[Reject(source.name, line, offset, "a quoted cell that never ends")],
+            counts=RecordCounts(rejected=1),
             line=line,
         )
 

@@ -389,16 +389,21 @@ def _read_claims(
             except MalformedError as error:
                 where = f"{head or 'claim'} {property_}".strip()
                 result.problems.append(f"{where}: {error}")
-            except orjson.JSONEncodeError:
-                where = f"{head or 'claim'} {property_}".strip()
-                result.problems.append(f"{where}: {_SURROGATE}")
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 where = f"{head or 'claim'} {property_}".strip()
-                result.problems.append(
-                    f"{where}: not shaped like a statement ({type(error).__name__}: {error})"
-                )
+                result.problems.append(f"{where}: {_claim_problem(claim, error)}")
             else:
                 rows.append(row)
+
+
+def _claim_problem(claim: object, error: Exception) -> str:
+    """Returns why a claim can't be read, by the error that reading it ended in."""
+    if not isinstance(claim, Mapping):
+        return f"expected a statement, came {'null' if claim is None else type(claim).__name__}"
+    # orjson's own error is TypeError, which a claim of another shape ends in too.
+    if isinstance(error, TypeError) and "surrogates" in str(error):
+        return _SURROGATE
+    return f"not shaped like a statement ({type(error).__name__}: {error})"
 
 
 _SURROGATE = "text with a lone surrogate, which no store can hold"

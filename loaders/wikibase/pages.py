@@ -149,7 +149,7 @@ def read_pages(
             pages.feed(data, last=ended)
         except DamagedSourceError as error:
             problem = error.message
-        except (expat.ExpatError, _XmlRefusedError) as error:
+        except (expat.ExpatError, _XmlRefusedError, LookupError, ValueError) as error:
             problem = f"no MediaWiki dump that can be read: {error}"
         taken, pages.pages = pages.pages, []
         for page in taken:

@@ -29,6 +29,12 @@ ENTITY = '{"id":"Q1","type":"item","labels":{},"claims":{}}'
         ("a", "<http://a/s> <http://a/p> <http://a/o> <http://a/g> .\n", Format.NQUADS),
         ("a", "@prefix a: <http://a/> .\na:s a a:o .\n", Format.TURTLE),
         ("a.ttl", "<http://a/s> <http://a/p> <http://a/o> , <http://a/q> .\n", Format.TURTLE),
+        ("a.trig", "{\n<http://a/s> <http://a/p> <http://a/o> .\n}\n", Format.TRIG),
+        (
+            "a",
+            "{\n<http://a/s> <http://a/p> 'x' .\n<http://a/s> <http://a/p> 1 .\n}\n",
+            Format.TRIG,
+        ),
         ("a", '<?xml version="1.0"?><rdf:RDF/>', Format.RDF_XML),
         ("a", "node1\tlabel\tnode2\nQ1\tP1\tQ2\n", Format.KGTK),
         ("a", "id\tnode1\tlabel\tnode2\n", Format.KGTK),

@@ -83,6 +83,8 @@ def counts_of(
             "@prefix : <http://a/> . { :a :p :b } :g { :a :p :c . :a :p 'x'@en }",
             (3, 0, 0),
         ),
+        ("a.tsv", "Q1\tP1\tQ2\n\nQ1\tP1\nQ1\tP1\tQ3", (2, 1, 0)),
+        ("a.csv", 'head,relation,tail\nQ1,P1,"Q\n2"\nQ1,P1,Q3\n', (3, 0, 0)),
         (
             "a.rdf",
             '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://a/">'

@@ -30,21 +30,26 @@ def received(tag: bytes, *fields: Any) -> Any:
     [
         (received(b"D", -735_525), Time("-0044-03-15T00:00:00Z", 11)),
         (received(b"D", EPOCH_DAYS_OF_YEAR_1 - 1), StringValue("0000-12-31", XSD + "date")),
+        (received(b"D", EPOCH_DAYS_OF_YEAR_1 - 2), StringValue("0000-12-30", XSD + "date")),
+        (
+            received(b"d", (EPOCH_DAYS_OF_YEAR_1 - 1) * 86_400 + 60, 0),
+            StringValue("0000-12-31T00:01:00.000000000", XSD + "dateTime"),
+        ),
         (received(b"D", EPOCH_DAYS_OF_YEAR_1), Time("0001-01-01T00:00:00Z", 11)),
         (received(b"D", 2_932_897), Time("10000-01-01T00:00:00Z", 11)),
-        (received(b"I", 317_208_960_000, 0, 0), Time("12021-12-31T00:00:00Z", 14)),
-        (received(b"I", 317_208_960_000, 0, 3600), Time("12021-12-31T01:00:00Z", 14, timezone=60)),
-        (received(b"F", 317_208_960_000, 0, 3600), Time("12021-12-31T00:00:00Z", 14, timezone=60)),
-        (received(b"d", 317_208_960_061, 0), Time("12021-12-31T00:01:01Z", 14)),
+        (received(b"I", 317_210_428_800, 0, 0), Time("12021-12-31T00:00:00Z", 14)),
+        (received(b"I", 317_210_428_800, 0, 3600), Time("12021-12-31T01:00:00Z", 14, timezone=60)),
+        (received(b"F", 317_210_428_800, 0, 3600), Time("12021-12-31T00:00:00Z", 14, timezone=60)),
+        (received(b"d", 317_210_428_861, 0), Time("12021-12-31T00:01:01Z", 14)),
         (
-            received(b"d", 317_208_960_000, 5),
+            received(b"d", 317_210_428_800, 5),
             StringValue("12021-12-31T00:00:00.000000005Z", XSD + "dateTime"),
         ),
         (
-            received(b"I", 317_208_960_000, 5, -5400),
+            received(b"I", 317_210_428_800, 5, -5400),
             StringValue("12021-12-30T22:30:00.000000005-01:30", XSD + "dateTime"),
         ),
-        (received(b"i", 317_208_960_000, 0, "Europe/Berlin"), Time("12021-12-31T00:00:00Z", 14)),
+        (received(b"i", 317_210_428_800, 0, "Europe/Berlin"), Time("12021-12-31T00:00:00Z", 14)),
     ],
 )
 def test_years_before_1_and_after_9999(value: Any, expected: Time | StringValue) -> None:

@@ -22,6 +22,8 @@ from graph_service.model.values import (
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WGS84 = (4326, 4979)
+# The one day of year 0 that the driver's classes hold, as 0000-00-00.
+_DAY_ZERO = "0000-12-31"
 _EPOCH = datetime.date(1970, 1, 1)
 _DAYS_OF_400_YEARS = 146_097
 _CLOCK = re.compile(r"T(\d\d:\d\d:\d\d)(?:\.0*)?")
@@ -55,6 +57,8 @@ def _value(value: object) -> Value | None:
             )
         case neo4j.time.DateTime():
             return _moment(value)
+        case neo4j.time.Date() if not value.year:
+            return StringValue(_DAY_ZERO, XSD + "date")
         case neo4j.time.Date():
             return Time(f"{value.year:04d}-{value.month:02d}-{value.day:02d}T00:00:00Z")
         case neo4j.time.Time():
@@ -120,6 +124,8 @@ def _dated(days: int, seconds: int, nanoseconds: int, offset: int | None) -> Val
 
 def _moment(value: neo4j.time.DateTime) -> Value:
     text = value.iso_format()
+    if not value.year:
+        return StringValue(_DAY_ZERO + text[len(_DAY_ZERO) :], XSD + "dateTime")
     clock = _CLOCK.search(text)
     offset = value.utcoffset()
     minutes = 0 if offset is None else offset.total_seconds() / 60
