@@ -307,7 +307,8 @@ def test_years_that_the_driver_cannot_hold(
 ) -> None:
     run(
         "MATCH (n:$($label) {key: 1}) SET n.born = date('-0044-03-15'), "
-        "n.plays = [date('-0500-01-01'), datetime('+12022-01-01T00:00:00Z')]",
+        "n.plays = [date('-0500-01-01'), date('2000-01-01')], "
+        "n.home = datetime('+12022-01-01T00:00:00Z')",
         label=films["PERSON"],
     )
     report = loads(tmp_store, "films")
@@ -316,6 +317,7 @@ def test_years_that_the_driver_cannot_hold(
     assert {
         Time("-0044-03-15T00:00:00Z", 11),
         Time("-0500-01-01T00:00:00Z", 11),
+        Time("2000-01-01T00:00:00Z", 11),
         Time("12022-01-01T00:00:00Z", 14),
     } <= values
     assert "properties without a form as a value (bytes)" not in report.skipped

@@ -117,7 +117,7 @@ def test_rdf_xml_is_read_in_the_encoding_that_it_declares(
     )
     loaded(tmp_store, tmp_path / "a.rdf", text.encode(encoding), options)
     edition = tmp_store.graph("g").edition
-    assert tmp_store.entities(edition, ["http://a/s"]).found["http://a/s"].labels == {"de": name}
+    assert tmp_store.entities(edition, ["http://a/s"]).entities["http://a/s"].labels == {"de": name}
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def bound(solutions: object) -> Iterator[dict[str, str]]:
     assert isinstance(solutions, ox.QuerySolutions)
     names = [variable.value for variable in solutions.variables]
     for solution in solutions:
-        yield {name: solution[name].value for name in names if solution[name] is not None}  # type: ignore[union-attr]
+        yield {name: solution[name].value for name in names if solution[name] is not None}
 
 
 def entries_of(folder: Path) -> Iterator[Test]:
