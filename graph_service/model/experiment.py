@@ -114,7 +114,8 @@ class PartRow:
     """One score of one condition over a part of its answers.
 
     Attributes:
-        by: ``fate`` (what the view left of the gold) or ``kind`` (type of question).
+        by: ``fate`` (what the view left of the gold), ``kind`` (type of question) or ``known``
+            (whether no knowledge answers right).
         part: Which of these.
     """
 

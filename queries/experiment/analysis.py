@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from queries.experiment.cells import Cell, CellKind, Condition
+from queries.experiment.comparison import Compared, compare_methods, compare_strategies
 from queries.experiment.scoring import RANGES, SCORES, ScoreLine
 from queries.experiment.statistics import (
     ALPHA,
@@ -24,6 +25,11 @@ from queries.experiment.subjects import Fate
 from queries.experiment.table import Table, pair_tables, tables_of
 from queries.score.metric import Float64
 from queries.score.report import RunSpread
+
+RIGHT = ("hits_at_1", "answer_named")
+"""Scores that are 1 where an answer is right."""
+KNOWN = "right without knowledge"
+NOT_KNOWN = "not right without knowledge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,10 @@ class Analysis:
         scores: Names of those that any condition has.
         by_fate: Rows split by whether the question's gold was kept, changed or lost.
         by_kind: Rows split by the type of question, where there are several.
+        by_known: Rows split by whether the answer is right without knowledge, where some are and
+            some are not: what a model knows by itself hides what a view does.
+        methods: Every two methods of one amount, strategy, preset and answerer.
+        strategies: Every two strategies of one view, preset and answerer.
     """
 
     scores: tuple[str, ...]
@@ -113,6 +123,9 @@ class Analysis:
     curves: tuple[Curve, ...]
     by_fate: tuple[Part, ...]
     by_kind: tuple[Part, ...]
+    by_known: tuple[Part, ...] = ()
+    methods: tuple[Compared, ...] = ()
+    strategies: tuple[Compared, ...] = ()
 
     def row(self, condition: Condition, score: str, /) -> Row | None:
         """Returns a score of a condition; None where it has none."""
@@ -165,12 +178,21 @@ def analyse(
         for table in tables.values()
         for part in builder.kinds(table, name)
     ]
+    known = [
+        part
+        for name in shown_scores
+        for table in tables.values()
+        for part in builder.known(table, name)
+    ]
     return Analysis(
         tuple(shown_scores),
         tuple(rows),
         tuple(curve for name in shown_scores for curve in builder.curves(name)),
         tuple(fates),
         tuple(kinds),
+        tuple(known),
+        compare_methods(tables, shown_scores),
+        compare_strategies(tables, shown_scores),
     )
 
 
@@ -282,6 +304,19 @@ class _Builder:
             for kind in kinds
         }
         return self._parts(table, score, questions) if len(kinds) > 1 else []
+
+    def known(self, table: Table, score: str) -> list[Part]:
+        """By what no knowledge answers right, of the first score that says what is right."""
+        nothing = self._nothing(table.condition)
+        name = next((own for own in RIGHT if nothing and np.nansum(nothing.values[own])), None)
+        if nothing is None or name is None:
+            return []
+        right = {index for index, row in enumerate(nothing.values[name]) if row[0] == 1}
+        questions = {
+            part: {cell for cell in table.fates if (cell[0] in right) is is_known}
+            for part, is_known in ((KNOWN, True), (NOT_KNOWN, False))
+        }
+        return self._parts(table, score, questions)
 
     def _parts(
         self, table: Table, score: str, questions: Mapping[str, set[tuple[int, int]]]

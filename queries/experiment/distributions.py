@@ -10,7 +10,7 @@ _TINY = 1e-300
 _STEPS = 10_000
 
 
-def beta_cdf(x: float, a: float, b: float, /) -> float:
+def beta_cdf(x: float, /, a: float, b: float) -> float:
     """Returns the regularised incomplete beta function I_x(a, b), by its continued fraction.
 
     >>> round(beta_cdf(0.5, 2.0, 3.0), 6)

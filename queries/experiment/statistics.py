@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from graph_service.errors import InputError
-from queries.experiment.distributions import f_p, solve_falling, t_p, t_quantile
+from queries.experiment.distributions import beta_cdf, f_p, solve_falling, t_p, t_quantile
 from queries.score.metric import COVERAGE, Float64, Score
 from queries.score.report import RunSpread, over_runs
 
@@ -337,6 +338,35 @@ def paired(
         max((own.variance for own in mean.seeds), default=None),
         min((own.p for own in mean.seeds), default=None),
     )
+
+
+def smallest_loss(n: int, /, *, comparisons: int = 1, power: float = 0.8) -> float | None:
+    """Returns the smallest share of lost hits that a plan finds in 80 % of its runs.
+
+    A question is lost by all random seeds or by none, and none is gained. So few lost questions as
+    the test sees are a binomial tail. Random seeds with an effect of their own make it greater.
+
+    Args:
+        n: Questions.
+        comparisons: That p is adjusted for, each by Bonferroni's share.
+        power: Share of the runs that find it.
+
+    Returns:
+        None if not even the loss of all is found.
+
+    >>> round(smallest_loss(100), 3), round(smallest_loss(100, comparisons=36), 3)
+    (0.054, 0.123)
+    """
+    seen = next((lost for lost in range(1, n + 1) if _loss_p(lost, n) < ALPHA / comparisons), None)
+    if seen is None:
+        return None
+    tail = partial(beta_cdf, a=seen, b=n - seen + 1)
+    return solve_falling(lambda log_share: power - tail(math.exp(log_share)), math.log(1e-9))
+
+
+def _loss_p(lost: int, n: int) -> float:
+    """The p of the mean of differences, some -1 and all others 0."""
+    return t_p(math.sqrt(lost * (n - 1) / (n - lost)), n - 1) if lost < n else 2 * 0.5**n
 
 
 def effect_size(differences: Float64, /) -> float | None:

@@ -18,15 +18,22 @@ import pytest
 from scipy import stats
 
 from graph_service.errors import InputError
+from graph_service.model.result import Strategy
 from queries.experiment.analysis import Analysis, analyse
 from queries.experiment.cells import CellKind, cells_of
-from queries.experiment.comparison import compare, find_condition
+from queries.experiment.comparison import (
+    compare,
+    compare_methods,
+    compare_strategies,
+    find_condition,
+)
 from queries.experiment.impact import BrokenStatement, Impacts, ViewLine, impacts_of
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.plan_file import parse_plan
 from queries.experiment.report.figures import draw_figures
 from queries.experiment.report.markdown import report_lines
 from queries.experiment.report.tables import (
+    comparisons_csv,
     conditions_csv,
     curves_csv,
     latex_tables,
@@ -208,7 +215,7 @@ def test_tables_are_as_recorded(plan: Plan, analysis: Analysis, impacts: Impacts
         if os.environ.get("GRAPH_SERVICE_UPDATE_REPORTS"):
             (GOLDEN / name).write_text(text, encoding="utf-8")
         assert text == (GOLDEN / name).read_text(encoding="utf-8"), name
-    for text in (curves_csv(analysis), parts_csv(analysis)):
+    for text in (curves_csv(analysis), parts_csv(analysis), comparisons_csv(analysis)):
         head, *rows = csv.reader(io.StringIO(text))
         assert rows
         assert {len(row) for row in rows} == {len(head)}
@@ -256,6 +263,64 @@ def test_common_random_seeds_of_two_conditions_are_paired(plan: Plan) -> None:
     assert only is not None
     # Question 0 is lost by both seeds, question 3 by none.
     assert (only.difference.value, only.difference.n, only.seeds) == (-0.5, 2, 2)
+
+
+def test_methods_are_compared_with_each_other(plan: Plan) -> None:
+    tables = tables_of(cells_of(plan), lines_of(plan))
+    worse = find_condition(tables, "demo/edge-deletion/0.5/paths/default/extractive")
+    better = find_condition(tables, "demo/relation-replacement/0.5/paths/default/extractive")
+    worse.values["hits_at_1"][:], better.values["hits_at_1"][:] = 0.0, 1.0
+    rows = compare_methods(tables, ["hits_at_1"])
+    assert [(row.first, row.second) for row in rows] == [
+        tuple(
+            f"demo/{method}/{level}/paths/default/extractive"
+            for method in ("relation-replacement", "edge-deletion")
+        )
+        for level in (0.1, 0.5)
+    ], "verbalisers have no such score"
+    # All six differ by 1: p is 2 / 2^6, twice for the two pairs.
+    assert rows[1].difference.difference.value == 1.0
+    assert rows[1].p == pytest.approx(2 * 2 / 2**6)
+    assert not rows[1].has_star
+    assert replace(rows[1], p=0.01).has_star
+    assert rows[0].p == 1.0
+    assert compare_strategies(tables, ["hits_at_1"]) == (), "there is one strategy"
+    for table in list(tables.values()):
+        if table.condition.strategy is not None:
+            condition = replace(table.condition, strategy=Strategy.TRIPLETS)
+            tables[condition] = other = copy(table)
+            other.condition = condition
+    both = compare_strategies(tables, ["hits_at_1"])
+    assert len(both) == 1 + 4, "the base, and two methods at two levels"
+    assert both[0].first == BASE
+    assert both[0].second == BASE.replace("paths", "triplets")
+
+
+def test_what_no_knowledge_answers_right_stands_apart(plan: Plan) -> None:
+    lines = [
+        replace(line, value=float(line.question in "012"))
+        if line.cell == "demo/no-knowledge/extractive" and line.score == "hits_at_1"
+        else line
+        for line in lines_of(plan)
+    ]
+    analysis = analyse(cells_of(plan), lines)
+    parts = {
+        (part.condition.name(), part.part): part
+        for part in analysis.by_known
+        if part.score == "hits_at_1"
+    }
+    known = parts["demo/edge-deletion/0.5/paths/default/extractive", "right without knowledge"]
+    # Of questions 0, 1 and 2 seed 0 loses all, and seed 1 keeps 2.
+    assert known.mean.value == pytest.approx(1 / 6)
+    assert known.answers == 6
+    assert known.base is not None
+    assert known.base.difference.value == pytest.approx(-5 / 6)
+    rest = parts["demo/edge-deletion/0.5/paths/default/extractive", "not right without knowledge"]
+    assert rest.mean.value == pytest.approx(5 / 6)
+    assert ("demo/no-knowledge/extractive", "right without knowledge") not in parts
+    assert analyse(cells_of(plan), lines_of(plan)).by_known == (), "nothing is known"
+    head, *rows = csv.reader(io.StringIO(parts_csv(analysis)))
+    assert {"known"} <= {row[head.index("by")] for row in rows}
 
 
 def test_stars_follow_p_and_random_seeds(analysis: Analysis) -> None:

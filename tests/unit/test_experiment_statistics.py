@@ -22,6 +22,7 @@ from queries.experiment.statistics import (
     over_seeds,
     paired,
     question_means,
+    smallest_loss,
 )
 from queries.score.metric import Float64
 from tools.inference import difference_row, mean_row, mixed, mixed_mean, two_views
@@ -205,6 +206,23 @@ def test_a_mean_has_wilsons_interval() -> None:
     size = 0.25 / (float(np.var([0, 1, 0, 1], ddof=1)) / 4)
     error = (of_seeds.low * (1 - of_seeds.low) / size) ** 0.5
     assert (0.5 - of_seeds.low) / error == pytest.approx(stats.t.isf(0.025, 3))
+
+
+def test_the_smallest_loss_is_seen_in_80_percent_of_runs() -> None:
+    loss, runs = smallest_loss(100), 400
+    assert loss is not None
+    seen = 0
+    for _ in range(runs):
+        hits = (GENERATOR.random((100, 1)) >= loss).astype(np.float64)
+        difference = paired(np.repeat(hits, 5, axis=1), np.ones((100, 1)))
+        seen += difference.p is not None and difference.p < 0.05
+    # Four standard errors.
+    assert seen / runs == pytest.approx(0.8, abs=4 * (0.8 * 0.2 / runs) ** 0.5)
+    assert smallest_loss(1) is None
+    assert smallest_loss(4) is None, "t of 3 in 4 has p = .058, and 4 in 4 have 2 / 2^4"
+    five = smallest_loss(5)
+    assert five is not None
+    assert stats.binom.sf(3, 5, five) == pytest.approx(0.8), "4 in 5 have p = .016"
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from graph_service.cli.teller import LINE_EVERY_S, Teller
 from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment.budget import BudgetedChat, RequestBudget
+from queries.experiment.cells import Cell, CellKind
 from queries.experiment.impact import CountSteps, write_views
 from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
@@ -26,6 +27,7 @@ from queries.experiment.retry_window import RetryingTransport
 from queries.experiment.runner import ANSWERS_NAME, count_answers
 from queries.experiment.runner import run as run_experiment
 from queries.experiment.scoring import SCORES, write_scores
+from queries.experiment.statistics import FIRM_SEEDS, smallest_loss
 from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
 from queries.lock import one_writer
 from queries.run import Progress
@@ -60,6 +62,8 @@ def plan(options: PlanOptions, output: Output, /) -> int:
             f"answers, {incomplete} whose gold the graph lacks; {opened.kept_out[graph]} kept for "
             "calibration"
         )
+        for line in _smallest(read, graph, len(subjects), experiment.cells):
+            output.line(line)
         left_out = opened.left_out[graph]
         if left_out:
             output.line(
@@ -68,6 +72,31 @@ def plan(options: PlanOptions, output: Output, /) -> int:
             )
     output.object({"cells": [cell.id for cell in experiment.cells], "expected": expected})
     return 0
+
+
+def _smallest(read: Plan, graph: str, questions: int, cells: Sequence[Cell]) -> Iterator[str]:
+    """What a plan can find, and whether it has too few random seeds for stars."""
+    views = {
+        cell.condition
+        for cell in cells
+        if cell.condition.graph == graph and cell.condition.kind is CellKind.VIEW
+    }
+    single, adjusted = (
+        smallest_loss(questions, comparisons=count) for count in (1, max(1, len(views)))
+    )
+    if single is None or adjusted is None or not views:
+        return
+    yield (
+        f"graph {graph}: a view that loses {single:.3f} of the hits is seen in 80 % of runs, "
+        f"{adjusted:.3f} after Holm over {len(views)} conditions, if random seeds have no effect"
+    )
+    if any(
+        0 < len({spec.random_seed for spec in family.specs}) < FIRM_SEEDS for family in read.views
+    ):
+        yield (
+            f"with fewer than {FIRM_SEEDS} random seeds there are stars only where seeds seem to "
+            f"have no effect; random_seeds: 0-{FIRM_SEEDS - 1} is enough"
+        )
 
 
 def run(options: RunOptions, output: Output, /) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from graph_service.text.visible import visible_line
 from queries.experiment.analysis import Analysis, Curve, Part, Row
 from queries.experiment.cells import CellKind, Condition
+from queries.experiment.comparison import Compared
 from queries.experiment.impact import Impacts, Share, ViewImpact, ViewLine
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.report.figures import Drawn
@@ -84,6 +85,8 @@ def report_lines(
         yield ""
         yield from _impacts(impacts)
     yield from _shown(figures, "")
+    yield from _compared("Methods", analysis.methods)
+    yield from _compared("Strategies", analysis.strategies)
     for score in analysis.scores:
         yield ""
         yield f"## {TITLES[score]}"
@@ -99,6 +102,7 @@ def report_lines(
         for title, parts in (
             ("By what the view left of the gold", analysis.by_fate),
             ("By type of question", analysis.by_kind),
+            ("By what no knowledge answers right", analysis.by_known),
         ):
             own = [part for part in parts if part.score == score]
             if own:
@@ -106,6 +110,36 @@ def report_lines(
                 yield f"### {title}"
                 yield ""
                 yield from _parts(own)
+
+
+def _compared(what: str, rows: Sequence[Compared]) -> Iterator[str]:
+    """Those of which a star says that they differ; ``comparisons.csv`` has all."""
+    if not rows:
+        return
+    differ = [row for row in rows if row.has_star]
+    yield ""
+    yield f"## {what} beside each other"
+    yield ""
+    yield (
+        f"{len(differ)} of {len(rows)} pairs that differ in nothing else have a star, p adjusted by "
+        "Holm's\nmethod over the pairs of one graph and score. `comparisons.csv` has all of them."
+    )
+    if differ:
+        yield ""
+        yield from _table(
+            ["score", "first", "second", "first minus second", "n", "p"],
+            [
+                [
+                    TITLES[row.score],
+                    row.first,
+                    row.second,
+                    difference(row.difference),
+                    str(row.difference.difference.n),
+                    p_words(row.p),
+                ]
+                for row in differ
+            ],
+        )
 
 
 def _shown(figures: Sequence[Drawn], score: str) -> Iterator[str]:

@@ -62,12 +62,16 @@ def curves_csv(analysis: Analysis, /) -> str:
 
 
 def parts_csv(analysis: Analysis, /) -> str:
-    """Returns every score by the fate of the gold, and by type of question."""
+    """Returns every score by fate of the gold, type of question, and what no knowledge gets."""
     head = ["score", *_CONDITION, "by", "part", "mean", "low", "high", "questions", "answers"]
     head += [f"base_{part}" for part in _DIFFERENCE]
     rows = [
         _part(by, part)
-        for by, parts in (("fate", analysis.by_fate), ("kind", analysis.by_kind))
+        for by, parts in (
+            ("fate", analysis.by_fate),
+            ("kind", analysis.by_kind),
+            ("known", analysis.by_known),
+        )
         for part in parts
     ]
     return spreadsheet([head, *rows])
@@ -78,6 +82,22 @@ def _part(by: str, part: Part) -> list[Cell]:
         part.score, *_of(part.condition), by, part.part, *_estimate(part.mean), part.mean.n,
         part.answers, *_paired(part.base, None),
     ]  # fmt: skip
+
+
+def comparisons_csv(analysis: Analysis, /) -> str:
+    """Returns every two methods, and every two strategies, that differ in nothing else."""
+    head = ["score", "of", "first", "second", "first_mean", "second_mean", "questions", "seeds"]
+    head += [*_DIFFERENCE, "seed_variance", "seed_p", "star"]
+    rows: list[list[Cell]] = [
+        [
+            row.score, of, row.first, row.second, _rounded(row.first_mean.value),
+            _rounded(row.second_mean.value), row.difference.difference.n, row.difference.seeds,
+            *_paired(row.difference, row.p), *_seeds(row.difference), int(row.has_star),
+        ]
+        for of, rows in (("method", analysis.methods), ("strategy", analysis.strategies))
+        for row in rows
+    ]  # fmt: skip
+    return spreadsheet([head, *rows])
 
 
 def views_csv(impacts: Impacts, /) -> str:

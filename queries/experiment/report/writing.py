@@ -13,6 +13,7 @@ from queries.experiment.plan import Plan
 from queries.experiment.report.figures import Drawn, draw_figures
 from queries.experiment.report.markdown import FIGURES_NAME, report_lines
 from queries.experiment.report.tables import (
+    comparisons_csv,
     conditions_csv,
     curves_csv,
     latex_tables,
@@ -49,6 +50,7 @@ def write_report(
         "conditions.csv": conditions_csv(analysis),
         "curves.csv": curves_csv(analysis),
         "parts.csv": parts_csv(analysis),
+        "comparisons.csv": comparisons_csv(analysis),
         "views.csv": views_csv(impacts),
         "tables.tex": latex_tables(analysis),
     }
