@@ -58,10 +58,17 @@ def clean(cell: str, /) -> str:
 def folded(name: str, /) -> str:
     """Returns what is the same in names that differ only in case and spaces.
 
+    The case of a web address counts.
+
     >>> folded("Pola  Plastics") == folded("pola plastics")
     True
     """
-    return clean(name).casefold()
+    return clean(name) if is_address(name) else clean(name).casefold()
+
+
+def is_address(cell: str, /) -> bool:
+    """Returns whether a cell is a web address."""
+    return cell.startswith(("http://", "https://")) and " " not in cell
 
 
 def read_yes_no(cell: str, /) -> bool | None:

@@ -224,6 +224,8 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
     # NO alone may be Norway.
     if counts.yes + counts.no == total and counts.yes:
         return ColumnType.YES_NO
+    if counts.wikidata == total:
+        return ColumnType.ENTITY
     if counts.addresses >= _TYPICAL_SHARE * total:
         return ColumnType.ADDRESS
     if counts.dates and counts.dates + counts.years >= _TYPICAL_SHARE * total:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+NAMES = frozenset({"name", "label"})
+"""Relations of a column that names the entities of another: ``Supplier Name``, ``countryLabel``."""
+
+
 class ColumnType(StrEnum):
     """What the cells of a column are."""
 

@@ -24,6 +24,7 @@ from loaders.tables.cells import BLANK_WORDS, clean, folded
 from loaders.tables.decide import decide_column
 from loaders.tables.dialect import Dialect, check_encoding, recognise_dialect
 from loaders.tables.mapping import (
+    NAMES,
     ColumnMapping,
     ColumnType,
     PlannedTable,
@@ -302,7 +303,11 @@ class _Look:
         """Sets the column that is the label of the row's thing."""
         if any(column.type is ColumnType.NAME for column in self.mapping.columns):
             return
+        key = self.mapping.key
         own = {self.kind, self.kind.split()[-1]}
+        names = {*own, "full", "display"}
+        if key is not None:
+            names.add(referred_name(key.name) or relation_name(key.name))
         best: list[tuple[int, str]] = []
         for column in self.mapping.columns:
             words = [word.lower() for word in header_words(column.name)]
@@ -311,7 +316,7 @@ class _Look:
                 continue
             if words in (["name"], ["label"], ["bezeichnung"]):
                 best.append((0, column.name))
-            elif words[-1] in ("name", "title", "label") and before in {*own, "full", "display"}:
+            elif words[-1] in ("name", "title", "label") and before in names:
                 best.append((1, column.name))
             elif words == ["company", "name"]:
                 best.append((2, column.name))
@@ -506,8 +511,10 @@ class _Look:
                 pass
         for column, of, relation in described:
             if pairs[column]:
-                mapping = self.mapping.column(column)
-                self.mapping = self.mapping.with_column(replace(mapping, of=of, relation=relation))
+                mapping = replace(self.mapping.column(column), of=of, relation=relation)
+                if relation in NAMES:
+                    mapping = replace(mapping, type=ColumnType.TEXT, kind="")
+                self.mapping = self.mapping.with_column(mapping)
 
     def _describing(self) -> Iterable[tuple[str, str, str]]:
         """Yields columns whose header begins with another's, that one, and what is left.

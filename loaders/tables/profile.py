@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.identity import key64
+from graph_service.model.identity import WIKIDATA_ID, key64, normalise_entity_id
 from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
@@ -20,6 +20,7 @@ from loaders.tables.cells import (
     Order,
     clean,
     folded,
+    is_address,
     read_date_cell,
     read_number,
     read_year,
@@ -47,7 +48,7 @@ class CellCounts:
         years: Integers that may be years.
         dates: Dates; ``orders`` what they prove, by separator.
         yes, no: Words for yes and for no.
-        addresses: Web addresses.
+        addresses: Web addresses; ``wikidata``: those of them of entities of Wikidata.
         binary: Bytes as hexadecimal digits.
         short: Names of at most five words that begin with a letter.
         characters: Of all cells.
@@ -58,7 +59,7 @@ class CellCounts:
         self.cells = self.repeated = self.characters = self.short = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = 0
-        self.dates = self.yes = self.no = self.addresses = self.binary = 0
+        self.dates = self.yes = self.no = self.addresses = self.wikidata = self.binary = 0
         self.marks: Counter[Mark] = Counter()
         self.either_marks: Counter[str] = Counter()
         self.units: Counter[str] = Counter()
@@ -96,8 +97,9 @@ class CellCounts:
                 self.yes += count
             else:
                 self.no += count
-        elif cell.startswith(("http://", "https://")) and " " not in cell:
+        elif is_address(cell):
             self.addresses += count
+            self.wikidata += count if WIKIDATA_ID.fullmatch(normalise_entity_id(cell)) else 0
         elif cell[:2] in ("0x", "0X") and len(cell) > 18:
             self.binary += count
 

@@ -21,6 +21,7 @@ from loaders.tables.cells import (
     DOUBTFUL_WORDS,
     clean,
     folded,
+    is_address,
     quantity,
     read_date_cell,
     read_number,
@@ -28,6 +29,7 @@ from loaders.tables.cells import (
     read_yes_no,
 )
 from loaders.tables.mapping import (
+    NAMES,
     ColumnMapping,
     ColumnType,
     PlannedTable,
@@ -80,7 +82,7 @@ class _Ids:
 
     def id_of(self, kind: str, key: str) -> str:
         """Returns the id of a thing; an address is its own id."""
-        if key.startswith(("http://", "https://")):
+        if is_address(key):
             return normalise_entity_id(key)
         id_ = f"{kind}/{key}"
         return f"{self.base_iri}{quote(id_)}" if self.base_iri else id_
@@ -107,6 +109,7 @@ class _ThingReader:
         self._is_begun = is_begun
         self._cells = [_CellReader(column, self) for column in mapping.columns]
         self._index = {column.name: index for index, column in enumerate(mapping.columns)}
+        self._named = {column.of for column in mapping.columns if column.relation in NAMES}
         key = mapping.key
         self._key = self._index[key.name] if key is not None else None
         self._names = [
@@ -123,7 +126,9 @@ class _ThingReader:
     # Entities
 
     def name_entity(self, id_: str, name: str) -> None:
-        """Gives an entity its label."""
+        """Gives an entity its label; an address is none."""
+        if is_address(name):
+            return
         self._terms.of(id_).add_label(self._language, name)
 
     def entity(self, column: ColumnMapping, name: str, parsed: Parsed) -> EntityValue:
@@ -138,7 +143,8 @@ class _ThingReader:
             parsed.kept[
                 f"cells of {column.name} joined with names that differ in case or spaces"
             ] += 1
-        self.name_entity(id_, label)
+        if column.name not in self._named:
+            self.name_entity(id_, label)
         if column.kind:
             self.add_kind(id_, column.kind, parsed)
         return EntityValue(id_)
@@ -211,6 +217,9 @@ class _ThingReader:
                 if head is None:
                     parsed.skipped[f"cells of {column.name} without a {column.of}"] += 1
                     continue
+                if column.relation in NAMES and isinstance(value, StringValue):
+                    self.name_entity(head, value.text)
+                    continue
                 relation = self._ids.relation(column.relation)
                 parsed.statements.append(row_statement(head, relation, value))
 
@@ -220,13 +229,16 @@ class _ThingReader:
         if self._first_last and not names:
             names = [" ".join(cells[index] for index in self._first_last).strip()]
         names = [name for name in names if name.lower() not in BLANK_WORDS]
-        label, *others = [*names, key] if names else [key]
-        terms.add_label(self._language, label)
+        own = [] if is_address(key) else [key]
+        label, *others = [*names, *own] or [""]
+        if label:
+            terms.add_label(self._language, label)
         for other in others:
             # A bare number is no name.
             if not other.isdecimal():
                 terms.add_alias(self._language, other)
-        terms.add_alias(self._language, f"{self._mapping.kind} {key}")
+        if own:
+            terms.add_alias(self._language, f"{self._mapping.kind} {key}")
 
     def _take_link(self, cells: list[str], parsed: Parsed) -> None:
         ends = []
@@ -355,5 +367,4 @@ class _CellReader:
         return None if answer is None else StringValue("true" if answer else "false", "boolean")
 
     def _address(self, cell: str) -> Value | None:
-        is_address = cell.startswith(("http://", "https://")) and " " not in cell
-        return Iri(cell) if is_address else None
+        return Iri(cell) if is_address(cell) else None

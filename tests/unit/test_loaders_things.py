@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +29,9 @@ from graph_service.model.values import (
 )
 from graph_service.store import open_store
 from loaders.items import Parsed
+from loaders.load import load
 from loaders.options import LoadOptions
+from loaders.progress import Progress
 from loaders.source import open_source
 from loaders.tables.cells import read_date_cell, read_number
 from loaders.tables.frames import load_frames
@@ -189,6 +192,27 @@ def test_lists_are_split_and_names_joined_over_case_and_spaces(tmp_path: Path) -
     assert (
         things.parsed.kept["cells of Supplier joined with names that differ in case or spaces"] == 1
     )
+
+
+def test_results_of_wikidata_as_its_service_downloads_them(tmp_path: Path) -> None:
+    entity = "http://www.wikidata.org/entity/"
+    text = (
+        f"item,itemLabel,country,countryLabel,site\n{entity}Q64,Berlin,{entity}Q183,Germany,"
+        f"https://a.example/B\n{entity}Q90,Paris,{entity}Q142,France,https://a.example/P\n"
+    )
+    things = Things(tmp_path, {"query.csv": text}, row="item")
+    assert things.values("country") == {"Q64": "Q183", "Q90": "Q142"}
+    labels = things.labels()
+    assert (labels["Q64"], labels["Q183"]) == ("Berlin", "Germany")
+    assert things.values("site")["Q64"] == "https://a.example/B"
+
+
+def test_a_name_beside_an_id_is_its_label(tmp_path: Path) -> None:
+    text = "id,supplierID,supplierName\n1,7,Kestrel\n2,7,Kestrel\n3,8,Pola\n"
+    things = Things(tmp_path, {"parts.csv": text})
+    assert things.values("supplier")["part/1"] == "supplier/7"
+    assert things.labels()["supplier/7"] == "Kestrel"
+    assert things.values("name") == {}
 
 
 def test_commas_separate_lists_whose_parts_stand_alone_elsewhere(tmp_path: Path) -> None:
@@ -418,6 +442,31 @@ def test_reading_goes_on_after_every_block(tmp_path: Path) -> None:
         with open_source(tmp_path / "parts.csv") as source:
             rest = list(read_things(source, things.options, block.position))
         assert _statements(rest) == _statements(blocks[index:])
+
+
+def test_a_stopped_load_goes_on_and_comes_to_the_same(tmp_path: Path) -> None:
+    rows = "".join(f"P{n},Maker {n % 7},{n}.50 EUR\n" for n in range(9000))
+    (tmp_path / "parts.csv").write_text(f"id,maker,price\n{rows}")
+    options = LoadOptions(row="id", batch_size=2_000)
+    with open_store(f"sqlite:///{tmp_path / 'graph.db'}") as store:
+        stop = threading.Event()
+
+        def stop_halfway(progress: Progress) -> None:
+            if progress.line > 4_000:
+                stop.set()
+
+        source = tmp_path / "parts.csv"
+        first = load(
+            source, store=store, graph="g", options=options, progress=stop_halfway, stop=stop
+        )
+        assert first.status == "stopped"
+        second = load(source, store=store, graph="g", options=options)
+        unbroken = load(source, store=store, graph="h", options=options)
+    assert second.resumed
+    assert second.graph is not None
+    assert unbroken.graph is not None
+    assert second.graph.fingerprints == unbroken.graph.fingerprints
+    assert second.read_statements == unbroken.read_statements
 
 
 def test_a_load_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
