@@ -159,7 +159,7 @@ def test_the_clients_documents_cost_less_than_the_default_limit(demo_service: Se
         "graphs": {"first": 100},
         "graph": {},
         "items": {"ids": ["Q1"]},
-        "search": {"query": "q", "prefix": False, "first": 10},
+        "search": {"query": "q", "prefix": False, "limit": 10},
         "view": {"reference": "v"},
     }
     for name, variables in lookups.items():
