@@ -176,11 +176,11 @@ class CostReader:
         self, node: FieldNode, type_: Any, into: Cost, length: int, of_type: str
     ) -> None:
         name = node.name.value
-        place = into.parts.setdefault(of_type, {}).setdefault(
+        part = into.parts.setdefault(of_type, {}).setdefault(
             node.alias.value if node.alias else name, Cost()
         )
         if name.startswith("__"):
-            place.work = 0.0 if name == "__typename" else INTROSPECTION
+            part.work = 0.0 if name == "__typename" else INTROSPECTION
             return
         known = type_.fields[name]
         try:
@@ -189,76 +189,78 @@ class CostReader:
             # The field says so when it is run, and does nothing else.
             return
         weight = self._weight(type_.name, name, arguments, length)
-        place.work = max(place.work, weight.work)
+        part.work = max(part.work, weight.work)
         of_field = known.type.of_type if is_non_null_type(known.type) else known.type
         named = get_named_type(of_field)
         if not is_composite_type(named):
             return
-        place.is_object = True
+        part.is_object = True
         if is_list_type(of_field):
-            said = weight.length
-            if said is None:
-                said = length if name in _SIZED_LISTS else USUAL_LENGTH
-            place.length = max(place.length or 0, said)
+            stated_length = weight.length
+            if stated_length is None:
+                stated_length = length if name in _SIZED_LISTS else USUAL_LENGTH
+            part.length = max(part.length or 0, stated_length)
         if node.selection_set is not None:
-            self.read(node.selection_set, named, place, weight.below)
+            self.read(node.selection_set, named, part, weight.below)
 
-    def _weight(self, type_: str, name: str, given: Mapping[str, Any], length: int) -> _Weight:
+    def _weight(self, type_: str, name: str, arguments: Mapping[str, Any], length: int) -> _Weight:
         """Returns what a field costs with some arguments."""
         if type_ == "Query":
-            self._graphs = (given.get("name" if name == "graph" else "graph"),)
-            return self._weight_of_query(name, given)
+            self._graphs = (arguments.get("name" if name == "graph" else "graph"),)
+            return self._weight_of_query(name, arguments)
         if type_ == "Mutation":
-            return _Weight(self._create(given["input"]) if name == "createView" else MUTATION)
-        if "first" in given:
-            work = LOOKUP + OBJECT * len(given.get("propertyIds") or ())
-            return _Weight(work + self._view(given), below=_length(given["first"]))
+            return _Weight(self._create(arguments["input"]) if name == "createView" else MUTATION)
+        if "first" in arguments:
+            work = LOOKUP + OBJECT * len(arguments.get("propertyIds") or ())
+            return _Weight(work + self._view(arguments), below=_length(arguments["first"]))
         if (type_, name) == ("ClassSizeEdge", "examples"):
             return _Weight(LOOKUP)
         # A result or a connection in a field hands its length on.
         return _Weight(below=length if name in ("result", *_SIZED_LISTS) else USUAL_LENGTH)
 
-    def _weight_of_query(self, name: str, given: Mapping[str, Any]) -> _Weight:
+    def _weight_of_query(self, name: str, arguments: Mapping[str, Any]) -> _Weight:
         if name in _RETRIEVALS:
-            return _Weight(self._retrieval(given["input"]), below=_limit(given["input"]))
+            return _Weight(self._retrieval(arguments["input"]), below=_limit(arguments["input"]))
         if name == "retrieveMany":
-            inputs = given["inputs"]
+            inputs = arguments["inputs"]
             work = sum(self._retrieval(each) for each in inputs)
             self._graphs = tuple({each.get("graph"): None for each in inputs})
             most = max((_limit(each) for each in inputs), default=0)
             return _Weight(work, length=len(inputs), below=most)
         if name == "compare":
             # The base, and each of the views.
-            base, views = given["input"], given["views"]
+            base, views = arguments["input"], arguments["views"]
             work = self._retrieval(base)
             work += sum(work + self._view({"view": view}, base) for view in views)
             return _Weight(work, length=1 + len(views), below=_limit(base))
         if name == "neighbourhood":
-            work = NEIGHBOURHOOD * _length(given["hops"]) + self._view(given)
-            return _Weight(work, below=_length(given["limit"]))
+            work = NEIGHBOURHOOD * _length(arguments["hops"]) + self._view(arguments)
+            return _Weight(work, below=_length(arguments["limit"]))
         if name == "passages":
-            return _Weight(SEARCH + _text(given["query"]), below=_length(given["k"]))
+            return _Weight(SEARCH + _text(arguments["query"]), below=_length(arguments["k"]))
         if name == "items":
-            ids = given["itemIds"]
+            ids = arguments["itemIds"]
             return _Weight(LOOKUP * len(ids), length=len(ids))
         if name in ("node", "nodes"):
-            ids = given["ids"] if name == "nodes" else [given["id"]]
+            ids = arguments["ids"] if name == "nodes" else [arguments["id"]]
             self._graphs = ()
             work = sum(LOOKUP + self._view_of_id(id_) for id_ in ids)
             return _Weight(work, length=len(ids))
         work = SEARCH if name in ("searchItems", "experiments", "experiment") else LOOKUP
-        work = PREFIX if given.get("prefix") else work
-        return _Weight(work + self._view(given), below=_length(given.get("first", USUAL_LENGTH)))
+        work = PREFIX if arguments.get("prefix") else work
+        return _Weight(
+            work + self._view(arguments), below=_length(arguments.get("first", USUAL_LENGTH))
+        )
 
-    def _retrieval(self, given: Mapping[str, Any]) -> float:
+    def _retrieval(self, arguments: Mapping[str, Any]) -> float:
         """Returns what one question costs, without its objects and without making its view."""
-        hops = given.get("maxHops")
+        hops = arguments.get("maxHops")
         cost = RETRIEVAL * (1.0 if hops is None else HOPS.get(hops, 1.0))
-        cost += _text(given["question"])
-        if given.get("prove"):
+        cost += _text(arguments["question"])
+        if arguments.get("prove"):
             cost += PROVE
-        self._graphs = (given.get("graph"),)
-        return cost + self._view(given, given)
+        self._graphs = (arguments.get("graph"),)
+        return cost + self._view(arguments, arguments)
 
     def _view(
         self, arguments: Mapping[str, Any], question: Mapping[str, Any] | None = None
@@ -295,11 +297,11 @@ class CostReader:
             self.views.add(view.spec, graph)
         return VIEW
 
-    def _create(self, given: Mapping[str, Any]) -> float:
+    def _create(self, arguments: Mapping[str, Any]) -> float:
         """Returns what it costs to make a view, in this thread or in another one, and to measure it."""
         views = ViewCosts(self._count_statements)
-        views.add(read_spec(given["spec"]), given.get("graph"))
-        measure = MEASURE * self._count_statements(given.get("graph")) / 100_000
+        views.add(read_spec(arguments["spec"]), arguments.get("graph"))
+        measure = MEASURE * self._count_statements(arguments.get("graph")) / 100_000
         return CREATE_VIEW + measure + views.total
 
 
@@ -309,8 +311,8 @@ def _text(text: str) -> float:
     return TEXT * (max(0, length - 1) // TEXT_CHARACTERS)
 
 
-def _limit(given: Mapping[str, Any]) -> int:
-    limit = given.get("limit")
+def _limit(arguments: Mapping[str, Any]) -> int:
+    limit = arguments.get("limit")
     return USUAL_LIMIT if limit is None else _length(limit)
 
 

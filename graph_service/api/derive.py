@@ -152,8 +152,8 @@ def _finished(cls: Any, model: Any, decorate: Callable[..., Any]) -> Any:
 
 
 def _annotations(cls: type) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = cls.__dict__.get("__annotations__", {})
-    return found
+    annotations: Mapping[str, Any] = cls.__dict__.get("__annotations__", {})
+    return annotations
 
 
 def _method(function: Callable[..., Any], field: Field) -> Any:

@@ -101,11 +101,15 @@ def invalidities(document: DocumentNode, schema: GraphQLSchema, /) -> list[Graph
 def check_document(document: DocumentNode, /) -> None:
     """Raises ``LimitError`` for a document that costs too much to check or to run."""
     fragments = {
-        one.name.value: one
-        for one in document.definitions
-        if isinstance(one, FragmentDefinitionNode)
+        definition.name.value: definition
+        for definition in document.definitions
+        if isinstance(definition, FragmentDefinitionNode)
     }
-    operations = [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
+    operations = [
+        definition
+        for definition in document.definitions
+        if isinstance(definition, OperationDefinitionNode)
+    ]
     sizes = _fragment_sizes(fragments)
     total = Size()
     for operation in operations:
@@ -147,9 +151,9 @@ def _fragment_sizes(fragments: Mapping[str, FragmentDefinitionNode]) -> dict[str
             name, spreads = next(reversed(path.items()))
             below = next(
                 (
-                    one
-                    for one in spreads
-                    if one in fragments and one not in sizes and one not in path
+                    spread
+                    for spread in spreads
+                    if spread in fragments and spread not in sizes and spread not in path
                 ),
                 None,
             )

@@ -181,7 +181,7 @@ _describe(
 _describe(
     LongTailLevel,
     "How rarely an article is read, in the levels of LTGen.",
-    {one.name: f"Level {one.name}." for one in LongTailLevel},
+    {level.name: f"Level {level.name}." for level in LongTailLevel},
 )
 _describe(
     PassageRanking,

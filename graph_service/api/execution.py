@@ -71,8 +71,8 @@ class Ended(BaseException):
 class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
     """Ends an operation some time after its deadline, or where its answer grows too large."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         self._objects = 0
         self._written: dict[str | int, Deadline] = {}
 
@@ -121,7 +121,7 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         info: Any,
         path: Path,
         result: Any,
-        *given: Any,
+        *arguments: Any,
     ) -> Any:
         """Completes a list, unless the operation has to end."""
         self._check(path)
@@ -138,7 +138,7 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
                     )
                 )
         return super().complete_list_value(
-            return_type, field_details_list, info, path, result, *given
+            return_type, field_details_list, info, path, result, *arguments
         )
 
     def handle_field_error(

@@ -129,7 +129,7 @@ def read_global_id(text: str, /) -> GlobalId:
         InputError: It is none of ours.
     """
     parts = decoded_parts(text)
-    kinds = {one.value: one for one in IdKind}
+    kinds = {kind.value: kind for kind in IdKind}
     if not 3 <= len(parts) <= 5 or parts[0] not in kinds:
         raise not_ours(text)
     kind, scope, local, languages, view = (*parts, *[""] * (5 - len(parts)))

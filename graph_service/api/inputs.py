@@ -108,12 +108,12 @@ def _input_of(
             if not each.facts.of_api or each.facts.is_experimental is not experimental:
                 continue
             name = graphql_name(each.name)
-            kind: Any = _GIVEN.get(each.kind, each.kind)
+            kind: Any = _INPUTS.get(each.kind, each.kind)
             if each.name.endswith("_ids"):
                 kind = strawberry.ID
             if each.facts.most is not None and each.kind is int and each.facts.most > 2**31:
                 kind = BigInt
-            is_absent = each.is_list or each.is_optional or each.kind in _GIVEN
+            is_absent = each.is_list or each.is_optional or each.kind in _INPUTS
             default = None if is_absent and each.default is not MISSING else each.default
             several = list[kind] if each.is_list else kind
             cls.__annotations__[name] = several | None if is_absent else several
@@ -126,7 +126,7 @@ def _input_of(
     return decorate
 
 
-_GIVEN: dict[type, type] = {Change: ChangeInput}
+_INPUTS: dict[type, type] = {Change: ChangeInput}
 """Inputs of what is more than a word or a number, by the model's types."""
 
 
@@ -135,7 +135,7 @@ class ScopeInput(_Input):
     """Which statements a view may change: the options of ``Scope``."""
 
 
-_GIVEN[Scope] = ScopeInput
+_INPUTS[Scope] = ScopeInput
 
 
 @_input_of(ViewSpec, "What a perturbed view is asked to be: a level or a count.")
@@ -161,7 +161,7 @@ class ViewRefInput:
     )
 
 
-_GIVEN[ViewRef] = ViewRefInput
+_INPUTS[ViewRef] = ViewRefInput
 
 
 @_input_of(
@@ -254,18 +254,18 @@ class DeletePassagesInput:
     )
 
 
-def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
+def to_request(fields: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
     """Returns the model's request. Details are read where a query asks for them."""
-    values = _given(given, RetrieveRequest)
-    if given.experimental is not None:
-        values |= _given(given.experimental, RetrieveRequest, experimental=True)
+    values = _options_in(fields, RetrieveRequest)
+    if fields.experimental is not None:
+        values |= _options_in(fields.experimental, RetrieveRequest, experimental=True)
     if "view" in values:
         values["view"] = to_view_ref(values["view"])
     return RetrieveRequest(**{**values, "strategy": strategy})
 
 
-def _given(
-    given: object, request: type, *, experimental: bool = False, prefix: str = ""
+def _options_in(
+    fields: object, request: type, *, experimental: bool = False, prefix: str = ""
 ) -> dict[str, Any]:
     """Returns what an input gives of a request's options, by their names in Python.
 
@@ -276,7 +276,7 @@ def _given(
     for each in options_of(request).values():
         if not each.facts.of_api or each.facts.is_experimental is not experimental:
             continue
-        value: Any = getattr(given, graphql_name(each.name))
+        value: Any = getattr(fields, graphql_name(each.name))
         if value is None:
             continue
         if each.is_list:
@@ -285,20 +285,20 @@ def _given(
     return values
 
 
-def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:
+def to_view_ref(reference: ViewRefInput | None, /) -> ViewRef | None:
     """Returns the model's reference to a view; None for the base."""
-    if given is None:
+    if reference is None:
         return None
     return ViewRef(
-        id=given.view_id or None,
-        name=given.name or None,
-        spec=to_spec(given.spec) if given.spec else None,
+        id=reference.view_id or None,
+        name=reference.name or None,
+        spec=to_spec(reference.spec) if reference.spec else None,
     )
 
 
-def to_spec(given: ViewSpecInput, /) -> ViewSpec:
+def to_spec(fields: ViewSpecInput, /) -> ViewSpec:
     """Returns the model's specification of a view."""
-    values = _given(given, ViewSpec)
+    values = _options_in(fields, ViewSpec)
     if "scope" in values:
         values["scope"] = _to_scope(values["scope"])
     values["changes"] = tuple(_to_change(change) for change in values.get("changes", ()))
@@ -310,32 +310,32 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
     return spec
 
 
-def _to_scope(given: ScopeInput) -> Scope:
-    values = _given(given, Scope, prefix="scope.")
+def _to_scope(fields: ScopeInput) -> Scope:
+    values = _options_in(fields, Scope, prefix="scope.")
     for name in ("relation_ids", "around_entity_ids"):
         argument = f"scope.{graphql_name(name)}"
         values[name] = tuple(read_id(id_, argument=argument) for id_ in values.get(name, ()))
     return Scope(**values)
 
 
-def _to_change(given: ChangeInput) -> Change:
+def _to_change(fields: ChangeInput) -> Change:
     return Change(
-        statement_id=given.statement_id,
-        remove=given.remove,
-        head=_read_id(given.subject_id, "subject_id"),
-        relation=_read_id(given.property_id, "property_id"),
-        value=_to_value(given.value) if given.value else None,
+        statement_id=fields.statement_id,
+        remove=fields.remove,
+        head=_read_id(fields.subject_id, "subject_id"),
+        relation=_read_id(fields.property_id, "property_id"),
+        value=_to_value(fields.value) if fields.value else None,
     )
 
 
-def _read_id(given: strawberry.ID | None, argument: str) -> str | None:
-    return None if given is None else read_id(given, argument=argument)
+def _read_id(id_: strawberry.ID | None, argument: str) -> str | None:
+    return None if id_ is None else read_id(id_, argument=argument)
 
 
-def _to_value(given: ValueInput) -> Value:
-    if isinstance(given.item_id, str):
-        return EntityValue(read_id(given.item_id, argument="item_id"))
-    literal = given.literal
+def _to_value(fields: ValueInput) -> Value:
+    if isinstance(fields.item_id, str):
+        return EntityValue(read_id(fields.item_id, argument="item_id"))
+    literal = fields.literal
     if not literal:
         raise InputError("a value is an item's id or a literal", argument="value")
     match literal.type:

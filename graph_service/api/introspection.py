@@ -21,12 +21,16 @@ def keep_known_locations(schema: GraphQLSchema, /) -> None:
     schema.directives = tuple(
         GraphQLDirective(
             directive.name,
-            [one for one in directive.locations if one.name not in UNKNOWN_LOCATIONS],
+            [
+                location
+                for location in directive.locations
+                if location.name not in UNKNOWN_LOCATIONS
+            ],
             args=directive.args,
             is_repeatable=directive.is_repeatable,
             description=directive.description,
         )
-        if any(one.name in UNKNOWN_LOCATIONS for one in directive.locations)
+        if any(location.name in UNKNOWN_LOCATIONS for location in directive.locations)
         else directive
         for directive in schema.directives
     )

@@ -184,8 +184,8 @@ class ItemType(Node):
             return None
         if entity is None:
             return None
-        given = (language_code,) if language_code is not None else ()
-        return _best_text(entity.descriptions, (*given, *self.frame.languages), ("en", "mul"))
+        requested = (language_code,) if language_code is not None else ()
+        return _best_text(entity.descriptions, (*requested, *self.frame.languages), ("en", "mul"))
 
     @strawberry.field(description="The other names in a language.")
     def aliases(

@@ -89,9 +89,9 @@ class OperationContext:
         """Returns an entity that was named, reading all that were named and not read yet."""
         pending = self.pending(edition)
         if id_ not in pending.entities:
-            wanted = sorted((pending.entity_ids | {id_}) - pending.entities.keys())
-            found = self.service.store.entities(edition, wanted).entities
-            pending.entities.update({one: found.get(one) for one in wanted})
+            ids = sorted((pending.entity_ids | {id_}) - pending.entities.keys())
+            entities = self.service.store.entities(edition, ids).entities
+            pending.entities.update({each: entities.get(each) for each in ids})
         return pending.entities[id_]
 
     def named(self, frame: Frame, id_: str, /) -> Entity | None:
@@ -109,16 +109,16 @@ class OperationContext:
         """Returns a statement that was named, reading all that were named and not read yet."""
         pending = self.pending(edition)
         if id_ not in pending.statements:
-            wanted = sorted((pending.statement_ids | {id_}) - pending.statements.keys())
-            found = self.service.store.statements(edition, wanted)
-            pending.statements.update({one: found.get(one) for one in wanted})
+            ids = sorted((pending.statement_ids | {id_}) - pending.statements.keys())
+            statements = self.service.store.statements(edition, ids)
+            pending.statements.update({each: statements.get(each) for each in ids})
         return pending.statements[id_]
 
     def page_views(self, edition: str, id_: str, /) -> PageViews | None:
         """Returns the page views of an entity that was named, reading all that were named."""
         pending = self.pending(edition)
         if id_ not in pending.page_views:
-            wanted = sorted((pending.entity_ids | {id_}) - pending.page_views.keys())
-            found = self.service.long_tail.page_views(wanted, graph=graph_of(edition))
-            pending.page_views.update({one: found.get(one) for one in wanted})
+            ids = sorted((pending.entity_ids | {id_}) - pending.page_views.keys())
+            page_views = self.service.long_tail.page_views(ids, graph=graph_of(edition))
+            pending.page_views.update({each: page_views.get(each) for each in ids})
         return pending.page_views[id_]

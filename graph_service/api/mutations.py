@@ -146,7 +146,7 @@ class Mutation:
         source = input.source
         if source is not None:
             # Clients know a source by its name; the store by its path.
-            known = {one.source for one in passages.sets(graph=input.graph)}
+            known = {passage_set.source for passage_set in passages.sets(graph=input.graph)}
             named = sorted(path for path in known if source_name(path) == source)
             if source not in known and len(named) > 1:
                 raise InputError(

@@ -109,11 +109,11 @@ class Listing:
     parts: tuple[str, ...]
     edition: str = ""
 
-    def cursor(self, place: str, /) -> str:
+    def cursor(self, position: str, /) -> str:
         """Returns the cursor after an element that has a place in the order of the list."""
-        return encoded_parts([self._name(), self.edition, place])
+        return encoded_parts([self._name(), self.edition, position])
 
-    def place(self, after: str | None, /) -> str | None:
+    def position(self, after: str | None, /) -> str | None:
         """Returns the place of the last element that a client has; None for the first page.
 
         Raises:
@@ -136,23 +136,25 @@ class Listing:
 
     def number(self, after: str | None, /) -> int | None:
         """Returns the place as a whole number; see ``place``."""
-        place = self.place(after)
-        if place is None:
+        position = self.position(after)
+        if position is None:
             return None
-        is_number = place.isascii() and place.isdigit() and len(place) <= len(str(_NUMBERS))
-        if after is not None and not (is_number and int(place) < _NUMBERS):
+        is_number = (
+            position.isascii() and position.isdigit() and len(position) <= len(str(_NUMBERS))
+        )
+        if after is not None and not (is_number and int(position) < _NUMBERS):
             raise not_a_cursor(after)
-        return int(place)
+        return int(position)
 
     def page_info(
-        self, places: Sequence[object], /, *, after: str | None, has_next: bool
+        self, positions: Sequence[object], /, *, after: str | None, has_next: bool
     ) -> PageInfo:
         """Returns what a page of elements at some places says of itself."""
         return PageInfo(
             has_next_page=has_next,
             has_previous_page=after is not None,
-            start_cursor=self.cursor(str(places[0])) if places else None,
-            end_cursor=self.cursor(str(places[-1])) if places else None,
+            start_cursor=self.cursor(str(positions[0])) if positions else None,
+            end_cursor=self.cursor(str(positions[-1])) if positions else None,
         )
 
     def index_page(self, count: int, /, *, first: int, after: str | None) -> tuple[range, PageInfo]:

@@ -47,7 +47,7 @@ from graph_service.api.results import (
     TripletsResultType,
     comparison_type,
 )
-from graph_service.api.telling import shortened, told
+from graph_service.api.telling import client_error, shortened
 from graph_service.api.views import ViewConnection, ViewEdge, ViewType
 from graph_service.errors import (
     EditionGoneError,
@@ -84,15 +84,15 @@ ViewArgument = Annotated[
     ViewRefInput | None,
     strawberry.argument(description="The view to read; null for the graph itself."),
 ]
-Asked = Annotated[
+RetrieveArgument = Annotated[
     RetrieveInput, strawberry.argument(description="The question, and how it is to be answered.")
 ]
 StrategyArgument = Annotated[Strategy, strawberry.argument(description="What is retrieved.")]
 
 
-def _languages(given: Sequence[str] | None) -> tuple[str, ...]:
-    check_languages(given or ())
-    return tuple(given or ("en",))
+def _languages(languages: Sequence[str] | None) -> tuple[str, ...]:
+    check_languages(languages or ())
+    return tuple(languages or ("en",))
 
 
 @strawberry.type(description="All reads. All fields of one query read one edition of a graph.")
@@ -134,15 +134,15 @@ class Query:
         """The published graphs."""
         check_first(first, 1000)
         listing = Listing(("graphs",))
-        place = listing.place(after)
+        position = listing.position(after)
         graphs = info.context.service.graphs()
-        left = [one for one in graphs if place is None or one.name > place]
+        left = [graph for graph in graphs if position is None or graph.name > position]
         page = left[:first]
-        names = [one.name for one in page]
+        names = [graph.name for graph in page]
         return GraphConnection(
             edges=[
-                GraphEdge(cursor=listing.cursor(one.name), node=GraphType(model=one))
-                for one in page
+                GraphEdge(cursor=listing.cursor(graph.name), node=GraphType(model=graph))
+                for graph in page
             ],
             page_info=listing.page_info(names, after=after, has_next=len(left) > first),
             total_count=len(graphs),
@@ -238,17 +238,17 @@ class Query:
             and_one_more=True,
             prefix=prefix,
         )
-        places = range(start, start + min(first, len(hits)))
+        positions = range(start, start + min(first, len(hits)))
         return SearchConnection(
             edges=[
                 SearchEdge(
                     model=hit,
-                    cursor=listing.cursor(str(place)),
-                    node=_found_item(context, frame, hit),
+                    cursor=listing.cursor(str(position)),
+                    node=_item_of_hit(context, frame, hit),
                 )
-                for place, hit in zip(places, hits[:first], strict=True)
+                for position, hit in zip(positions, hits[:first], strict=True)
             ],
-            page_info=listing.page_info(places, after=after, has_next=len(hits) > first),
+            page_info=listing.page_info(positions, after=after, has_next=len(hits) > first),
         )
 
     @strawberry.field(
@@ -256,7 +256,7 @@ class Query:
         '`{ triplets(input: {question: "Who is Maria Shriver\'s husband?", limit: 3}) '
         "{ status items { subject { label } statement { property { label } valueText } } } }`."
     )
-    def triplets(self, info: Context, input: Asked) -> TripletsResultType | None:
+    def triplets(self, info: Context, input: RetrieveArgument) -> TripletsResultType | None:
         """The best triples."""
         result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
         assert isinstance(result, TripletsResult)
@@ -267,7 +267,7 @@ class Query:
         '`{ paths(input: {question: "Who is the mother of Maria Shriver\'s husband?", limit: 3}) '
         "{ status text } }` gives one line a path, as a prompt takes it."
     )
-    def paths(self, info: Context, input: Asked) -> PathsResultType | None:
+    def paths(self, info: Context, input: RetrieveArgument) -> PathsResultType | None:
         """The best paths."""
         result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
         assert isinstance(result, PathsResult)
@@ -279,7 +279,7 @@ class Query:
         'itemIds: ["Q230654"], limit: 10}) { status text } }`, where itemIds says which items the '
         "question is about."
     )
-    def subgraph(self, info: Context, input: Asked) -> SubgraphResultType | None:
+    def subgraph(self, info: Context, input: RetrieveArgument) -> SubgraphResultType | None:
         """One connected subgraph."""
         result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))
         assert isinstance(result, SubgraphResult)
@@ -302,15 +302,16 @@ class Query:
         check_count(len(inputs), service.settings.max_questions)
         requests: list[RetrieveRequest] = []
         outcomes: list[Outcome | None] = []
-        for given in inputs:
+        for fields in inputs:
             try:
-                requests.append(to_request(given, strategy))
+                requests.append(to_request(fields, strategy))
                 outcomes.append(None)
             except InputError as error:
                 outcomes.append(error)
-        found = iter(service.retrieve_many(requests) if requests else ())
+        retrieved = iter(service.retrieve_many(requests) if requests else ())
         return [
-            _outcome_type(next(found) if one is None else one, info.context) for one in outcomes
+            _outcome_type(next(retrieved) if outcome is None else outcome, info.context)
+            for outcome in outcomes
         ]
 
     @strawberry.field(
@@ -319,7 +320,7 @@ class Query:
     def compare(
         self,
         info: Context,
-        input: Asked,
+        input: RetrieveArgument,
         strategy: StrategyArgument,
         views: Annotated[
             list[ViewRefInput], strawberry.argument(description="The views, 1 to 10.")
@@ -402,7 +403,7 @@ class Query:
         folder = info.context.experiments
         if folder is None:
             return None
-        return [ExperimentType(model=one) for one in folder.experiments()]
+        return [ExperimentType(model=experiment) for experiment in folder.experiments()]
 
     @strawberry.field(description="An experiment by the name of its folder; null if there is none.")
     def experiment(
@@ -412,8 +413,8 @@ class Query:
     ) -> ExperimentType | None:
         """One experiment."""
         folder = info.context.experiments
-        found = folder.experiment(name) if folder is not None else None
-        return None if found is None else ExperimentType(model=found)
+        experiment = folder.experiment(name) if folder is not None else None
+        return None if experiment is None else ExperimentType(model=experiment)
 
     @strawberry.field(description="The stored views of a graph, oldest first.")
     def views(
@@ -425,17 +426,17 @@ class Query:
         views = service.views.list(graph=graph)
         # Views stay from one edition to the next, so that a cursor goes on there.
         listing = Listing(("views", service.graph(graph).name))
-        place = listing.place(after)
-        places = [f"{view.created_at} {view.id}" for view in views]
-        start = 0 if place is None else sum(one <= place for one in places)
+        position = listing.position(after)
+        positions = [f"{view.created_at} {view.id}" for view in views]
+        start = 0 if position is None else sum(other <= position for other in positions)
         page = views[start : start + first]
         return ViewConnection(
             edges=[
-                ViewEdge(cursor=listing.cursor(one), node=ViewType(model=view))
-                for one, view in zip(places[start:], page, strict=False)
+                ViewEdge(cursor=listing.cursor(other), node=ViewType(model=view))
+                for other, view in zip(positions[start:], page, strict=False)
             ],
             page_info=listing.page_info(
-                places[start : start + first], after=after, has_next=start + first < len(views)
+                positions[start : start + first], after=after, has_next=start + first < len(views)
             ),
             total_count=len(views),
         )
@@ -454,7 +455,7 @@ class Query:
             return None
 
 
-def _found_item(context: OperationContext, frame: Frame, hit: SearchHit) -> ItemType:
+def _item_of_hit(context: OperationContext, frame: Frame, hit: SearchHit) -> ItemType:
     """Returns the item of a hit, which a view may call otherwise than the graph does."""
     if not frame.names:
         return entity_item(context, frame, hit.entity)
@@ -482,7 +483,7 @@ def _outcome_type(outcome: Outcome, context: OperationContext) -> OutcomeType:
     if not isinstance(outcome, GraphServiceError):
         return OutcomeType(model=QuestionOutcome(outcome, None))
     context.lasts = False
-    message, shown = told(outcome, context)
+    message, shown = client_error(outcome, context)
     error = QuestionError(
         outcome.code,
         shortened(message),
@@ -502,15 +503,15 @@ def _items(
     argument: str,
 ) -> list[ItemType | None]:
     frame = Frame(context.service.graph(graph).edition, _languages(languages))
-    found = context.service.entities(ids, graph=graph, argument=argument).entities
-    return [entity_item(context, frame, found[id_]) if id_ in found else None for id_ in ids]
+    entities = context.service.entities(ids, graph=graph, argument=argument).entities
+    return [entity_item(context, frame, entities[id_]) if id_ in entities else None for id_ in ids]
 
 
 def _node_or_none(context: OperationContext, text: str) -> Node | None:
     """Returns an object; None where its edition, its graph or its view is gone."""
-    given = read_global_id(text)
+    id_ = read_global_id(text)
     try:
-        return _read(context, given, text)
+        return _read(context, id_, text)
     except (EditionGoneError, GraphNotFoundError, ViewNotFoundError, ViewStaleError):
         return None
 
@@ -519,37 +520,37 @@ def _node(context: OperationContext, text: str) -> Node | None:
     return _read(context, read_global_id(text), text)
 
 
-def _read(context: OperationContext, given: GlobalId, text: str) -> Node | None:
+def _read(context: OperationContext, id_: GlobalId, text: str) -> Node | None:
     service = context.service
-    if given.kind is IdKind.VIEW:
-        return ViewType(model=service.views.get(given.local, graph=given.scope))
-    info = service.graph(graph_of(given.scope))
-    if info.edition != given.scope:
+    if id_.kind is IdKind.VIEW:
+        return ViewType(model=service.views.get(id_.local, graph=id_.scope))
+    info = service.graph(graph_of(id_.scope))
+    if info.edition != id_.scope:
         raise EditionGoneError(
-            f"the id belongs to edition {given.scope!r}, and the current edition is {info.edition!r}",
+            f"the id belongs to edition {id_.scope!r}, and the current edition is {info.edition!r}",
             argument="id",
             hint="Ask for the object anew, by its id in the source.",
         )
-    check_languages(given.languages)
-    frame = _frame_of(context, given.scope, given.languages, view_of(given.view))
-    if given.kind is IdKind.GRAPH:
+    check_languages(id_.languages)
+    frame = _frame_of(context, id_.scope, id_.languages, view_of(id_.view))
+    if id_.kind is IdKind.GRAPH:
         return GraphType(model=info)
-    if given.kind is IdKind.ITEM:
-        found = service.entities([given.local], graph=info.name, argument="id").entities
-        return entity_item(context, frame, found[given.local]) if found else None
-    if given.kind is IdKind.PROPERTY:
-        return property_type(frame, given.local, None)
-    if given.kind is IdKind.STATEMENT:
-        return _statement(context, frame, given.local, info.name)
+    if id_.kind is IdKind.ITEM:
+        entities = service.entities([id_.local], graph=info.name, argument="id").entities
+        return entity_item(context, frame, entities[id_.local]) if entities else None
+    if id_.kind is IdKind.PROPERTY:
+        return property_type(frame, id_.local, None)
+    if id_.kind is IdKind.STATEMENT:
+        return _statement(context, frame, id_.local, info.name)
     raise not_ours(text)
 
 
 def _statement(
     context: OperationContext, frame: Frame, statement_id: str, graph: str
 ) -> Node | None:
-    found = context.service.statement(
+    statement = context.service.statement(
         statement_id, graph=graph, view=view_of(frame.view), languages=frame.languages
     )
-    if found is None:
+    if statement is None:
         return None
-    return stated(context, frame, found.edge)
+    return stated(context, frame, statement.edge)

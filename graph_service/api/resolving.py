@@ -71,8 +71,8 @@ def _attribute(name: str) -> Callable[..., Any]:
 def _call(function: Any, takes_info: bool, takes_arguments: bool) -> Callable[..., Any]:
     if takes_arguments:
 
-        def with_arguments(source: Any, info: Any, **given: Any) -> Any:
-            named = {_python_name(name): value for name, value in given.items()}
+        def with_arguments(source: Any, info: Any, **arguments: Any) -> Any:
+            named = {_python_name(name): value for name, value in arguments.items()}
             return function(source, info, **named) if takes_info else function(source, **named)
 
         return with_arguments

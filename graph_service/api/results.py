@@ -42,7 +42,7 @@ Format = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultPosition:
     """Where an item stands in a result: what its global id is made of."""
 
     frame: Frame
@@ -60,11 +60,11 @@ class ScoredStatementType:
     """A statement with its score."""
 
     model: strawberry.Private[ScoredTriple]
-    place: strawberry.Private[Place]
+    position: strawberry.Private[ResultPosition]
 
     def id(self) -> strawberry.ID:
         """Returns the global id."""
-        return self.place.id()
+        return self.position.id()
 
     def text(self, format: Format = None) -> str:
         """Returns the item as text."""
@@ -80,11 +80,11 @@ class PathType:
     """A path."""
 
     model: strawberry.Private[ScoredPath]
-    place: strawberry.Private[Place]
+    position: strawberry.Private[ResultPosition]
 
     def id(self) -> strawberry.ID:
         """Returns the global id."""
-        return self.place.id()
+        return self.position.id()
 
     def path_id(self) -> strawberry.ID:
         """Returns the hash of the path's statements."""
@@ -137,7 +137,7 @@ class ResultType:
     def _items(self, info: Context) -> list[Any]:
         frame, result_id = self._frame, self.model.id
         return [
-            build(info.context, frame, item, place=Place(frame, result_id, index))
+            build(info.context, frame, item, position=ResultPosition(frame, result_id, index))
             for index, item in enumerate(self.model.items)
         ]
 

@@ -18,14 +18,14 @@ def _written(number: int) -> int | str:
     return number if abs(number) <= MAX_EXACT else str(number)
 
 
-def _read(given: object) -> int:
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    if isinstance(given, str) and len(given) <= 20:
-        digits = given.removeprefix("-")
+def _read(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and len(value) <= 20:
+        digits = value.removeprefix("-")
         if digits.isascii() and digits.isdigit():
-            return int(given)
-    raise InputError(f"expected a whole number, got {str(given)[:40]!r}")
+            return int(value)
+    raise InputError(f"expected a whole number, got {str(value)[:40]!r}")
 
 
 SCALARS: Mapping[object, ScalarDefinition] = {

@@ -33,7 +33,7 @@ from graph_service.api.resolving import resolve_directly
 from graph_service.api.results import PathsResultType, SubgraphResultType, TripletsResultType
 from graph_service.api.scalars import SCALARS
 from graph_service.api.scopes import Scope
-from graph_service.api.telling import shortened, told
+from graph_service.api.telling import client_error, shortened
 from graph_service.errors import (
     ForbiddenError,
     GraphNotFoundError,
@@ -62,7 +62,7 @@ def shown_error(error: GraphQLError, context: OperationContext, /) -> GraphQLFor
     extensions: dict[str, Any] = {"requestId": context.request_id}
     message = error.message
     if isinstance(cause, GraphServiceError):
-        message, fields = told(cause, context)
+        message, fields = client_error(cause, context)
         extensions.update(fields)
     elif cause is None or isinstance(cause, GraphQLError):
         extensions["code"] = "BAD_INPUT"
@@ -110,7 +110,9 @@ class _OneOperation(SchemaExtension):
         context: OperationContext = self.execution_context.context
         document = self.execution_context.graphql_document
         assert document is not None
-        count = sum(isinstance(one, OperationDefinitionNode) for one in document.definitions)
+        count = sum(
+            isinstance(definition, OperationDefinitionNode) for definition in document.definitions
+        )
         if count > 1 and context.operation_name is None:
             raise GraphQLError(f"the document has {count} operations: say which by operationName")
         if self.execution_context.operation_type is not OperationType.QUERY:

@@ -14,7 +14,7 @@ MAX_MESSAGE = 1_000
 log = logging.getLogger("graph_service.api")
 
 
-def told(error: GraphServiceError, context: OperationContext) -> tuple[str, dict[str, Any]]:
+def client_error(error: GraphServiceError, context: OperationContext) -> tuple[str, dict[str, Any]]:
     """Returns the message of an error of ours, and what it says beside that, for the client."""
     fields: dict[str, Any] = {"code": error.code}
     if error.argument:

@@ -66,16 +66,18 @@ class ViewType(Node):
             ViewRef(id=view.id), graph=view.graph, first=first, offset=start
         )
         frame = view_frame(edition, ("en",), view.spec.to_json(), view.id)
-        places = range(start, start + len(changes))
+        positions = range(start, start + len(changes))
         return ViewChangeConnection(
             edges=[
                 ViewChangeEdge(
-                    cursor=listing.cursor(str(place)),
-                    node=_view_change(context, frame, change, f"{view.id}/{place}"),
+                    cursor=listing.cursor(str(position)),
+                    node=_view_change(context, frame, change, f"{view.id}/{position}"),
                 )
-                for place, change in zip(places, changes, strict=True)
+                for position, change in zip(positions, changes, strict=True)
             ],
-            page_info=listing.page_info(places, after=after, has_next=start + len(changes) < total),
+            page_info=listing.page_info(
+                positions, after=after, has_next=start + len(changes) < total
+            ),
             total_count=total,
         )
 

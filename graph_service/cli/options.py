@@ -101,15 +101,15 @@ class SubverbGroup:
     words: tuple[Subverb, ...]
 
 
-def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) -> Any:
+def request(cls: type, /, *, only: Collection[str] | None = None, **values: Any) -> Any:
     """Returns a field of a verb's options that is a request, whose options the verb takes too.
 
     Args:
         cls: Its dataclass.
         only: The options taken; None for all that the command line has and the verb has not.
-        given: What the request is made with where the command line says nothing.
+        values: What the request is made with where the command line says nothing.
     """
-    return dataclasses.field(metadata={_REQUEST: (cls, only, given)})
+    return dataclasses.field(metadata={_REQUEST: (cls, only, values)})
 
 
 def add_options(verb: argparse.ArgumentParser, cls: type, /) -> None:
@@ -159,7 +159,7 @@ def read_options(cls: type[T], parsed: argparse.Namespace, /) -> T:
             if each.facts.of_command_line and each.name in known
         }
         preset_values = {
-            key: value for key, value in taken.given.items() if stated.get(key) is None
+            key: value for key, value in taken.values.items() if stated.get(key) is None
         }
         values[name] = taken.kind(**{**stated, **preset_values})
     made = cls(**values)
@@ -173,31 +173,31 @@ class _Request:
 
     Attributes:
         options: Those that the verb has of it, and neither of its own nor of an earlier request.
-        given: As ``request`` has it.
+        values: As ``request`` has it.
     """
 
     kind: type
     options: tuple[Option, ...]
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
 
 
 def _requests_of(cls: type) -> dict[str, _Request]:
     """Returns the requests of a verb's options, by the names of their fields."""
     taken = {*options_of(cls)}
-    found = {}
+    requests = {}
     for field in dataclasses.fields(cls):
         if _REQUEST not in field.metadata:
             continue
-        kind, only, given = field.metadata[_REQUEST]
+        kind, only, values = field.metadata[_REQUEST]
         options = tuple(
             # What is given has a value already, so that nobody must say it.
-            dataclasses.replace(each, default=None) if name in given else each
+            dataclasses.replace(each, default=None) if name in values else each
             for name, each in options_of(kind).items()
             if each.facts.of_command_line and name not in taken and (only is None or name in only)
         )
         taken |= {each.name for each in options}
-        found[field.name] = _Request(kind, options, given)
-    return found
+        requests[field.name] = _Request(kind, options, values)
+    return requests
 
 
 def _add(group: argparse._ActionsContainer, each: Option) -> None:
@@ -220,7 +220,7 @@ def _argument(each: Option) -> dict[str, Any]:
     argument: dict[str, Any] = {"dest": each.name, "help": _help(each)}
     choices = each.facts.choices
     if issubclass(each.kind, Enum) and each.kind not in _READ:
-        choices = tuple(str(one.value) for one in each.kind)
+        choices = tuple(str(member.value) for member in each.kind)
     if choices:
         argument["choices"] = list(choices)
     else:
@@ -263,7 +263,8 @@ def _shown(each: Option) -> Any:
     """Returns a default as it would be written on the command line."""
     if each.is_list:
         return ",".join(
-            str(one.value) if isinstance(one, Enum) else str(one) for one in each.default
+            str(member.value) if isinstance(member, Enum) else str(member)
+            for member in each.default
         )
     if isinstance(each.default, Enum):
         return each.default.value
@@ -279,7 +280,7 @@ def _value(each: Option, value: Any) -> Any:
             return tuple(_one(each, part.strip()) for part in parts if part.strip())
         if each.kind is float:
             return read_vector(value)
-        return tuple(_one(each, one) for one in value) or each.default
+        return tuple(_one(each, item) for item in value) or each.default
     return _one(each, value)
 
 

@@ -333,8 +333,8 @@ def retrieve_many(
     """
     inputs: list[dict[str, Any]] = []
     has_view = options.get("view") is not None
-    for one in questions:
-        fields: dict[str, Any] = {"question": one} if isinstance(one, str) else dict(one)
+    for each in questions:
+        fields: dict[str, Any] = {"question": each} if isinstance(each, str) else dict(each)
         if "details" in fields:
             raise TypeError("details is of all questions alike, and of none alone")
         question = fields.pop("question")
@@ -577,8 +577,8 @@ def create_view(
     A view that is there already is ``reused``: it keeps the name and note that it was given
     first, and ``update_view`` changes them. Without ``wait`` it returns at once, and ``view`` says how far it has come.
     """
-    given = {"name": name, "note": note or None, "wait": None if wait else False}
-    fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options = {"name": name, "note": note or None, "wait": None if wait else False}
+    fields: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     return _mutation(
         "create_view",
         lambda payload: _created(decode(CreatedView, payload)),

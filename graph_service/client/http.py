@@ -19,7 +19,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 
-_PASSING = (429, 502, 503, 504)
+_TRANSIENT = (429, 502, 503, 504)
 """What proxies answer, in their own words, while a server is away."""
 
 
@@ -87,7 +87,7 @@ class Http:
         try:
             payload = orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
-            kind = StoreUnavailableError if response.status_code in _PASSING else StoreError
+            kind = StoreUnavailableError if response.status_code in _TRANSIENT else StoreError
             raise kind(
                 f"{self._url} answered {response.status_code} with something other than JSON"
             ) from error
@@ -95,20 +95,20 @@ class Http:
             raise StoreError(f"{self._url} answered {response.status_code} without an object")
         after = response.headers.get("retry-after", "")
         if after.isascii() and after.isdigit():
-            for told in payload.get("errors") or ():
-                told.setdefault("extensions", {})[RETRY_AFTER] = int(after)
+            for message in payload.get("errors") or ():
+                message.setdefault("extensions", {})[RETRY_AFTER] = int(after)
         return payload
 
 
-def _check_address(address: str, given: str) -> None:
+def _check_address(address: str, text: str) -> None:
     try:
         parts = httpx.URL(address)
     except httpx.InvalidURL as error:
-        fault = f"{given!r} is no address of a server: {error}"
+        fault = f"{text!r} is no address of a server: {error}"
     else:
         if parts.scheme in ("http", "https") and parts.host:
             return
-        fault = f"the address of a server begins with http:// or https:// and a host; got {given!r}"
+        fault = f"the address of a server begins with http:// or https:// and a host; got {text!r}"
     raise InputError(fault, argument="server", hint="For instance http://127.0.0.1:8000")
 
 

@@ -127,8 +127,8 @@ class Processes:
         for ending in ENDINGS:
             loop.add_signal_handler(ending, self._end)
         try:
-            for number in range(self._count):
-                self._begin(number)
+            for index in range(self._count):
+                self._begin(index)
             loop.call_later(LOOK_S, self._look)
             await self._ended.wait()
         finally:

@@ -87,8 +87,8 @@ def count_relations(
     numbers, counts = np.unique(relations_of(graph, overlay, edges), return_counts=True)
     known = renderer.relations(numbers.tolist())
     return [
-        RelationCount(known[number].id, known[number].label, outgoing, count)
-        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
+        RelationCount(known[relation].id, known[relation].label, outgoing, count)
+        for relation, count in zip(numbers.tolist(), counts.tolist(), strict=True)
     ]
 
 
@@ -123,11 +123,13 @@ def stored_page(
         entities_only: Leaves out statements whose value is a literal.
         deadline: Raises ``DeadlineError`` when past.
     """
-    ways = [way for way, is_wanted in ((False, page.outgoing), (True, page.incoming)) if is_wanted]
+    ways = [
+        way for way, is_included in ((False, page.outgoing), (True, page.incoming)) if is_included
+    ]
     statements: dict[str, Statement] = {}
     total = 0
     for incoming in ways:
-        found = reader.statements_of(
+        edges_page = reader.statements_of(
             info.edition,
             entity,
             incoming=incoming,
@@ -137,7 +139,7 @@ def stored_page(
             limit=page.first + 1,
             deadline=deadline,
         )
-        statements.update((statement.id, statement) for statement in found)
+        statements.update((statement.id, statement) for statement in edges_page)
         counts = reader.relation_counts(
             info.edition,
             entity,
@@ -147,8 +149,8 @@ def stored_page(
             loops=not (incoming and page.outgoing),
             deadline=deadline,
         )
-        wanted = page.relation_ids or counts
-        total += sum(counts.get(id_, 0) for id_ in set(wanted))
+        relation_ids = page.relation_ids or counts
+        total += sum(counts.get(id_, 0) for id_ in set(relation_ids))
     by_key = sorted(statements.values(), key=lambda statement: key64(statement.id))
     chosen = by_key[: page.first]
     shown = shown_statements(reader, info, chosen, languages)
@@ -165,8 +167,8 @@ def shown_statements(
 ) -> dict[str, ShownEdge]:
     """Returns statements that were read from a store as triples with labels, by their ids."""
     rows = [
-        EdgeRow(one.id, one.head, one.relation, encode_value(one.value), one.rank)
-        for one in sorted(statements, key=lambda statement: key64(statement.id))
+        EdgeRow(stated.id, stated.head, stated.relation, encode_value(stated.value), stated.rank)
+        for stated in sorted(statements, key=lambda statement: key64(statement.id))
     ]
     part = region_graph_of(reader, info, Neighbourhood(tuple(rows), {}, {}, (), ())).graph
     shown = TripleRenderer(part, None, languages).show(range(part.edge_count))
@@ -219,7 +221,7 @@ def _overview(graph: KnowledgeGraph, overlay: Overlay | None) -> Overview:
         # Of what is assigned to one place several times, the last stays: the first edge.
         first[rels[new]] = edges[new]
         classed = edges[np.isin(rels, instance_of)]
-        head, tail = _ends_of(graph, overlay, between_entities(graph, overlay, classed))
+        head, tail = _endpoints_of(graph, overlay, between_entities(graph, overlay, classed))
         members.append(np.unique(tail.astype(np.int64) << 32 | head))
     classes, sizes = np.unique(np.unique(np.concatenate(members)) >> 32, return_counts=True)
     renderer = TripleRenderer(graph, overlay, ())
@@ -245,7 +247,9 @@ def _edges_in_order(graph: KnowledgeGraph, overlay: Overlay | None) -> Iterator[
     yield graph.edge_count + np.arange(made, dtype=np.int64)
 
 
-def _ends_of(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> tuple[Int32, Int32]:
+def _endpoints_of(
+    graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64
+) -> tuple[Int32, Int32]:
     """Returns head and tail of each edge, int32; those that a view made come last."""
     base = edges[edges < graph.edge_count]
     heads, tails = [graph.head[base]], [graph.tail[base]]

@@ -87,5 +87,5 @@ class Draws:
         nodes, there = draw_known(
             arrays, count=count, random_seed=random_seed, min_statements=min_statements
         )
-        found = TripleRenderer(arrays, None, languages).entities(nodes.tolist())
-        return DrawnEntities(tuple(found), there)
+        refs = TripleRenderer(arrays, None, languages).entities(nodes.tolist())
+        return DrawnEntities(tuple(refs), there)

@@ -30,11 +30,11 @@ class TimedEncoder:
         passing: Texts that the file of vectors keeps for a while alone.
     """
 
-    def __init__(self, deadline: Deadline, /, *, passing: Container[str]) -> None:
+    def __init__(self, deadline: Deadline, /, *, transient: Container[str]) -> None:
         self._deadline = deadline
         self._early = earlier(deadline)
-        self._passing = passing
-        self._asked: set[tuple[str, str]] = set()
+        self._transient = transient
+        self._requested: set[tuple[str, str]] = set()
         self._missing: set[tuple[str, str]] = set()
 
     def encode(self, vectors: Vectors, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
@@ -44,14 +44,14 @@ class TimedEncoder:
             DeadlineError: There was no time left for a few texts either, or nobody waits any more.
         """
         name = vectors.embedder.name
-        self._asked.update((name, text) for text in texts)
-        part = vectors.encode_some(texts, deadline=self._early, transient=self._passing)
+        self._requested.update((name, text) for text in texts)
+        part = vectors.encode_some(texts, deadline=self._early, transient=self._transient)
         if part.cut is None:
             return part.vectors
         missing = {text for text, known in zip(texts, part.known, strict=True) if not known}
         stopped = self._deadline.stop is not None and self._deadline.stop.requested
         if stopped or len(missing) <= FEW:
-            return vectors.encode(texts, deadline=self._deadline, transient=self._passing)
+            return vectors.encode(texts, deadline=self._deadline, transient=self._transient)
         self._missing.update((name, text) for text in missing)
         return part.vectors
 
@@ -60,8 +60,10 @@ class TimedEncoder:
         """What was left out, if anything was."""
         if not self._missing:
             return ()
-        kept = len(self._asked) - len(self._missing)
-        return (Cut("embedded", CutReason.DEADLINE, float(kept), kept, len(self._asked)),)
+        embedded = len(self._requested) - len(self._missing)
+        return (
+            Cut("embedded", CutReason.DEADLINE, float(embedded), embedded, len(self._requested)),
+        )
 
 
 def earlier(deadline: Deadline, /) -> Deadline:

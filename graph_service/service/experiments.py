@@ -46,7 +46,7 @@ MAX_EXPERIMENTS = 1_000
 MAX_FILE_BYTES = 10_000_000
 MAX_ROWS = 50_000
 """Of one file; a report has some hundreds."""
-_KEPT = 32
+_MAX_CACHED = 32
 _BLOCK = 1 << 20
 
 T = TypeVar("T")
@@ -77,15 +77,15 @@ class ExperimentFolder:
     """
 
     def __init__(
-        self, folder: Path, /, *, graphs: frozenset[str] | None = None, kept: _Kept | None = None
+        self, folder: Path, /, *, graphs: frozenset[str] | None = None, cache: _Cache | None = None
     ) -> None:
         self._root = folder.resolve()
         self._graphs = graphs
-        self._kept = kept or _Kept()
+        self._cache = cache or _Cache()
 
     def seen_by(self, graphs: frozenset[str] | None, /) -> ExperimentFolder:
         """Returns the same for who sees some graphs alone; None for all."""
-        return ExperimentFolder(self._root, graphs=graphs, kept=self._kept)
+        return ExperimentFolder(self._root, graphs=graphs, cache=self._cache)
 
     def experiments(self) -> list[Experiment]:
         """Returns those that there are, by name.
@@ -93,33 +93,35 @@ class ExperimentFolder:
         Raises:
             LimitError: There are more than 1,000.
         """
-        found = [self._read(name, folder) for name, folder in self._folders()]
-        return [one for one in found if self._is_seen(one)]
+        experiments = [self._read(name, folder) for name, folder in self._folders()]
+        return [experiment for experiment in experiments if self._is_seen(experiment)]
 
     def experiment(self, name: str, /) -> Experiment | None:
         """Returns the experiment of a name; None if there is none."""
         for known, folder in self._folders():
             if known == name:
-                found = self._read(known, folder)
-                return found if self._is_seen(found) else None
+                experiment = self._read(known, folder)
+                return experiment if self._is_seen(experiment) else None
         return None
 
-    def _is_seen(self, one: Experiment) -> bool:
+    def _is_seen(self, experiment: Experiment) -> bool:
         if self._graphs is None:
             return True
         # What can't be read may be of any graph.
-        return bool(one.graphs) and {graph.name for graph in one.graphs} <= self._graphs
+        return (
+            bool(experiment.graphs) and {graph.name for graph in experiment.graphs} <= self._graphs
+        )
 
     def _folders(self) -> list[tuple[str, Path]]:
-        found: list[tuple[str, Path]] = []
+        folders: list[tuple[str, Path]] = []
         try:
             if _has_lock(self._root):
-                found.append((self._root.name or "experiment", self._root))
+                folders.append((self._root.name or "experiment", self._root))
             with os.scandir(self._root) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False) and _is_one(Path(entry.path)):
-                        found.append((entry.name, Path(entry.path)))
-                    if len(found) > MAX_EXPERIMENTS:
+                        folders.append((entry.name, Path(entry.path)))
+                    if len(folders) > MAX_EXPERIMENTS:
                         raise LimitError(
                             f"the folder has more than {MAX_EXPERIMENTS} experiments",
                             hint="Serve a folder of fewer: --experiments DIR",
@@ -127,35 +129,35 @@ class ExperimentFolder:
         except OSError:
             # It went while the server ran.
             return []
-        return sorted(found)
+        return sorted(folders)
 
     def _read(self, name: str, folder: Path) -> Experiment:
         stamp = _stamp_of(folder)
-        found = self._kept.get(folder, stamp)
-        if found is None:
-            found = _experiment(name, folder)
-            self._kept.keep(folder, stamp, found)
-        return found
+        experiment = self._cache.get(folder, stamp)
+        if experiment is None:
+            experiment = _experiment(name, folder)
+            self._cache.put(folder, stamp, experiment)
+        return experiment
 
 
-class _Kept:
+class _Cache:
     """What was read last, while its files are as they were."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[Path, tuple[Stamp, Experiment]] = OrderedDict()
+        self._experiments: OrderedDict[Path, tuple[Stamp, Experiment]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, folder: Path, stamp: Stamp) -> Experiment | None:
         with self._lock:
-            kept = self._found.get(folder)
-            return kept[1] if kept is not None and kept[0] == stamp else None
+            entry = self._experiments.get(folder)
+            return entry[1] if entry is not None and entry[0] == stamp else None
 
-    def keep(self, folder: Path, stamp: Stamp, found: Experiment) -> None:
+    def put(self, folder: Path, stamp: Stamp, experiment: Experiment) -> None:
         with self._lock:
-            self._found[folder] = (stamp, found)
-            self._found.move_to_end(folder)
-            if len(self._found) > _KEPT:
-                self._found.popitem(last=False)
+            self._experiments[folder] = (stamp, experiment)
+            self._experiments.move_to_end(folder)
+            if len(self._experiments) > _MAX_CACHED:
+                self._experiments.popitem(last=False)
 
 
 def _is_one(folder: Path) -> bool:
@@ -168,56 +170,61 @@ def _has_lock(folder: Path) -> bool:
 
 def _stamp_of(folder: Path) -> Stamp:
     """Returns what changes when a file of an experiment is written."""
-    found: list[tuple[str, int, int, int]] = []
+    stamp: list[tuple[str, int, int, int]] = []
     for name in (LOCK, ANSWERS, ROWS, CURVES, PARTS):
         try:
             facts = (folder / name).lstat()
         except OSError:
             continue
-        found.append((name, facts.st_mtime_ns, facts.st_size, facts.st_ino))
-    return tuple(found)
+        stamp.append((name, facts.st_mtime_ns, facts.st_size, facts.st_ino))
+    return tuple(stamp)
 
 
 def _experiment(name: str, folder: Path) -> Experiment:
     stamp = _stamp_of(folder)
     newest = max((changed for _, changed, _, _ in stamp), default=0)
     moment = datetime.fromtimestamp(newest / 1e9, UTC).isoformat(timespec="seconds")
-    found = Experiment(name, ExperimentState.RUNNING, updated_at=moment.replace("+00:00", "Z"))
+    experiment = Experiment(name, ExperimentState.RUNNING, updated_at=moment.replace("+00:00", "Z"))
     try:
-        found = _with_plan(found, _bytes_of(folder, LOCK))
-        found = replace(found, answers=_lines_of(folder, ANSWERS))
+        experiment = _with_plan(experiment, _bytes_of(folder, LOCK))
+        experiment = replace(experiment, answers=_lines_of(folder, ANSWERS))
         there = {name for name, *_ in stamp} & {ROWS, CURVES, PARTS}
         if not there:
-            return found
-        if lacking := sorted({ROWS, CURVES, PARTS} - there):
-            raise _DamagedError(f"its report is half written: {', '.join(lacking)} is missing")
-        found = replace(
-            found,
+            return experiment
+        if missing := sorted({ROWS, CURVES, PARTS} - there):
+            raise _DamagedError(f"its report is half written: {', '.join(missing)} is missing")
+        experiment = replace(
+            experiment,
             rows=tuple(_row(line) for line in _table(folder, ROWS)),
             curves=tuple(_curves(_table(folder, CURVES))),
             parts=tuple(_part(line) for line in _table(folder, PARTS)),
         )
-        scores = tuple(dict.fromkeys(row.score for row in found.rows))
-        return replace(found, state=ExperimentState.REPORTED, scores=scores)
+        scores = tuple(dict.fromkeys(row.score for row in experiment.rows))
+        return replace(experiment, state=ExperimentState.REPORTED, scores=scores)
     except _DamagedError as error:
         return replace(
-            found, state=ExperimentState.DAMAGED, problem=str(error), rows=(), curves=(), parts=()
+            experiment,
+            state=ExperimentState.DAMAGED,
+            problem=str(error),
+            rows=(),
+            curves=(),
+            parts=(),
         )
 
 
-def _with_plan(found: Experiment, data: bytes) -> Experiment:
+def _with_plan(experiment: Experiment, data: bytes) -> Experiment:
     try:
         lock = orjson.loads(data)
         plan = lock["plan"]
         return replace(
-            found,
+            experiment,
             title=_text(plan["name"]),
             graphs=tuple(
                 GraphOfExperiment(_text(name), _text(prints["edges"]))
                 for name, prints in lock["graphs"].items()
             ),
-            questions=tuple(_text(one["name"]) for one in plan["questions"]),
-            answerers=tuple(_text(one["name"]) for one in plan["answerers"]),
+            questions=tuple(_text(entry["name"]) for entry in plan["questions"]),
+            answerers=tuple(_text(entry["name"]) for entry in plan["answerers"]),
             version=_text(lock["versions"]["graph_service"]),
             plan=orjson.dumps(plan).decode(),
         )
@@ -225,10 +232,10 @@ def _with_plan(found: Experiment, data: bytes) -> Experiment:
         raise _DamagedError(f"{LOCK} is no lock of a plan") from error
 
 
-def _text(given: object) -> str:
-    if not isinstance(given, str):
-        raise TypeError(type(given))
-    return given
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value))
+    return value
 
 
 def _bytes_of(folder: Path, name: str) -> bytes:
@@ -309,14 +316,14 @@ def _table(folder: Path, name: str) -> Iterator[_Line]:
             raise _DamagedError(f"{name} is half written: its last line does not end")
         rows = csv.reader(io.StringIO(text), strict=True)
         head = next(rows)
-        for number, row in enumerate(rows, 2):
-            if number > MAX_ROWS:
+        for line_number, row in enumerate(rows, 2):
+            if line_number > MAX_ROWS:
                 raise _DamagedError(f"{name} has more than {MAX_ROWS:,} lines")
             if len(row) != len(head):
                 raise _DamagedError(
-                    f"{name}, line {number}: {len(row)} columns came, {len(head)} were expected"
+                    f"{name}, line {line_number}: {len(row)} columns came, {len(head)} were expected"
                 )
-            yield _Line(f"{name}, line {number}", dict(zip(head, row, strict=True)))
+            yield _Line(f"{name}, line {line_number}", dict(zip(head, row, strict=True)))
     except (UnicodeDecodeError, csv.Error, StopIteration) as error:
         raise _DamagedError(f"{name} is no table") from error
 
@@ -391,5 +398,5 @@ def _curves(lines: Iterator[_Line]) -> Iterator[ScoreCurve]:
 
 
 def _points(lines: Sequence[_Line]) -> tuple[CurvePoint, ...]:
-    found = [CurvePoint(line.read("level", _number), _mean(line)) for line in lines]
-    return tuple(sorted(found, key=lambda point: point.level))
+    points = [CurvePoint(line.read("level", _number), _mean(line)) for line in lines]
+    return tuple(sorted(points, key=lambda point: point.level))

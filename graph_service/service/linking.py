@@ -81,7 +81,9 @@ class QuestionLinker:
         if request.linking_accuracy is None:
             return linking
         arrays = base.arrays
-        shown = [ref for one in linking.entities for ref in (one.entity, *one.alternatives)]
+        shown = [
+            ref for entity in linking.entities for ref in (entity.entity, *entity.alternatives)
+        ]
         named = [arrays.find_node(ref.id) for ref in shown]
         swapped = add_linking_noise(
             arrays,
@@ -100,7 +102,8 @@ class QuestionLinker:
         return replace(
             linking,
             entities=tuple(
-                replace(one, swapped_for=by_id.get(one.entity.id)) for one in linking.entities
+                replace(entity, swapped_for=by_id.get(entity.entity.id))
+                for entity in linking.entities
             ),
             start_entities=nodes,
             starts=_as_given(arrays, nodes),
@@ -132,14 +135,14 @@ class QuestionLinker:
     ) -> Linking:
         """Returns all that a question may name: retrieval decides what it means."""
         if not request.entity_ids:
-            found = start_candidates(
+            candidates = start_candidates(
                 request.question,
                 base.arrays,
                 languages=request.languages,
                 limit=preset.max_mentions,
             )
-            nodes = np.array([one.node for one in found], dtype=np.int32)
-            return Linking((), nodes, (), starts=found)
+            nodes = np.array([start.node for start in candidates], dtype=np.int32)
+            return Linking((), nodes, (), starts=candidates)
         linking = self._given(base, request, ())
         named = start_candidates(
             request.question,
@@ -147,9 +150,9 @@ class QuestionLinker:
             languages=request.languages,
             limit=len(linking.start_entities) + preset.max_mentions,
         )
-        known = {one.node: one for one in named}
+        known = {start.node: start for start in named}
         starts = tuple(
-            known.get(one.node, one) for one in _as_given(base.arrays, linking.start_entities)
+            known.get(start.node, start) for start in _as_given(base.arrays, linking.start_entities)
         )
         return replace(linking, starts=starts, given=True)
 
@@ -189,10 +192,10 @@ class QuestionLinker:
     ) -> Linking:
         """Returns the entities that the caller gave, beside what the question names."""
         renderer = TripleRenderer(base.arrays, None, request.languages)
-        given = (
+        nodes_of_ids = (
             self.node(base, id_, argument="entity_ids") for id_ in dict.fromkeys(request.entity_ids)
         )
-        nodes = list(dict.fromkeys(given))
+        nodes = list(dict.fromkeys(nodes_of_ids))
         refs = self.described(base, request.languages, renderer.entities(nodes))
         entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
         return Linking(entities, np.array(nodes, dtype=np.int32), mentions)
@@ -228,13 +231,13 @@ class QuestionLinker:
         if not refs:
             return []
         try:
-            found = self._store.entities(base.info.edition, [ref.id for ref in refs]).entities
+            entities = self._store.entities(base.info.edition, [ref.id for ref in refs]).entities
         except StoreUnavailableError as error:
             do_without(error)
             return refs
         described = []
         for ref in refs:
-            texts = found[ref.id].descriptions if ref.id in found else {}
+            texts = entities[ref.id].descriptions if ref.id in entities else {}
             codes = [code for code in (*languages, "en", "mul", *sorted(texts)) if code in texts]
             described.append(replace(ref, description=texts[codes[0]] if codes else None))
         return described

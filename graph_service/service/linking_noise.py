@@ -19,7 +19,7 @@ from graph_service.model.hashing import keyed_hashes
 from graph_service.model.identity import digest
 from graph_service.views.draw import below
 
-_DRAWN = 1024
+_SAMPLE_SIZE = 1024
 """Entities looked at for a stand-in with about as many statements, before any other will do."""
 _HASHES = float(2**64)
 
@@ -51,17 +51,17 @@ def add_linking_noise(
     Raises:
         InputError: The graph has no entity that would do.
     """
-    asked = list(dict.fromkeys(entities))
-    ids = graph.node_ids.take(asked)
-    near = np.array(sorted({*asked, *named}), dtype=np.int64)
+    starting = list(dict.fromkeys(entities))
+    ids = graph.node_ids.take(starting)
+    near = np.array(sorted({*starting, *named}), dtype=np.int64)
     swapped: dict[int, int] = {}
     taken: set[int] = set()
     # All are drawn, so that what one is swapped for does not hang on how many are.
-    for node, id_ in sorted(zip(asked, ids, strict=True), key=lambda pair: pair[1]):
+    for node, id_ in sorted(zip(starting, ids, strict=True), key=lambda pair: pair[1]):
         secret = _secret("stand-in", question, id_, random_seed)
-        hashes = keyed_hashes(np.arange(_DRAWN, dtype=np.int64), secret)
-        drawn = below(hashes, graph.entity_count)
-        stand_in = _first_irrelevant(graph, node, drawn, near, taken)
+        hashes = keyed_hashes(np.arange(_SAMPLE_SIZE, dtype=np.int64), secret)
+        sample = below(hashes, graph.entity_count)
+        stand_in = _first_irrelevant(graph, node, sample, near, taken)
         taken.add(stand_in)
         if _share(question, id_, random_seed) >= accuracy:
             swapped[node] = stand_in
@@ -69,12 +69,12 @@ def add_linking_noise(
 
 
 def _first_irrelevant(
-    graph: KnowledgeGraph, node: int, drawn: Int64, near: Int64, taken: set[int]
+    graph: KnowledgeGraph, node: int, sample: Int64, near: Int64, taken: set[int]
 ) -> int:
     (degree,) = graph.degrees_of(np.array([node])).tolist()
     digits = max(degree, 1).bit_length()
     pairs: list[tuple[int, int]] = [
-        *zip(drawn.tolist(), graph.degrees_of(drawn).tolist(), strict=True)
+        *zip(sample.tolist(), graph.degrees_of(sample).tolist(), strict=True)
     ]
     alike = [other for other, count in pairs if count.bit_length() == digits]
     for other in (*alike, *(other for other, count in pairs if count)):
@@ -89,12 +89,12 @@ def _first_irrelevant(
 
 def _is_near(graph: KnowledgeGraph, node: int, near: Int64) -> bool:
     """Returns whether an entity is one of some, or has a statement with one."""
-    place = np.array([node], dtype=np.int64)
-    ends = (
-        graph.tail[graph.out_edges.edges_of(place)],
-        graph.head[graph.in_edges.edges_of(place)],
+    frontier = np.array([node], dtype=np.int64)
+    endpoints = (
+        graph.tail[graph.out_edges.edges_of(frontier)],
+        graph.head[graph.in_edges.edges_of(frontier)],
     )
-    return bool(np.isin(near, np.concatenate((place, *ends))).any())
+    return bool(np.isin(near, np.concatenate((frontier, *endpoints))).any())
 
 
 def _share(question: str, id_: str, random_seed: int) -> float:

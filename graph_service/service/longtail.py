@@ -97,28 +97,28 @@ class LongTail:
                 hint="Fetch them: graph-service pageviews fetch, or load a table: "
                 "graph-service pageviews load FILE",
             )
-        places = np.searchsorted(graph.node_keys, table.keys)
-        places[places == len(graph.node_keys)] = 0
-        there = graph.node_keys[places] == table.keys
-        ids = graph.node_ids.take(places[there])
+        nodes = np.searchsorted(graph.node_keys, table.keys)
+        nodes[nodes == len(graph.node_keys)] = 0
+        there = graph.node_keys[nodes] == table.keys
+        ids = graph.node_ids.take(nodes[there])
         means = dict(zip(ids, table.means()[there].tolist(), strict=True))
-        drawn, counts = draw_entities(graph, means, spec)
-        maker = TripleRenderer(graph, None, languages)
-        refs = maker.entities([one.node for one in drawn])
+        sample, counts = draw_entities(graph, means, spec)
+        renderer = TripleRenderer(graph, None, languages)
+        refs = renderer.entities([entity.node for entity in sample])
         items: list[SampleItem] = []
         number: Counter[LongTailLevel] = Counter()
-        for one, ref in zip(drawn, refs, strict=True):
-            number[one.level] += 1
-            shown = maker.show(one.edges)
+        for entity, ref in zip(sample, refs, strict=True):
+            number[entity.level] += 1
+            shown = renderer.show(entity.edges)
             views = table.find(ref.id)
             assert views is not None
             items.append(
                 SampleItem(
                     entity=ref,
-                    level=one.level,
-                    place=number[one.level],
+                    level=entity.level,
+                    place=number[entity.level],
                     page_views=views,
-                    triples=tuple(shown[edge].triple for edge in one.edges),
+                    triples=tuple(shown[edge].triple for edge in entity.edges),
                     graph=info.name,
                     edition=info.edition,
                     fingerprints=info.fingerprints,
@@ -137,12 +137,12 @@ class LongTail:
         if not len(table.keys):
             return {}
         views = {raw: table.find(raw) for raw in ids}
-        others = [raw for raw, found in views.items() if found is None]
+        others = [raw for raw, known in views.items() if known is None]
         if others:
             # A prefix, a redirect, the id of the same entity elsewhere.
             looked_up = self._entities(others, graph=info.name).entities
             views |= {raw: table.find(entity.id) for raw, entity in looked_up.items()}
-        return {raw: found for raw, found in views.items() if found is not None}
+        return {raw: known for raw, known in views.items() if known is not None}
 
     def delete_page_views(self, *, graph: str | None = None) -> bool:
         """Deletes the page views of a graph; returns whether there were any."""

@@ -66,7 +66,7 @@ class PassageSearch:
     ) -> None:
         self._store = store
         self._vectors = vectors
-        self._kept: ByteCache[tuple[int, str], _SetVectors] = ByteCache(memory, "passages")
+        self._cache: ByteCache[tuple[int, str], _SetVectors] = ByteCache(memory, "passages")
         self._reading = Lock()
 
     def search(
@@ -131,10 +131,10 @@ class PassageSearch:
         note_stages(timings)
         embedder = None if by is PassageRanking.WORDS else self._vectors().embedder.name
         fingerprint = joint_fingerprint(sets)
-        said = [query, info.name, by.value, k, min_score, list(languages), fingerprint, embedder]
-        found = [[item.passage.id, item.passage.entity, item.score] for item in items]
+        content = [query, info.name, by.value, k, min_score, list(languages), fingerprint, embedder]
+        hits = [[item.passage.id, item.passage.entity, item.score] for item in items]
         return PassagesResult(
-            id=blake2b(orjson.dumps([*said, found]), digest_size=16).hexdigest(),
+            id=blake2b(orjson.dumps([*content, hits]), digest_size=16).hexdigest(),
             query=query,
             graph=info.name,
             by=by,
@@ -156,11 +156,15 @@ class PassageSearch:
 
         What is computed is kept as it comes, so that a call broken off loses nothing.
         """
-        sets = [one for one in self._store.passages.sets(graph=name) if one.published]
-        total = sum(one.passages for one in sets)
+        sets = [
+            passage_set
+            for passage_set in self._store.passages.sets(graph=name)
+            if passage_set.published
+        ]
+        total = sum(passage_set.passages for passage_set in sets)
         done = 0
-        for one in sets:
-            for chunk in self._store.passages.scan(one.number):
+        for passage_set in sets:
+            for chunk in self._store.passages.scan(passage_set.number):
                 # In portions, so that progress is seen: a passage takes some 10 to 30 ms.
                 for start in range(0, len(chunk), 128):
                     part = chunk[start : start + 128]
@@ -188,14 +192,14 @@ class PassageSearch:
         sets: Sequence[PassageSet],
         query: str,
         k: int,
-        wanted: Sequence[PassageAddress],
+        positions: Sequence[PassageAddress],
         deadline: Deadline,
         cuts: list[Cut],
     ) -> dict[PassageAddress, float]:
         """Returns the cosines of the best passages and of those that are wanted anyway."""
         vectors = self._vectors().queries
         vector = vectors.encode([query], deadline=deadline, transient=(query,))[0]
-        found: dict[PassageAddress, float] = {}
+        cosines: dict[PassageAddress, float] = {}
         known = total = 0
         for one in sets:
             held = self._set_vectors(one, deadline)
@@ -205,28 +209,30 @@ class PassageSearch:
             scores[~held.known] = -np.inf
             # As many as all sets together can give, for one set may repeat another.
             best = np.lexsort((held.keys, -scores))[: k * len(sets)]
-            asked = np.array([place.key for place in wanted if place.number == one.number])
-            places = np.searchsorted(held.keys, asked) if len(asked) else np.array([], dtype=int)
+            keys = np.array([place.key for place in positions if place.number == one.number])
+            places = np.searchsorted(held.keys, keys) if len(keys) else np.array([], dtype=int)
             for place in {*best.tolist(), *places.tolist()}:
                 if place < len(held.keys) and held.known[place]:
-                    found[PassageAddress(one.number, int(held.keys[place]))] = float(scores[place])
+                    cosines[PassageAddress(one.number, int(held.keys[place]))] = float(
+                        scores[place]
+                    )
         if known < total:
             cuts.append(Cut("embedded", CutReason.DEADLINE, float(known), known, total))
-        return found
+        return cosines
 
     def _set_vectors(self, one: PassageSet, deadline: Deadline) -> _SetVectors:
         vectors = self._vectors()
         key = (one.number, one.fingerprint)
-        held = self._kept.get(key)
+        held = self._cache.get(key)
         if held is not None:
             return held
         # One at a time: two that compute the same vectors would only hinder each other.
         with self._reading:
-            held = self._kept.get(key)
+            held = self._cache.get(key)
             if held is None:
                 held = self._read_vectors(one.number, vectors, deadline)
                 if held.known.all():
-                    self._kept.keep(key, held, held_bytes(held))
+                    self._cache.keep(key, held, held_bytes(held))
         return held
 
     def _read_vectors(self, number: int, vectors: Vectors, deadline: Deadline) -> _SetVectors:
@@ -246,9 +252,9 @@ class PassageSearch:
     def _labels(
         self, info: GraphInfo, ids: Sequence[str], languages: Sequence[str]
     ) -> dict[str, str]:
-        found = self._store.entities(info.edition, ids).entities if ids else {}
+        entities = self._store.entities(info.edition, ids).entities if ids else {}
         labels: dict[str, str] = {}
-        for id_, entity in found.items():
+        for id_, entity in entities.items():
             order = [*languages, "mul", "en", *sorted(entity.labels)]
             label = next((entity.labels[code] for code in order if code in entity.labels), None)
             labels[id_] = label or entity_name(id_)
@@ -278,8 +284,8 @@ def joint_fingerprint(sets: Sequence[PassageSet], /) -> str:
     """Returns one fingerprint of several sets, in whatever order they were loaded."""
     sums = [0, 0, 0]
     for one in sets:
-        for place in range(3):
-            sums[place] += int(one.fingerprint[16 * place : 16 * place + 16], 16)
+        for part in range(3):
+            sums[part] += int(one.fingerprint[16 * part : 16 * part + 16], 16)
     return "".join(f"{total % 2**64:016x}" for total in sums)
 
 
@@ -298,8 +304,8 @@ class TitleLinker:
 
     def by_id(self, id_: str, /) -> str | None:
         """Returns the entity of an id, redirects followed; None if the graph lacks it."""
-        found = self._store.entities(self._info.edition, [id_]).entities
-        return found[id_].id if id_ in found else None
+        entities = self._store.entities(self._info.edition, [id_]).entities
+        return entities[id_].id if id_ in entities else None
 
     def titled(self, title: str, context: str, /) -> str | None:
         """Returns the entity that a title names, or None."""
@@ -309,10 +315,10 @@ class TitleLinker:
             f"https://en.wikipedia.org/wiki/{article}",
             f"https://en.wikipedia.org/wiki/{quote(article, safe='/:(),')}",
         ]
-        found = self._store.entities(self._info.edition, list(dict.fromkeys(ids))).entities
+        entities = self._store.entities(self._info.edition, list(dict.fromkeys(ids))).entities
         for id_ in ids:
-            if id_ in found:
-                return found[id_].id
+            if id_ in entities:
+                return entities[id_].id
         node = link_title(title, self._graph, context=context)
         return None if node is None else self._graph.node_ids[node]
 

@@ -86,7 +86,7 @@ from graph_service.store.protocol import Store
 from graph_service.store.recall import recall_cuts
 
 # Options that the provenance tells under names of its own, or that change nothing in a result's id.
-_TOLD = {"question", "strategy", "graph", "view", "preset", "details"}
+_NAMED_ELSEWHERE = {"question", "strategy", "graph", "view", "preset", "details"}
 
 NEIGHBOURHOOD = "neighbourhood"
 DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
@@ -296,11 +296,11 @@ class Retriever:
                     argument="question_vector",
                 )
             question_vector = read_vector(request.question_vector, vectors.embedder)
-        passing: Container[str] = TextsOfAClient(request.question)
+        transient: Container[str] = TextsOfAClient(request.question)
         spec = request.view.spec if request.view is not None else None
         if spec is not None and (spec.changes or _makes_texts(spec)):
-            passing = EVERY_TEXT
-        encoder = TimedEncoder(deadline, passing=passing)
+            transient = EVERY_TEXT
+        encoder = TimedEncoder(deadline, transient=transient)
         watch.stage("embedder")
         asking = self._asking(base.info, linking, request, preset, vectors)
         selection: Selection | None = None
@@ -454,15 +454,17 @@ class Retriever:
             for request, source in questions
             if len(source.linking.start_entities)
         ]
-        asked = dict.fromkeys(text for each in needed for text in each.asked)
+        questions_of_all = dict.fromkeys(text for each in needed for text in each.asked)
         texts = dict.fromkeys(text for each in needed for text in each.words)
         vectors = self._vectors()
         if vectors.queries is vectors:
-            asked, texts = {}, asked | texts
+            questions_of_all, texts = {}, questions_of_all | texts
         # What there is no time for here is asked for again, and told, by each question.
         early = earlier(deadline)
-        if asked:
-            vectors.queries.encode_some(list(asked), deadline=early, transient=asked)
+        if questions_of_all:
+            vectors.queries.encode_some(
+                list(questions_of_all), deadline=early, transient=questions_of_all
+            )
         if texts:
             vectors.encode_some(list(texts), deadline=early, transient=texts)
 
@@ -606,10 +608,10 @@ class Retriever:
         watch = Stopwatch()
         if view is not None:
             require_base(base.info)
-        laid = self._views.apply(base.arrays, view, deadline=deadline)
-        base = _as_named(base, laid)
+        applied = self._views.apply(base.arrays, view, deadline=deadline)
+        base = _as_named(base, applied)
         watch.stage("view")
-        overlay = laid.overlay if laid else None
+        overlay = applied.overlay if applied else None
         node = self._linker.node(base, entity_id, argument="entity_id")
         region = extract_region(
             base.arrays,
@@ -641,7 +643,7 @@ class Retriever:
                 region=None,
                 provenance=_provenance(
                     base.info,
-                    laid,
+                    applied,
                     strategy=Strategy.SUBGRAPH,
                     preset=NEIGHBOURHOOD,
                     parameters={"hops": hops, "limit": limit, "languages": list(languages)},
@@ -659,9 +661,9 @@ def _makes_texts(spec: ViewSpec) -> bool:
     return spec.method is Method.NAMES and spec.naming is Naming.SLIPS
 
 
-def _as_named(base: OpenGraph, laid: AppliedView | None) -> OpenGraph:
+def _as_named(base: OpenGraph, applied: AppliedView | None) -> OpenGraph:
     """Returns a graph with the names that a view gives its entities."""
-    return base if laid is None else replace(base, arrays=laid.graph_of(base.arrays))
+    return base if applied is None else replace(base, arrays=applied.graph_of(base.arrays))
 
 
 def _rank_codes(request: RetrieveRequest) -> tuple[int, ...]:
@@ -692,20 +694,20 @@ def relation_filter(
 
 def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
     """Returns the options that are neither the preset's nor told elsewhere in the provenance."""
-    given = {
+    options = {
         each.name: getattr(request, each.name)
         for each in options_of(RetrieveRequest).values()
-        if each.facts.preset is None and each.name not in _TOLD
+        if each.facts.preset is None and each.name not in _NAMED_ELSEWHERE
     }
     if request.question_vector is not None:
-        given["question_vector"] = vector_hash(request.question_vector)
-    plain: dict[str, Any] = to_plain(given)
+        options["question_vector"] = vector_hash(request.question_vector)
+    plain: dict[str, Any] = to_plain(options)
     return plain
 
 
 def _provenance(
     info: GraphInfo,
-    laid: AppliedView | None,
+    applied: AppliedView | None,
     /,
     *,
     strategy: Strategy,
@@ -718,8 +720,8 @@ def _provenance(
         graph=info.name,
         edition=info.edition,
         fingerprints=info.fingerprints,
-        view_id=laid.id if laid else None,
-        view_spec=laid.spec.to_json() if laid else None,
+        view_id=applied.id if applied else None,
+        view_spec=applied.spec.to_json() if applied else None,
         strategy=strategy,
         preset=preset,
         parameters=parameters,

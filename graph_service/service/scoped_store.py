@@ -262,7 +262,7 @@ class ScopedPassages:
         return self._passages.delete(graph, source=source) if graph in self._names else 0
 
     def _seen(self, numbers: Iterable[int]) -> frozenset[int]:
-        wanted = set(numbers)
-        if not wanted:
+        requested = set(numbers)
+        if not requested:
             return frozenset()
-        return frozenset(set_.number for set_ in self.sets() if set_.number in wanted)
+        return frozenset(set_.number for set_ in self.sets() if set_.number in requested)

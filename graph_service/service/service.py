@@ -249,11 +249,11 @@ class Service:
             InputError: An id is empty or holds what no store can; names the argument.
         """
         info = self.graph(graph)
-        wanted = {raw: read_id(raw, argument=argument) for raw in ids}
-        found = self.store.entities(info.edition, list(dict.fromkeys(wanted.values()))).entities
+        ids_of = {raw: read_id(raw, argument=argument) for raw in ids}
+        entities = self.store.entities(info.edition, list(dict.fromkeys(ids_of.values()))).entities
         return EntityLookup(
-            entities={raw: found[id_] for raw, id_ in wanted.items() if id_ in found},
-            missing=tuple(raw for raw, id_ in wanted.items() if id_ not in found),
+            entities={raw: entities[id_] for raw, id_ in ids_of.items() if id_ in entities},
+            missing=tuple(raw for raw, id_ in ids_of.items() if id_ not in entities),
         )
 
     def search(
@@ -321,10 +321,10 @@ class Service:
             return None
         require_base(info)
         arrays = self.arrays(info)
-        laid = self._view_store.apply(arrays, view, deadline=deadline)
-        if laid is None or laid.delta.names is None:
+        applied = self._view_store.apply(arrays, view, deadline=deadline)
+        if applied is None or applied.delta.names is None:
             return None
-        return ViewNames(arrays, laid.delta.names)
+        return ViewNames(arrays, applied.delta.names)
 
     def statements_of(
         self,
@@ -387,26 +387,26 @@ class Service:
                 entities_only=entities_only,
                 deadline=self._graphs.deadline(),
             )
-        arrays, laid = self._laid(info, view)
-        overlay = laid.overlay if laid else None
+        arrays, applied = self._apply(info, view)
+        overlay = applied.overlay if applied else None
         node = arrays.find_node(self._moved(entity_id, info))
         if node is None:
             return StatementPage((), (), 0, False)
         edges = edges_of(arrays, overlay, node, page)
         if page.relation_ids:
-            wanted = find_relations(arrays, overlay, page.relation_ids)
-            edges = edges[np.isin(relations_of(arrays, overlay, edges), wanted)]
+            relations = find_relations(arrays, overlay, page.relation_ids)
+            edges = edges[np.isin(relations_of(arrays, overlay, edges), relations)]
         if entities_only:
             edges = between_entities(arrays, overlay, edges)
         chosen, has_next = cut_page(edges, first=page.first, after=page.after)
-        shown = self._renderer(arrays, laid, languages).show(chosen.tolist())
+        shown = self._renderer(arrays, applied, languages).show(chosen.tolist())
         return StatementPage(
             items=tuple(self._with_statements(info, list(shown.values()))),
             numbers=tuple(shown),
             total=len(edges),
             has_next=has_next,
-            view_id=laid.id if laid else None,
-            view_spec=laid.spec.to_json() if laid else None,
+            view_id=applied.id if applied else None,
+            view_spec=applied.spec.to_json() if applied else None,
         )
 
     def relation_counts(
@@ -437,7 +437,7 @@ class Service:
         info = self.graph(graph)
         entity = self._moved(entity_id, info)
         deadline = self._graphs.deadline()
-        ways = [way for way, is_wanted in ((True, outgoing), (False, incoming)) if is_wanted]
+        ways = [way for way, is_included in ((True, outgoing), (False, incoming)) if is_included]
         counts: list[RelationCount] = []
         if view is None and self._is_read_from_store(info):
             for way in ways:
@@ -445,9 +445,9 @@ class Service:
                     self.store, info, entity, outgoing=way, deadline=deadline
                 )
             return in_order(counts)
-        arrays, laid = self._laid(info, view)
-        overlay = laid.overlay if laid else None
-        renderer = self._renderer(arrays, laid, languages)
+        arrays, applied = self._apply(info, view)
+        overlay = applied.overlay if applied else None
+        renderer = self._renderer(arrays, applied, languages)
         node = arrays.find_node(entity)
         if node is not None:
             for way in ways:
@@ -460,11 +460,11 @@ class Service:
         if view is None and self._is_read_from_store(info):
             overviews, deadline = self._overviews, self._graphs.deadline()
             return GraphAbout(overviews.of_store(self.store, info, deadline))
-        arrays, laid = self._laid(info, view)
-        if laid is None:
+        arrays, applied = self._apply(info, view)
+        if applied is None:
             return GraphAbout(self._overviews.of_arrays(arrays, None))
-        overview = self._overviews.of_arrays(arrays, laid.overlay)
-        return GraphAbout(overview, laid.id, laid.spec.to_json())
+        overview = self._overviews.of_arrays(arrays, applied.overlay)
+        return GraphAbout(overview, applied.id, applied.spec.to_json())
 
     def triples(
         self,
@@ -481,12 +481,12 @@ class Service:
         if view is None and self._is_read_from_store(info):
             known = self.store.statements(info.edition, statement_ids)
             return shown_statements(self.store, info, list(known.values()), languages)
-        arrays, laid = self._laid(info, view)
+        arrays, applied = self._apply(info, view)
         edges = [
-            arrays.find_edge(id_) if laid is None else find_edge(arrays, laid.overlay, id_)
+            arrays.find_edge(id_) if applied is None else find_edge(arrays, applied.overlay, id_)
             for id_ in statement_ids
         ]
-        shown = self._renderer(arrays, laid, languages).show(
+        shown = self._renderer(arrays, applied, languages).show(
             edge for edge in edges if edge is not None
         )
         return {edge.triple.statement_id: edge for edge in shown.values()}
@@ -497,10 +497,10 @@ class Service:
 
     def _moved(self, entity_id: str, info: GraphInfo) -> str:
         """Returns the id of an entity as the graph has it, redirects followed."""
-        found = self.entities([entity_id], graph=info.name, argument="entity_id").entities
-        return found[entity_id].id if found else read_id(entity_id, argument="entity_id")
+        entities = self.entities([entity_id], graph=info.name, argument="entity_id").entities
+        return entities[entity_id].id if entities else read_id(entity_id, argument="entity_id")
 
-    def _laid(
+    def _apply(
         self, info: GraphInfo, view: ViewRef | None
     ) -> tuple[KnowledgeGraph, AppliedView | None]:
         if view is not None:
@@ -509,11 +509,11 @@ class Service:
         return arrays, self._view_store.apply(arrays, view, deadline=self._graphs.deadline())
 
     def _renderer(
-        self, arrays: KnowledgeGraph, laid: AppliedView | None, languages: Sequence[str]
+        self, arrays: KnowledgeGraph, applied: AppliedView | None, languages: Sequence[str]
     ) -> TripleRenderer:
-        if laid is None:
+        if applied is None:
             return TripleRenderer(arrays, None, languages)
-        return TripleRenderer(laid.graph_of(arrays), laid.overlay, languages)
+        return TripleRenderer(applied.graph_of(arrays), applied.overlay, languages)
 
     def statement(
         self,

@@ -207,16 +207,16 @@ class _ClassReader:
 
     def subclasses(self, classes: Sequence[str], /) -> set[str]:
         """Returns what is said to be a subclass of one of some classes."""
-        found: set[str] = set()
+        subclass_ids: set[str] = set()
         for part in _parts(classes):
             near = self._near(part, SUBCLASS_RELATIONS, MAX_EDGES)
             if near.truncated:
                 raise LimitError(
                     f"the types have more than {MAX_EDGES} subclasses", argument="type_ids"
                 )
-            wanted = set(part)
-            found |= {edge.head for edge in near.edges if _entity(edge.value) in wanted}
-        return found
+            parents = set(part)
+            subclass_ids |= {edge.head for edge in near.edges if _entity(edge.value) in parents}
+        return subclass_ids
 
     def classes(self, ids: Sequence[str], /) -> Iterable[tuple[str, str]]:
         """Yields entity and class of the statements that some entities are instances."""
@@ -226,10 +226,10 @@ class _ClassReader:
                 # One of them is a class of very many instances, which would be read too.
                 yield from self._classes_of_each(part)
                 continue
-            wanted = set(part)
+            entities = set(part)
             for edge in near.edges:
                 class_ = _entity(edge.value)
-                if edge.head in wanted and class_ is not None:
+                if edge.head in entities and class_ is not None:
                     yield edge.head, class_
 
     def _classes_of_each(self, ids: Sequence[str]) -> Iterable[tuple[str, str]]:

@@ -90,9 +90,9 @@ class Views:
         """Returns a base as arrays, as a view names its entities, and the view laid over it."""
         base = self._graphs.open(graph)
         require_base(base.info)
-        laid = self._store.apply(base.arrays, reference, deadline=self._graphs.deadline())
-        assert laid is not None
-        return laid.graph_of(base.arrays), laid
+        applied = self._store.apply(base.arrays, reference, deadline=self._graphs.deadline())
+        assert applied is not None
+        return applied.graph_of(base.arrays), applied
 
     def measured(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Returns a stored view with its deviation, measured now if it was made without."""
@@ -152,33 +152,33 @@ class Views:
         """
         self._graphs.check_limit(first, argument="first")
         base = self._graphs.open(graph).arrays
-        arrays, laid = self.apply(reference, graph=graph)
-        page = list(differences(arrays, laid.delta, start=offset, count=first))
-        edges_after = changed_edges(laid.overlay, page)
-        maker = TripleRenderer(arrays, laid.overlay, languages)
+        arrays, applied = self.apply(reference, graph=graph)
+        page = list(differences(arrays, applied.delta, start=offset, count=first))
+        edges_after = changed_edges(applied.overlay, page)
+        renderer = TripleRenderer(arrays, applied.overlay, languages)
         edges_before = [item.base_edge for item in page]
-        wanted = (*edges_before, *edges_after)
-        shown = maker.show([edge for edge in wanted if edge is not None])
+        edges = (*edges_before, *edges_after)
+        shown = renderer.show([edge for edge in edges if edge is not None])
         changes = [
             ViewChange(
                 before=None if before is None else shown[before],
                 after=None if after is None else shown[after],
                 words=describe_change(
-                    item, node_label=maker.node_label, relation_label=maker.relation_label
+                    item, node_label=renderer.node_label, relation_label=renderer.relation_label
                 ),
             )
             for item, before, after in zip(page, edges_before, edges_after, strict=True)
         ]
-        if laid.delta.names is not None:
-            renamed = laid.delta.names.nodes
-            start = max(0, offset - laid.delta.changed_count)
+        if applied.delta.names is not None:
+            renamed = applied.delta.names.nodes
+            start = max(0, offset - applied.delta.changed_count)
             nodes = renamed[start : start + first - len(page)].tolist()
             was = TripleRenderer(base, None, languages).entities(nodes)
             changes += [
                 ViewChange(None, None, describe_names(now.id, old.label, now.label), now)
-                for now, old in zip(maker.entities(nodes), was, strict=True)
+                for now, old in zip(renderer.entities(nodes), was, strict=True)
             ]
-        return changes, laid.delta.changed_count + laid.delta.renamed_count
+        return changes, applied.delta.changed_count + applied.delta.renamed_count
 
     @property
     def jobs_under_way(self) -> int:

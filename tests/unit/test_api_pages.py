@@ -248,14 +248,14 @@ def test_a_cursor_of_another_edition_is_refused_with_a_code(tmp_path: Path) -> N
 
 def test_a_cursor_belongs_to_one_list() -> None:
     listing = Listing(("statements", "Q1"), "g@1")
-    assert listing.place(None) is None
-    assert listing.place(listing.cursor("7")) == "7"
+    assert listing.position(None) is None
+    assert listing.position(listing.cursor("7")) == "7"
     assert listing.number(listing.cursor("7")) == 7
     with pytest.raises(EditionGoneError, match="edition 'g@1'"):
-        Listing(("statements", "Q1"), "g@2").place(listing.cursor("7"))
+        Listing(("statements", "Q1"), "g@2").position(listing.cursor("7"))
     for other in (Listing(("statements", "Q2"), "g@1"), Listing(("neighbours", "Q1"), "g@1")):
         with pytest.raises(InputError, match="not a cursor of this list"):
-            other.place(listing.cursor("7"))
+            other.position(listing.cursor("7"))
     for place in ("-1", "x", "", "1.0", "٣", "9" * 20, str(2**64)):
         with pytest.raises(InputError, match="not a cursor of this list"):
             listing.number(listing.cursor(place))

@@ -24,7 +24,7 @@ WORDS = frozenset(
         *("ends", "fate", "found", "given", "giver", "ground", "handed", "handing"),
         *("keep", "kept", "lacking", "laid", "likeness", "maker", "passing", "patience"),
         *("picked", "place", "places", "rivals", "said", "slips", "spare", "spoken"),
-        *("starts", "teller", "telling", "told", "wanted", "whole"),
+        *("starts", "print_progress", "telling", "told", "wanted", "whole"),
     )
 )
 """What a name says with them, the field says in a word of its own: rows, index, cached, request."""

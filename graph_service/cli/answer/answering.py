@@ -13,6 +13,7 @@ from graph_service.cli.answer.chat_model import chat_model
 from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.opening import cases_of_file, open_from, settings_of
 from graph_service.cli.output import Output
+from graph_service.cli.progress import ProgressPrinter
 from graph_service.cli.rank.relation_ranking import (
     is_of_api,
     other_options,
@@ -21,7 +22,6 @@ from graph_service.cli.rank.relation_ranking import (
     step_limits,
     strategy_of,
 )
-from graph_service.cli.teller import Teller
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.settings import Settings
@@ -88,10 +88,10 @@ def _answer(options: AnswerOptions, output: Output) -> int:
             if options.estimate:
                 output.object(expected)
                 return 0
-        teller = Teller()
+        print_progress = ProgressPrinter()
 
         def tell(progress: Progress) -> None:
-            teller(replace(progress, detail=replies.from_cache))
+            print_progress(replace(progress, detail=replies.from_cache))
 
         run = run_cases(
             pending,

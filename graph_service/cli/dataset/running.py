@@ -9,7 +9,7 @@ from pathlib import Path
 from graph_service.cli.answer.chat_model import chat_model
 from graph_service.cli.dataset.options import BuildOptions, ModelOptions
 from graph_service.cli.output import Output, counted
-from graph_service.cli.teller import Teller
+from graph_service.cli.progress import ProgressPrinter
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.sampling import DEFAULT_RELATIONS, read_relations
@@ -138,7 +138,10 @@ def graph_of(
 def stages_of(options: BuildOptions, /) -> Stages:
     """Returns what runs the stages of a build."""
     return Stages(
-        options.out, workers=options.workers, retry_failed=options.retry_failed, tell=Teller()
+        options.out,
+        workers=options.workers,
+        retry_failed=options.retry_failed,
+        tell=ProgressPrinter(),
     )
 
 

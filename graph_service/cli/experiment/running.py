@@ -13,7 +13,7 @@ from graph_service.cli.experiment.options import PlanOptions, RunOptions
 from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
-from graph_service.cli.teller import LINE_EVERY_S, Teller
+from graph_service.cli.progress import LINE_EVERY_S, ProgressPrinter
 from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment.budget import BudgetedChat, RequestBudget
@@ -117,7 +117,7 @@ def run(options: RunOptions, output: Output, /) -> int:
             models=models.answerers,
             judges=models.judges,
         )
-        teller = Teller()
+        print_progress = ProgressPrinter()
         last: Progress | None = None
         for last in run_experiment(
             opened.experiment,
@@ -125,7 +125,7 @@ def run(options: RunOptions, output: Output, /) -> int:
             workers=options.workers,
             retry_failed=options.retry_failed,
         ):
-            teller(last)
+            print_progress(last)
         write_views(
             opened.experiment, options.out, count_steps=reached.count_steps, say=_NowAndThen()
         )
@@ -189,24 +189,24 @@ class _Models:
 @contextlib.contextmanager
 def _models(read: Plan, options: RunOptions, folder: Path) -> Iterator[_Models]:
     """Opens the models of a plan; in a replay the replies alone."""
-    asked = [one for one in read.answerers if one.kind is AnswererKind.MODEL]
-    if not asked and not read.judges:
+    model_answerers = [entry for entry in read.answerers if entry.kind is AnswererKind.MODEL]
+    if not model_answerers and not read.judges:
         yield _Models({}, ())
         return
     settings = settings_of(options)
-    limits = [one for one in (options.token_limit, read.budget.tokens) if one is not None]
+    limits = [entry for entry in (options.token_limit, read.budget.tokens) if entry is not None]
     meter = TokenMeter(limit=min(limits, default=None))
     budget = RequestBudget(read.budget.requests)
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(open_cache(folder / REPLIES_NAME, must_exist=options.replay))
         opened: dict[tuple[str, str], ChatModel] = {}
 
-        def model_of(one: Answerer | JudgePlan) -> ChatModel:
-            key = (one.model, one.url)
+        def model_of(entry: Answerer | JudgePlan) -> ChatModel:
+            key = (entry.model, entry.url)
             if key not in opened and not options.replay:
                 inner = OpenAIChat(
-                    one.model,
-                    base_url=one.url or settings.model_url or None,
+                    entry.model,
+                    base_url=entry.url or settings.model_url or None,
                     api_key=settings.model_key or None,
                     token_field=options.token_field,
                     timeout_s=options.timeout,
@@ -220,12 +220,12 @@ def _models(read: Plan, options: RunOptions, folder: Path) -> Iterator[_Models]:
                 )
                 opened[key] = BudgetedChat(stack.enter_context(inner), budget)
             return CachedChat(
-                cache, one.model, inner=opened.get(key), retry_failed=options.retry_failed
+                cache, entry.model, inner=opened.get(key), retry_failed=options.retry_failed
             )
 
         yield _Models(
-            {one.name: model_of(one) for one in asked},
-            tuple(open_judge(one, model_of(one)) for one in read.judges),
+            {entry.name: model_of(entry) for entry in model_answerers},
+            tuple(open_judge(entry, model_of(entry)) for entry in read.judges),
         )
 
 

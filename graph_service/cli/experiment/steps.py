@@ -55,6 +55,6 @@ class StoreSteps:
 
     def _view(self, graph: str, view: ViewRef) -> _Opened:
         if self._last is None or self._last[:2] != (graph, view):
-            arrays, laid = self._service.views.apply(view, graph=graph)
-            self._last = (graph, view, _Opened(arrays, Steps(arrays, laid.overlay)))
+            arrays, applied = self._service.views.apply(view, graph=graph)
+            self._last = (graph, view, _Opened(arrays, Steps(arrays, applied.overlay)))
         return self._last[2]

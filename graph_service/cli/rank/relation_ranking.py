@@ -45,15 +45,15 @@ def preset_of(request: RetrieveRequest, /) -> str:
         InputError: The preset that is named ranks no relations, and how to rank them is.
     """
     preset = request.preset
-    given = step_limits(request).explicit()
+    limits = step_limits(request).explicit()
     if request.ranker is not None:
-        given["ranker"] = request.ranker
-    if not given or preset.lower().startswith(PRESET):
+        limits["ranker"] = request.ranker
+    if not limits or preset.lower().startswith(PRESET):
         return preset
     if preset == "default" and request.ranker is not None:
         return PRESET
     raise InputError(
-        f"{', '.join(given)}: preset {preset} ranks no relations",
+        f"{', '.join(limits)}: preset {preset} ranks no relations",
         argument="preset",
         hint="Give --preset ltgen.",
     )

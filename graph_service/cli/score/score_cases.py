@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from graph_service.cli.answer.options import RunOptions
 from graph_service.cli.output import Output, counted
+from graph_service.cli.progress import ProgressPrinter
 from graph_service.cli.score.options import CitationsOptions, GoldOptions, NotAvailableOptions
-from graph_service.cli.teller import Teller
 from graph_service.errors import InputError
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.gold import GoldQuestion, read_gold_questions
@@ -142,7 +142,7 @@ def run_cases(
             id_of=id_of,
             again=lambda row: options.retry_failed and not is_whole(row),
             concurrency=options.concurrency,
-            progress=Teller(),
+            progress=ProgressPrinter(),
         )
 
 

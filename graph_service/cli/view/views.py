@@ -105,8 +105,8 @@ def _stored_name(text: str) -> str | None:
 
 
 def _spec(service: Service, options: ViewOptions) -> ViewSpec:
-    is_drawn = options.spec.method is not Method.CUSTOM
-    if is_drawn + (options.changes is not None) + (options.from_view is not None) != 1:
+    is_sampled = options.spec.method is not Method.CUSTOM
+    if is_sampled + (options.changes is not None) + (options.from_view is not None) != 1:
         raise InputError(
             "give one of --method, --changes FILE or --from-view VIEW", argument="method"
         )

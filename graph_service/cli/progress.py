@@ -9,7 +9,7 @@ from typing import Protocol
 LINE_EVERY_S = 10.0
 
 
-class Told(Protocol):
+class Progress(Protocol):
     """How far something is."""
 
     @property
@@ -24,18 +24,18 @@ class Told(Protocol):
         """Returns it for people, in one line."""
 
 
-class Teller:
+class ProgressPrinter:
     """Tells the progress on stderr: in place on a terminal, else a line now and then."""
 
     def __init__(self) -> None:
-        self._in_place = sys.stderr.isatty()
+        self._is_terminal = sys.stderr.isatty()
         self._last = time.monotonic()
         self._width = 0
 
-    def __call__(self, progress: Told) -> None:
+    def __call__(self, progress: Progress) -> None:
         """Tells how far it is, where it is time to."""
         last = progress.done == progress.total
-        if self._in_place:
+        if self._is_terminal:
             text = progress.text()
             # A shorter line would leave the end of the longer one before it.
             self._width = max(self._width, len(text))
