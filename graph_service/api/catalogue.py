@@ -21,7 +21,7 @@ from graph_service.model.result import FoundItem, SearchHit
 
 @output(GraphInfo)
 class GraphType(Node):
-    """A published graph."""
+    """A published graph, with pages of its classes and relations."""
 
     model: strawberry.Private[GraphInfo]
 
@@ -64,7 +64,7 @@ GraphEdge = edge_of("GraphEdge", GraphType, "A graph in a page of them.", node_w
     total="How many graphs there are.",
 )
 class GraphConnection(Page):
-    """A page of graphs."""
+    """A page of the published graphs, by name."""
 
 
 @output(FoundItem)

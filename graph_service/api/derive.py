@@ -10,6 +10,7 @@ then read together (``loading``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
@@ -56,6 +57,19 @@ def output(
         return made
 
     return give_fields
+
+
+def described(function: Callable[..., Any] | None = None, /, *, graphql_type: Any = None) -> Any:
+    """Returns the field that a method resolves; its description is the method's docstring.
+
+    Args:
+        function: The method; without one the decorator is returned.
+        graphql_type: Its type; None for the one that the method is annotated with.
+    """
+    if function is None:
+        return partial(described, graphql_type=graphql_type)
+    words = " ".join((function.__doc__ or "").split())
+    return strawberry.field(resolver=function, description=words, graphql_type=graphql_type)
 
 
 def output_type(hint: Any, /) -> Any:

@@ -1,4 +1,4 @@
-"""Experiments as GraphQL types."""
+"""Experiments as GraphQL types: the fields that take a score."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class InProcess:
         self._writable = writable
 
     def send(self, document: str, variables: Mapping[str, Any], /) -> dict[str, Any]:
-        """Returns the response."""
+        """Runs a document in this process and returns its response."""
         return execute(self._service, document, dict(variables), writable=self._writable)
 
     async def send_async(self, document: str, variables: Mapping[str, Any], /) -> dict[str, Any]:
@@ -31,7 +31,7 @@ class InProcess:
         return await asyncio.to_thread(self.send, document, variables)
 
     def close(self) -> None:
-        """Leaves the service open."""
+        """Does nothing: the service stays the caller's."""
 
     async def close_async(self) -> None:
-        """Leaves the service open."""
+        """Does nothing: the service stays the caller's."""

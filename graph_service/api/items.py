@@ -13,7 +13,7 @@ from typing import Annotated, Any, Protocol, Union
 import strawberry
 from strawberry.types import Info
 
-from graph_service.api.derive import build, member_type, output, output_type, show_as
+from graph_service.api.derive import build, described, member_type, output, output_type, show_as
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
@@ -113,22 +113,21 @@ def _best_label(labels: Mapping[str, str], languages: Sequence[str]) -> str | No
 class Node:
     """An object that has a global id."""
 
-    @strawberry.field(
-        description="The global id, opaque: it stands for the object as it is shown, with its "
-        "graph, edition, view and languages. Keep it as it is."
-    )
+    @described
     def id(self) -> strawberry.ID:
-        """The global id."""
+        """The global id, opaque: it stands for the object as it is shown, with its graph, edition,
+        view and languages. Keep it as it is.
+        """
         return strawberry.ID(self._global_id())
 
     @abstractmethod
     def _global_id(self) -> str:
-        """Returns the global id."""
+        """Returns the global id, which each kind of object makes of its own parts."""
 
 
 @strawberry.type(name="Item", description="An entity: a Wikidata item, a DBpedia resource, ...")
 class ItemType(Node):
-    """An entity."""
+    """An entity, shown in a frame; its terms are read when they are asked for."""
 
     item_id: strawberry.ID = strawberry.field(
         description="The id in the source, such as Q42 or an IRI."
@@ -144,12 +143,11 @@ class ItemType(Node):
     def _entity(self, context: OperationContext) -> Entity | None:
         return context.named(self.frame, self.item_id)
 
-    @strawberry.field(
-        description="The label in a language. Where it has none: in those that the query was asked "
-        "in, in English, in any; else what the id says. So there is always something to show."
-    )
+    @described
     def label(self, info: Context, language_code: LanguageCode = None) -> str:
-        """The label."""
+        """The label in a language. Where it has none: in those that the query was asked in, in
+        English, in any; else what the id says. So there is always something to show.
+        """
         if language_code is None and self.shown_label is not None:
             return self.shown_label
         entity = self._entity(info.context)
@@ -160,19 +158,14 @@ class ItemType(Node):
             return self.shown_label
         return _best_label(labels, self.frame.languages) or entity_name(self.item_id)
 
-    @strawberry.field(
-        description="Its web page: Wikidata's for an id such as Q42, else its IRI; null where it "
-        "has none."
-    )
+    @described
     def url(self) -> str | None:
-        """The web page."""
+        """Its web page: Wikidata's for an id such as Q42, else its IRI; null where it has none."""
         return web_address(self.item_id)
 
-    @strawberry.field(
-        description="The description in a language, or in the next best; null where there is none."
-    )
+    @described
     def description(self, info: Context, language_code: LanguageCode = None) -> str | None:
-        """The description."""
+        """The description in a language, or in the next best; null where there is none."""
         if language_code is None and self.shown_description is not None:
             return self.shown_description
         try:
@@ -187,35 +180,28 @@ class ItemType(Node):
         requested = (language_code,) if language_code is not None else ()
         return _best_text(entity.descriptions, (*requested, *self.frame.languages), ("en", "mul"))
 
-    @strawberry.field(description="The other names in a language.")
+    @described
     def aliases(
         self,
         info: Context,
         language_code: Annotated[str, strawberry.argument(description="The language.")] = "en",
     ) -> list[str]:
-        """The aliases."""
+        """The other names in a language."""
         entity = self._entity(info.context)
         return list(entity.aliases.get(language_code, ())) if entity else []
 
-    @strawberry.field(description="The languages that have a label.")
+    @described
     def label_languages(self, info: Context) -> list[str]:
-        """The languages of labels."""
+        """The languages that have a label."""
         entity = self._entity(info.context)
         return sorted(entity.labels) if entity else []
 
-    @strawberry.field(
-        description="How often its article is read; null where that is not known.",
-        graphql_type=output_type(PageViews | None),
-    )
+    @described(graphql_type=output_type(PageViews | None))
     def page_views(self, info: Context) -> PageViews | None:
-        """The page views."""
+        """How often its article is read; null where that is not known."""
         return info.context.page_views(self.frame.edition, self.item_id)
 
-    @strawberry.field(
-        description="How many statements of each property have this item as their subject, and how "
-        "many as their value, of every rank; on a view, the view's. The most come first. A cheap "
-        "look at what can be walked to: statements gives those of one property."
-    )
+    @described
     def relations(
         self,
         info: Context,
@@ -224,7 +210,10 @@ class ItemType(Node):
         first: First = 100,
         after: After = None,
     ) -> ItemRelationConnection | None:
-        """The relations of its statements."""
+        """How many statements of each property have this item as their subject, and how many as
+        their value, of every rank; on a view, the view's. The most come first. A cheap look at what
+        can be walked to: statements gives those of one property.
+        """
         check_first(first, MOST_COUNTS)
         reference = to_view_ref(view)
         frame = self.frame
@@ -252,10 +241,7 @@ class ItemType(Node):
             total_count=len(rows),
         )
 
-    @strawberry.field(
-        description="Statements that have this item as their subject, or as their value, of every "
-        "rank; on a view, the view's."
-    )
+    @described
     def statements(
         self,
         info: Context,
@@ -268,7 +254,9 @@ class ItemType(Node):
         first: First = 100,
         after: After = None,
     ) -> StatementConnection | None:
-        """The statements."""
+        """Statements that have this item as their subject, or as their value, of every rank; on a
+        view, the view's.
+        """
         reference = to_view_ref(view)
         page = _Page(self, "statements", reference, property_ids or (), direction)
         rows = page.read(info.context, first, after)
@@ -279,10 +267,7 @@ class ItemType(Node):
             total_count=rows.total,
         )
 
-    @strawberry.field(
-        description="The items at the other end of a statement, one edge a statement, of every "
-        "rank; on a view, the view's."
-    )
+    @described
     def neighbours(
         self,
         info: Context,
@@ -292,7 +277,9 @@ class ItemType(Node):
         first: First = 100,
         after: After = None,
     ) -> NeighbourConnection | None:
-        """The neighbours."""
+        """The items at the other end of a statement, one edge a statement, of every rank; on a
+        view, the view's.
+        """
         reference = to_view_ref(view)
         page = _Page(self, "neighbours", reference, property_ids or (), direction)
         rows = page.read(info.context, first, after)
@@ -313,7 +300,7 @@ class ItemType(Node):
 
 @strawberry.type(name="Property", description="A relation.")
 class PropertyType(Node):
-    """A relation."""
+    """A relation, shown in a frame; its label is read when it is asked for."""
 
     property_id: strawberry.ID = strawberry.field(
         description="The id in the source, such as P31 or an IRI."
@@ -325,12 +312,11 @@ class PropertyType(Node):
         frame = self.frame
         return global_id(IdKind.PROPERTY, frame.edition, self.property_id, frame.languages)
 
-    @strawberry.field(
-        description="The label in a language. Where it has none: in those that the query was asked "
-        "in, in English, in any; else the words of the id."
-    )
+    @described
     def label(self, info: Context, language_code: LanguageCode = None) -> str:
-        """The label."""
+        """The label in a language. Where it has none: in those that the query was asked in, in
+        English, in any; else the words of the id.
+        """
         if language_code is None and self.shown_label is not None:
             return self.shown_label
         entity = info.context.entity(self.frame.edition, self.property_id)
@@ -341,18 +327,15 @@ class PropertyType(Node):
             return self.shown_label
         return _best_label(labels, self.frame.languages) or relation_words(self.property_id)
 
-    @strawberry.field(
-        description="Its web page: Wikidata's for an id such as P31, else its IRI; null where it "
-        "has none."
-    )
+    @described
     def url(self) -> str | None:
-        """The web page."""
+        """Its web page: Wikidata's for an id such as P31, else its IRI; null where it has none."""
         return web_address(self.property_id)
 
 
 @output(EntityValue)
 class ItemValue:
-    """Another item."""
+    """The value of a statement that is another item."""
 
     item: ItemType
 
@@ -430,9 +413,7 @@ class StatementType(Node):
     def _statement(self, context: OperationContext) -> Statement | None:
         return context.statement(self.frame.edition, self.base_id)
 
-    @strawberry.field(
-        description="The qualifiers, in order.", graphql_type=output_type(tuple[Snak, ...])
-    )
+    @described(graphql_type=output_type(tuple[Snak, ...]))
     def qualifiers(
         self,
         info: Context,
@@ -441,7 +422,7 @@ class StatementType(Node):
             strawberry.argument(description="Those of this property only."),
         ] = None,
     ) -> list[object]:
-        """The qualifiers."""
+        """The qualifiers, in order."""
         statement = self._statement(info.context)
         return [
             build(info.context, self.frame, snak)
@@ -449,9 +430,7 @@ class StatementType(Node):
             if property_id is None or snak.relation == property_id
         ]
 
-    @strawberry.field(
-        description="The references.", graphql_type=output_type(tuple[Reference, ...])
-    )
+    @described(graphql_type=output_type(tuple[Reference, ...]))
     def references(self, info: Context) -> list[object]:
         """The references."""
         statement = self._statement(info.context)
@@ -502,7 +481,7 @@ class HasTriple(Protocol):
 
     @property
     def triple(self) -> Triple:
-        """The triple."""
+        """The triple that a statement is made of."""
 
     @property
     def change(self) -> TripleChange:
@@ -547,14 +526,14 @@ class ChangeType:
     frame: strawberry.Private[Frame]
     change: strawberry.Private[TripleChange]
 
-    @strawberry.field(description="What the view changed.")
+    @described
     def kind(self) -> ChangeKind:
-        """What was changed."""
+        """What the view changed."""
         return self.change.kind
 
-    @strawberry.field(description="The statement of the base, where the view changed one.")
+    @described
     def base_statement(self, info: Context) -> StatementType | None:
-        """The statement of the base."""
+        """The statement of the base, where the view changed one."""
         if self.change.base is None:
             return None
         return statement_type(info.context, self.frame, self.change.base)
@@ -587,7 +566,7 @@ show_as(TripleChange, ChangeType, lambda _, frame, change: ChangeType(frame=fram
     total="How many statements all pages have.",
 )
 class StatementConnection(Page):
-    """A page of statements."""
+    """A page of the statements at an item."""
 
 
 @page_of(
@@ -598,7 +577,7 @@ class StatementConnection(Page):
     total="How many edges all pages have.",
 )
 class NeighbourConnection(Page):
-    """A page of neighbours."""
+    """A page of the items at the other end of statements."""
 
 
 @page_of(

@@ -9,7 +9,7 @@ from typing import Annotated
 import strawberry
 
 import graph_service.api.views  # noqa: F401 - gives stored views their type
-from graph_service.api.derive import build, output_type
+from graph_service.api.derive import build, described, output_type
 from graph_service.api.global_ids import Frame, IdKind, global_id
 from graph_service.api.inputs import (
     CancelJobInput,
@@ -42,16 +42,13 @@ from graph_service.model.source_names import source_name
 class Mutation:
     """All writes."""
 
-    @strawberry.mutation(
-        description="Makes a view and stores it; the same spec gives the same.",
-        graphql_type=output_type(CreatedView | None),
-    )
+    @described(graphql_type=output_type(CreatedView | None))
     def create_view(
         self,
         info: Context,
         input: Annotated[CreateViewInput, strawberry.argument(description="What is to be made.")],
     ) -> object:
-        """Makes a view."""
+        """Makes a view and stores it; the same spec gives the same."""
         _allow(info.context, Scope.WRITE)
         view = info.context.service.views.create(
             to_spec(input.spec),
@@ -62,10 +59,7 @@ class Mutation:
         )
         return _payload(info.context, CreatedView(view, view.reused))
 
-    @strawberry.mutation(
-        description="Gives a stored view another name or note.",
-        graphql_type=output_type(UpdatedView | None),
-    )
+    @described(graphql_type=output_type(UpdatedView | None))
     def update_view(
         self,
         info: Context,
@@ -73,7 +67,7 @@ class Mutation:
             UpdateViewInput, strawberry.argument(description="Which view, and what it gets.")
         ],
     ) -> object:
-        """Gives a view another name or note."""
+        """Gives a stored view another name or note."""
         _allow(info.context, Scope.WRITE)
         with _view_is_reference():
             view = info.context.service.views.update(
@@ -81,31 +75,25 @@ class Mutation:
             )
         return _payload(info.context, UpdatedView(view))
 
-    @strawberry.mutation(
-        description="Cancels the making of a view; one that is done stays.",
-        graphql_type=output_type(CancelledJob | None),
-    )
+    @described(graphql_type=output_type(CancelledJob | None))
     def cancel_job(
         self,
         info: Context,
         input: Annotated[CancelJobInput, strawberry.argument(description="Which view.")],
     ) -> object:
-        """Cancels the making of a view."""
+        """Cancels the making of a view; one that is done stays."""
         _allow(info.context, Scope.WRITE)
         with _view_is_reference():
             view = info.context.service.views.cancel(input.reference, graph=input.graph)
         return _payload(info.context, CancelledJob(view))
 
-    @strawberry.mutation(
-        description="Deletes a stored view.",
-        graphql_type=output_type(DeletedView | None),
-    )
+    @described(graphql_type=output_type(DeletedView | None))
     def delete_view(
         self,
         info: Context,
         input: Annotated[DeleteViewInput, strawberry.argument(description="Which view.")],
     ) -> object:
-        """Deletes a view."""
+        """Deletes a stored view."""
         _allow(info.context, Scope.WRITE)
         service = info.context.service
         with _view_is_reference():
@@ -117,30 +105,24 @@ class Mutation:
             deleted_id=global_id(IdKind.VIEW, graph, view_id),
         )
 
-    @strawberry.mutation(
-        description="Deletes a graph with its views, passages and page views.",
-        graphql_type=output_type(DeletedGraph | None),
-    )
+    @described(graphql_type=output_type(DeletedGraph | None))
     def delete_graph(
         self,
         info: Context,
         input: Annotated[DeleteGraphInput, strawberry.argument(description="Which graph.")],
     ) -> object:
-        """Deletes a graph."""
+        """Deletes a graph with its views, passages and page views."""
         _allow(info.context, Scope.ADMIN)
         info.context.service.delete_graph(input.name)
         return DeletedGraph(input.name)
 
-    @strawberry.mutation(
-        description="Deletes a graph's passages, or those of one source.",
-        graphql_type=output_type(DeletedPassages | None),
-    )
+    @described(graphql_type=output_type(DeletedPassages | None))
     def delete_passages(
         self,
         info: Context,
         input: Annotated[DeletePassagesInput, strawberry.argument(description="Which passages.")],
     ) -> object:
-        """Deletes passages."""
+        """Deletes a graph's passages, or those of one source."""
         _allow(info.context, Scope.ADMIN)
         passages = info.context.service.passages
         source = input.source

@@ -39,7 +39,7 @@ _EXAMPLES = 3
     total="How many properties there are.",
 )
 class PropertyUseConnection(Page):
-    """A page of properties."""
+    """A page of the properties of a graph, those used most first."""
 
 
 @output(ClassDescription)
@@ -78,7 +78,7 @@ class ClassSizeEdge:
     total="How many classes there are.",
 )
 class ClassSizeConnection(Page):
-    """A page of classes."""
+    """A page of the classes of a graph, the largest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Passages as GraphQL types."""
+"""Passages as GraphQL types: what names items or has a global id."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PassageType:
     item: ItemType | None
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the id of the passage or result."""
         frame = self.frame
         return strawberry.ID(
             global_id(IdKind.PASSAGE, frame.edition, self.model.id, frame.languages)
@@ -38,14 +38,14 @@ class ScoredPassageType:
 
 @output(PassagesResult)
 class PassagesResultType:
-    """Passages for a query."""
+    """The passages that answer a query best."""
 
     model: strawberry.Private[PassagesResult]
     frame: strawberry.Private[Frame]
     items: list[ScoredPassageType]
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the id of the passage or result."""
         return strawberry.ID(global_id(IdKind.RESULT, self.frame.edition, self.model.id))
 
     def status(self) -> Status:

@@ -14,7 +14,7 @@ from graph_service.api.catalogue import (
     SearchConnection,
     SearchEdge,
 )
-from graph_service.api.derive import output_type
+from graph_service.api.derive import described, output_type
 from graph_service.api.experiments import ExperimentType
 from graph_service.api.global_ids import (
     Frame,
@@ -99,22 +99,18 @@ def _languages(languages: Sequence[str] | None) -> tuple[str, ...]:
 class Query:
     """All reads."""
 
-    @strawberry.field(
-        description="The object of a global id, as it is in that edition. Null, with the code "
-        "EDITION_GONE, where another edition has replaced it."
-    )
+    @described
     def node(
         self,
         info: Context,
         id: Annotated[strawberry.ID, strawberry.argument(description="The field id of an object.")],
     ) -> Node | None:
-        """The object of an id."""
+        """The object of a global id, as it is in that edition. Null, with the code EDITION_GONE,
+        where another edition has replaced it.
+        """
         return _node(info.context, id)
 
-    @strawberry.field(
-        description="The objects of global ids, in the order asked; null where there is none any "
-        "more. Ids of several editions are read as node reads each."
-    )
+    @described
     def nodes(
         self,
         info: Context,
@@ -123,15 +119,17 @@ class Query:
             strawberry.argument(description="The fields id of objects, at most 200."),
         ],
     ) -> list[Node | None] | None:
-        """The objects of ids."""
+        """The objects of global ids, in the order asked; null where there is none any more. Ids of
+        several editions are read as node reads each.
+        """
         _check_ids(ids, "ids")
         return [_node_or_none(info.context, id_) for id_ in ids]
 
-    @strawberry.field(description="The published graphs, by name.")
+    @described
     def graphs(
         self, info: Context, first: First = 50, after: After = None
     ) -> GraphConnection | None:
-        """The published graphs."""
+        """The published graphs, by name."""
         check_first(first, 1000)
         listing = Listing(("graphs",))
         position = listing.position(after)
@@ -148,7 +146,7 @@ class Query:
             total_count=len(graphs),
         )
 
-    @strawberry.field(description="One graph; without a name, the only one there is.")
+    @described
     def graph(
         self,
         info: Context,
@@ -157,13 +155,10 @@ class Query:
             strawberry.argument(description="The name; may be left out if there is one graph."),
         ] = None,
     ) -> GraphType | None:
-        """One graph."""
+        """One graph; without a name, the only one there is."""
         return GraphType(model=info.context.service.graph(name))
 
-    @strawberry.field(
-        description="An item by its id in the source, such as Q42 or an IRI; redirects are "
-        "followed. Null if missing."
-    )
+    @described
     def item(
         self,
         info: Context,
@@ -173,12 +168,12 @@ class Query:
         graph: GraphName = None,
         language_codes: LanguageCodes = None,
     ) -> ItemType | None:
-        """An item by id."""
+        """An item by its id in the source, such as Q42 or an IRI; redirects are followed. Null if
+        missing.
+        """
         return _items(info.context, [item_id], graph, language_codes, argument="item_id")[0]
 
-    @strawberry.field(
-        description="Items by their ids in the source, in the order asked; null where missing."
-    )
+    @described
     def items(
         self,
         info: Context,
@@ -188,11 +183,11 @@ class Query:
         graph: GraphName = None,
         language_codes: LanguageCodes = None,
     ) -> list[ItemType | None] | None:
-        """Items by id."""
+        """Items by their ids in the source, in the order asked; null where missing."""
         _check_ids(item_ids, "item_ids")
         return _items(info.context, item_ids, graph, language_codes, argument="item_ids")
 
-    @strawberry.field(description="Items by their names, best first.")
+    @described
     def search_items(
         self,
         info: Context,
@@ -210,7 +205,7 @@ class Query:
         first: First = 10,
         after: After = None,
     ) -> SearchConnection | None:
-        """Items by name."""
+        """Items by their names, best first."""
         context = info.context
         edition = context.service.graph(graph).edition
         check_first(first, context.service.settings.max_items)
@@ -251,44 +246,41 @@ class Query:
             page_info=listing.page_info(positions, after=after, has_next=len(hits) > first),
         )
 
-    @strawberry.field(
-        description="The statements of highest total prize for a question. For example "
-        '`{ triplets(input: {question: "Who is Maria Shriver\'s husband?", limit: 3}) '
-        "{ status items { subject { label } statement { property { label } valueText } } } }`."
-    )
+    @described
     def triplets(self, info: Context, input: RetrieveArgument) -> TripletsResultType | None:
-        """The best triples."""
+        """The statements of highest total prize for a question.
+
+        For example `{ triplets(input: {question: "Who is Maria Shriver's husband?", limit: 3}) {
+        status items { subject { label } statement { property { label } valueText } } } }`.
+        """
         result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
         assert isinstance(result, TripletsResult)
         return TripletsResultType(model=result)
 
-    @strawberry.field(
-        description="The best paths from the question's items. For example "
-        '`{ paths(input: {question: "Who is the mother of Maria Shriver\'s husband?", limit: 3}) '
-        "{ status text } }` gives one line a path, as a prompt takes it."
-    )
+    @described
     def paths(self, info: Context, input: RetrieveArgument) -> PathsResultType | None:
-        """The best paths."""
+        """The best paths from the question's items.
+
+        For example `{ paths(input: {question: "Who is the mother of Maria Shriver's husband?",
+        limit: 3}) { status text } }` gives one line a path, as a prompt takes it.
+        """
         result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
         assert isinstance(result, PathsResult)
         return PathsResultType(model=result)
 
-    @strawberry.field(
-        description="One connected subgraph of high prize and low cost. For example "
-        '`{ subgraph(input: {question: "Who is Maria Shriver\'s husband?", '
-        'itemIds: ["Q230654"], limit: 10}) { status text } }`, where itemIds says which items the '
-        "question is about."
-    )
+    @described
     def subgraph(self, info: Context, input: RetrieveArgument) -> SubgraphResultType | None:
-        """One connected subgraph."""
+        """One connected subgraph of high prize and low cost.
+
+        For example `{ subgraph(input: {question: "Who is Maria Shriver's husband?", itemIds:
+        ["Q230654"], limit: 10}) { status text } }`, where itemIds says which items the question is
+        about.
+        """
         result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))
         assert isinstance(result, SubgraphResult)
         return SubgraphResultType(model=result)
 
-    @strawberry.field(
-        description="The same retrieval for many questions, in order: one edition of each graph, one "
-        "time limit, one batch of vectors. One that fails fails no other."
-    )
+    @described
     def retrieve_many(
         self,
         info: Context,
@@ -297,7 +289,9 @@ class Query:
             list[RetrieveInput], strawberry.argument(description="The questions, at most 100.")
         ],
     ) -> list[OutcomeType] | None:
-        """What each question retrieves."""
+        """The same retrieval for many questions, in order: one edition of each graph, one time
+        limit, one batch of vectors. One that fails fails no other.
+        """
         service = info.context.service
         check_count(len(inputs), service.settings.max_questions)
         requests: list[RetrieveRequest] = []
@@ -314,9 +308,7 @@ class Query:
             for outcome in outcomes
         ]
 
-    @strawberry.field(
-        description="The same retrieval on the base and on up to ten views, linked once."
-    )
+    @described
     def compare(
         self,
         info: Context,
@@ -326,7 +318,7 @@ class Query:
             list[ViewRefInput], strawberry.argument(description="The views, 1 to 10.")
         ],
     ) -> list[ComparisonType] | None:
-        """The same retrieval on several views."""
+        """The same retrieval on the base and on up to ten views, linked once."""
         check_compared(len(views))
         references = [to_view_ref(view) for view in views]
         comparisons = info.context.service.compare(
@@ -335,10 +327,7 @@ class Query:
         )
         return [comparison_type(comparison) for comparison in comparisons]
 
-    @strawberry.field(
-        description="The statements within some hops of an item, nearest first, as one result. "
-        "Item.neighbours has them all, page by page."
-    )
+    @described
     def neighbourhood(
         self,
         info: Context,
@@ -351,7 +340,9 @@ class Query:
         limit: Annotated[int, strawberry.argument(description="Statements at most.")] = 100,
         language_codes: LanguageCodes = None,
     ) -> SubgraphResultType | None:
-        """The statements around an item."""
+        """The statements within some hops of an item, nearest first, as one result. Item.neighbours
+        has them all, page by page.
+        """
         result = info.context.service.neighbourhood(
             item_id,
             graph=graph,
@@ -362,7 +353,7 @@ class Query:
         )
         return SubgraphResultType(model=result)
 
-    @strawberry.field(description="Passages of text beside a graph that answer a query best.")
+    @described
     def passages(
         self,
         info: Context,
@@ -377,7 +368,7 @@ class Query:
         ] = None,
         language_codes: LanguageCodes = None,
     ) -> PassagesResultType | None:
-        """The best passages."""
+        """Passages of text beside a graph that answer a query best."""
         service = info.context.service
         edition = service.graph(graph).edition
         languages = _languages(language_codes)
@@ -386,41 +377,37 @@ class Query:
         )
         return passages_type(info.context, Frame(edition, languages), result)
 
-    @strawberry.field(
-        description="What was loaded as passages of a graph, by load.",
-        graphql_type=output_type(tuple[ClientPassageSet, ...] | None),
-    )
+    @described(graphql_type=output_type(tuple[ClientPassageSet, ...] | None))
     def passage_sets(self, info: Context, graph: GraphName = None) -> Sequence[PassageSet]:
-        """The sets of passages."""
+        """What was loaded as passages of a graph, by load."""
         return info.context.service.passages.sets(graph=graph)
 
-    @strawberry.field(
-        description="The experiments of the folder that the server shows, by name. Null where it "
-        "shows none. One that asks a graph that the key may not see is left out."
-    )
+    @described
     def experiments(self, info: Context) -> list[ExperimentType] | None:
-        """The experiments."""
+        """The experiments of the folder that the server shows, by name. Null where it shows none.
+        One that asks a graph that the key may not see is left out.
+        """
         folder = info.context.experiments
         if folder is None:
             return None
         return [ExperimentType(model=experiment) for experiment in folder.experiments()]
 
-    @strawberry.field(description="An experiment by the name of its folder; null if there is none.")
+    @described
     def experiment(
         self,
         info: Context,
         name: Annotated[str, strawberry.argument(description="The name of the folder.")],
     ) -> ExperimentType | None:
-        """One experiment."""
+        """An experiment by the name of its folder; null if there is none."""
         folder = info.context.experiments
         experiment = folder.experiment(name) if folder is not None else None
         return None if experiment is None else ExperimentType(model=experiment)
 
-    @strawberry.field(description="The stored views of a graph, oldest first.")
+    @described
     def views(
         self, info: Context, graph: GraphName = None, first: First = 50, after: After = None
     ) -> ViewConnection | None:
-        """The stored views of a graph."""
+        """The stored views of a graph, oldest first."""
         check_first(first, 1000)
         service = info.context.service
         views = service.views.list(graph=graph)
@@ -441,14 +428,14 @@ class Query:
             total_count=len(views),
         )
 
-    @strawberry.field(description="A stored view; null if there is none.")
+    @described
     def view(
         self,
         info: Context,
         reference: Annotated[str, strawberry.argument(description="The view's viewId or name.")],
         graph: GraphName = None,
     ) -> ViewType | None:
-        """A stored view."""
+        """A stored view; null if there is none."""
         try:
             return ViewType(model=info.context.service.views.get(reference, graph=graph))
         except ViewNotFoundError:

@@ -50,7 +50,7 @@ class ResultPosition:
     index: int
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the result's id."""
         local = f"{self.result_id}/{self.index}"
         return strawberry.ID(global_id(IdKind.RESULT_ITEM, self.frame.edition, local))
 
@@ -63,7 +63,7 @@ class ScoredStatementType:
     position: strawberry.Private[ResultPosition]
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the result's id."""
         return self.position.id()
 
     def text(self, format: Format = None) -> str:
@@ -77,13 +77,13 @@ class ScoredStatementType:
 
 @output(ScoredPath)
 class PathType:
-    """A path."""
+    """A path of a result, with its text and its citations."""
 
     model: strawberry.Private[ScoredPath]
     position: strawberry.Private[ResultPosition]
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the result's id."""
         return self.position.id()
 
     def path_id(self) -> strawberry.ID:
@@ -116,7 +116,7 @@ class ResultType:
         return view_frame(provenance.edition, languages, provenance.view_spec, provenance.view_id)
 
     def id(self) -> strawberry.ID:
-        """Returns the global id."""
+        """Returns the global id, made of the edition and the result's id."""
         edition = self.model.provenance.edition
         return strawberry.ID(global_id(IdKind.RESULT, edition, self.model.id))
 
@@ -144,7 +144,7 @@ class ResultType:
 
 @output(TripletsResult)
 class TripletsResultType(ResultType):
-    """The best triples."""
+    """The triples of highest prize, as a result."""
 
     def items(self, info: Context) -> list[ScoredStatementType]:
         """Returns the triples, best first."""
@@ -153,7 +153,7 @@ class TripletsResultType(ResultType):
 
 @output(PathsResult)
 class PathsResultType(ResultType):
-    """The best paths."""
+    """The best paths, as a result."""
 
     def items(self, info: Context) -> list[PathType]:
         """Returns the paths, best first."""
@@ -162,7 +162,7 @@ class PathsResultType(ResultType):
 
 @output(SubgraphResult)
 class SubgraphResultType(ResultType):
-    """One connected subgraph."""
+    """One connected subgraph, as a result."""
 
     def items(self, info: Context) -> list[ScoredStatementType]:
         """Returns the statements of the subgraph."""

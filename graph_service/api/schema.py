@@ -95,7 +95,7 @@ class _Schema(strawberry.Schema):
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
     ) -> None:
-        """Leaves errors to ``execute``."""
+        """Does nothing: ``execute`` logs and masks the errors."""
 
 
 class _OneOperation(SchemaExtension):

@@ -46,7 +46,7 @@ class ViewChangeConnection(Page):
 
 @output(StoredView)
 class ViewType(Node):
-    """A stored view."""
+    """A stored view, with a page of what it changes."""
 
     model: strawberry.Private[StoredView]
 
@@ -56,7 +56,7 @@ class ViewType(Node):
     def diff(
         self, info: Context, first: First = 50, after: After = None
     ) -> ViewChangeConnection | None:
-        """What the view changes."""
+        """Returns a page of what the view changes."""
         context, view = info.context, self.model
         edition = context.service.graph(view.graph).edition
         listing = Listing(("diff", view.graph, view.id), edition)
@@ -118,4 +118,4 @@ ViewEdge = edge_of("ViewEdge", ViewType, "A view in a page of them.", node_words
     total="How many views the graph has.",
 )
 class ViewConnection(Page):
-    """A page of views."""
+    """A page of the stored views of a graph, oldest first."""

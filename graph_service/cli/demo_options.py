@@ -12,7 +12,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions(VerbOptions, ChatModelOptions):
-    """What ``demo`` takes."""
+    """The options of ``demo`` on the command line."""
 
     keep: Path | None = option(None, help="keep the demo's store in this file")
     random_seeds: int = option(10, help="how many random seeds", least=1)

@@ -1,4 +1,4 @@
-"""documents."""
+"""The verb ``documents`` of the command line."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentsOptions(VerbOptions):
-    """What ``documents`` takes."""
+    """The options of ``documents`` on the command line."""
 
     of: str = option(
         "client",

@@ -1,4 +1,4 @@
-"""keys."""
+"""The verb ``keys`` of the command line."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class KeyFileOptions(VerbOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AddKeyOptions(KeyFileOptions):
-    """What ``keys add`` takes."""
+    """The options of ``keys add`` on the command line."""
 
     name: str = option(help="the key's name, which the log shows", is_word=True, metavar="NAME")
     scope: str = option(
@@ -47,7 +47,7 @@ class AddKeyOptions(KeyFileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RevokeKeyOptions(KeyFileOptions):
-    """What ``keys revoke`` takes."""
+    """The options of ``keys revoke`` on the command line."""
 
     name: str = option(help="the key's name", is_word=True, metavar="NAME")
 

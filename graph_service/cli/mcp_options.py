@@ -11,7 +11,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class McpOptions(GraphOptions, EmbedderOptions):
-    """What ``mcp`` takes."""
+    """The options of ``mcp`` on the command line."""
 
     server: str | None = option(
         None, help="ask a graph-service that is served, instead of opening a store", metavar="URL"

@@ -1,4 +1,4 @@
-"""mcp."""
+"""The verb ``mcp`` of the command line."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions(GraphOptions, EmbedderOptions):
-    """What ``serve`` takes."""
+    """The options of ``serve`` on the command line."""
 
     host: str = option("127.0.0.1", help="the address to listen on", metavar="ADDRESS")
     port: int = option(8000, help="the port; 0 for any that is free")

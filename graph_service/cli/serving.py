@@ -1,4 +1,4 @@
-"""serve."""
+"""The verb ``serve`` of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transport over HTTP."""
+"""The transport of the client over HTTP, blocking or not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Http:
         self._async_client: httpx.AsyncClient | None = None
 
     def send(self, document: str, variables: Mapping[str, Any], /) -> dict[str, Any]:
-        """Returns the response."""
+        """Sends a document with its variables and returns the response."""
         with self._lock:
             if self._client is None:
                 self._client = httpx.Client(headers=self._headers, timeout=self._timeout_s)
@@ -56,7 +56,7 @@ class Http:
         return self._read(response)
 
     async def send_async(self, document: str, variables: Mapping[str, Any], /) -> dict[str, Any]:
-        """Returns the response."""
+        """Sends a document with its variables and returns the response."""
         if self._async_client is None:
             self._async_client = httpx.AsyncClient(headers=self._headers, timeout=self._timeout_s)
         try:
@@ -66,12 +66,12 @@ class Http:
         return self._read(response)
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections that were kept open."""
         if self._client is not None:
             self._client.close()
 
     async def close_async(self) -> None:
-        """Closes the connections."""
+        """Closes the connections that were kept open."""
         if self._async_client is not None:
             await self._async_client.aclose()
 

@@ -504,7 +504,7 @@ class _Endpoint:
         return None if folder is None else folder.seen_by(caller.graphs)
 
     async def live(self, _request: Request) -> Response:
-        """Whether the process runs."""
+        """Says that the process runs, whatever it can answer."""
         return _json(200, {"status": "live"})
 
     async def ready(self, _request: Request) -> Response:

@@ -82,7 +82,7 @@ class Gate(Protocol):
 
     @property
     def limits(self) -> ConnectionLimits:
-        """Limits of connections."""
+        """The limits that connections are counted against."""
 
     def enter(self, address: str, /) -> str:
         """Returns why a connection may not stay, or nothing."""
@@ -114,7 +114,7 @@ class ConnectionGate:
         return Over.NONE
 
     def leave(self, address: str, /) -> None:
-        """Counts a connection out."""
+        """Counts a connection out that has ended."""
         self._count -= 1
         self._of_address[address] -= 1
         if not self._of_address[address]:
@@ -166,7 +166,7 @@ class BoundedProtocol(H11Protocol):
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Counts the connection out."""
+        """Counts the connection out and ends what waits for it."""
         self._gate.leave(self._address)
         for timer in (self._timer, self._writing, self._probing):
             if timer is not None:

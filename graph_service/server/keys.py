@@ -67,7 +67,7 @@ class Key:
 
 
 def make_token() -> str:
-    """Returns a new token."""
+    """Returns a new random token for a key."""
     return PREFIX + secrets.token_hex(32)
 
 

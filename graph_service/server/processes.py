@@ -142,7 +142,7 @@ class Processes:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that answer."""
+        """The ids of the processes that answer."""
         return [child.process.pid for child in self._children.values()]
 
     def _begin(self, number: int) -> None:

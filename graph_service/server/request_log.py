@@ -40,7 +40,7 @@ class RequestLog:
         self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers, and logs that."""
+        """Lets the application answer, and logs one line of it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -129,7 +129,7 @@ class JsonFormatter(logging.Formatter):
     """Writes each record as one JSON object on a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the line."""
+        """Returns the record as one line of JSON."""
         line: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname.lower(),

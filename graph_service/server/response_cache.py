@@ -62,7 +62,7 @@ class Answer:
     packed: bytes | None = None
 
     def __post_init__(self) -> None:
-        """Finds the tag."""
+        """Makes the entity tag of the answer's bytes."""
         digest = blake2b(self.media_type.encode() + b"\0", digest_size=16)
         digest.update(self.body())
         self.tag = digest.hexdigest()
@@ -84,7 +84,7 @@ class Answer:
 
     @property
     def size(self) -> int:
-        """Bytes that it holds."""
+        """How many bytes the answer holds in memory."""
         return len(self.data) + len(self.packed or b"") + _READ_BYTES
 
     def response(
@@ -129,7 +129,7 @@ class ResponseCache:
 
     @property
     def is_on(self) -> bool:
-        """Whether any are kept."""
+        """Whether the cache may hold any answer at all."""
         return self._budget.limit_bytes > 0
 
     def has(self, key: bytes, /) -> bool:
@@ -170,7 +170,7 @@ class ResponseCache:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that they hold."""
+        """How many bytes all answers of the cache hold."""
         return self._budget.used().get("answers", 0)
 
 

@@ -91,7 +91,7 @@ class Server(uvicorn.Server):
         return bool(self._workers.running)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to serve."""
+        """Begins to serve, and to warm the graphs."""
         self._loop = asyncio.get_running_loop()
         self._readiness.begin()
         self._preparation.begin()

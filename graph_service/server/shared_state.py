@@ -51,7 +51,7 @@ class SharedState:
 
     @staticmethod
     def make(path: Path, /) -> None:
-        """Makes the file."""
+        """Makes the file that the processes share."""
         path.write_bytes(bytes(_BYTES))
         path.chmod(0o600)
 

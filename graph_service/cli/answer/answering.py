@@ -1,4 +1,4 @@
-"""answer."""
+"""The verb ``answer`` of the command line."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class AnswerOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class PromptOptions(VerbOptions, OwnPromptOptions):
-    """What ``prompt`` takes."""
+    """The options of ``prompt`` on the command line."""
 
     action: str = option(help="what to do", choices=("list", "show"), is_word=True)
     name: str | None = option(None, help="the prompt to show", metavar="NAME", is_word=True)
@@ -207,7 +207,7 @@ class PromptOptions(VerbOptions, OwnPromptOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionsOptions(StoreOptions, QuestionFileOptions):
-    """What ``questions`` takes."""
+    """The options of ``questions`` on the command line."""
 
     file: str = option(
         help="a question file, one's own or as published", metavar="FILE", is_word=True

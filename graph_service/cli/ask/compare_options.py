@@ -12,7 +12,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(GraphOptions, EmbedderOptions, ChatModelOptions):
-    """What ``compare`` takes."""
+    """The options of ``compare`` on the command line."""
 
     question: str = option(help="one question, in quotes", metavar="QUESTION", is_word=True)
     views: tuple[str, ...] = option(

@@ -50,7 +50,7 @@ class QuestionOptions(QuestionFileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RetrieveOptions(GraphOptions, EmbedderOptions, QuestionOptions):
-    """What ``retrieve`` takes."""
+    """The options of ``retrieve`` on the command line."""
 
     given_entities: bool = option(
         False,
@@ -75,7 +75,7 @@ class RetrieveOptions(GraphOptions, EmbedderOptions, QuestionOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(GraphOptions):
-    """What ``search`` takes."""
+    """The options of ``search`` on the command line."""
 
     query: str = option(help="a name, or words of one", metavar="NAME", is_word=True)
     languages: tuple[str, ...] = option(
@@ -92,7 +92,7 @@ class SearchOptions(GraphOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ItemOptions(GraphOptions):
-    """What ``item`` takes."""
+    """The options of ``item`` on the command line."""
 
     id: str = option(
         help="Q42, an IRI, or a short form such as dbr:Rome", metavar="ID", is_word=True

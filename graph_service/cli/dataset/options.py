@@ -40,7 +40,7 @@ class BuildOptions(FolderOptions, ModelOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class KalmaBuildOptions(BuildOptions, GraphOptions):
-    """What ``dataset kalma build`` takes."""
+    """The options of ``dataset kalma build`` on the command line."""
 
     relation: str | None = option(
         None, help="draw pairs that this relation joins, by its id", metavar="ID"
@@ -69,14 +69,14 @@ class KalmaBuildOptions(BuildOptions, GraphOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class KalmaStatsOptions(FolderOptions):
-    """What ``dataset kalma stats`` takes."""
+    """The options of ``dataset kalma stats`` on the command line."""
 
     besides: tuple[Path, ...] = option((), help="a file of BioKaLMA to stand beside it")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LtgenBuildOptions(BuildOptions):
-    """What ``dataset ltgen build`` takes."""
+    """The options of ``dataset ltgen build`` on the command line."""
 
     sample: Path = option(help="long-tail entities with their triples, as sample wrote them")
     questions: int = option(3, help="questions of an entity at most; 0 for none", least=0)
@@ -86,7 +86,7 @@ class LtgenBuildOptions(BuildOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class OkgqaBuildOptions(BuildOptions, GraphOptions):
-    """What ``dataset okgqa build`` takes."""
+    """The options of ``dataset okgqa build`` on the command line."""
 
     each: int = option(5, help="questions of each sub-type to write", least=1)
     round: int = option(1, help="round of the instruction, a folder of its own", least=1)

@@ -1,4 +1,4 @@
-"""doctor, model."""
+"""The verbs ``doctor`` and ``model`` of the command line."""
 
 from __future__ import annotations
 

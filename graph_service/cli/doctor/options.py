@@ -12,14 +12,14 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(GraphOptions, EmbedderOptions):
-    """What ``doctor`` takes."""
+    """The options of ``doctor`` on the command line."""
 
     settings: bool = option(False, help="list all settings")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchOptions(VerbOptions):
-    """What ``bench`` takes."""
+    """The options of ``bench`` on the command line."""
 
     what: str = option(help="what is measured", is_word=True, choices=("quality",))
     out: Path | None = option(None, help="write the figures as JSON")
@@ -36,7 +36,7 @@ class BenchOptions(VerbOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(VerbOptions):
-    """What ``model`` takes."""
+    """The options of ``model`` on the command line."""
 
     action: str = option(
         help="fetch them from the network once, or check those that are there",

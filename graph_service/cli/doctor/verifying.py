@@ -1,4 +1,4 @@
-"""verify."""
+"""The verb ``verify`` of the command line."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class PlanFileOptions(VerbOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(PlanFileOptions, StoreOptions, EmbedderOptions):
-    """What ``experiment plan`` takes."""
+    """The options of ``experiment plan`` on the command line."""
 
     out: Path | None = option(
         None, help="folder of a run, whose answers need not be made again", metavar="DIR"
@@ -49,7 +49,7 @@ class RunOptions(PlanOptions, OwnPromptOptions, EndpointOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(PlanFileOptions):
-    """What ``experiment report`` takes."""
+    """The options of ``experiment report`` on the command line."""
 
     out: Path = option(help="folder of the run", metavar="DIR")
     no_figures: bool = option(False, help="write no figures, which matplotlib draws")
@@ -57,7 +57,7 @@ class ReportOptions(PlanFileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(PlanFileOptions):
-    """What ``experiment compare`` takes."""
+    """The options of ``experiment compare`` on the command line."""
 
     out: Path = option(help="folder of the run", metavar="DIR")
     other: Path | None = option(

@@ -1,4 +1,4 @@
-"""export, backup."""
+"""The verbs ``export`` and ``backup`` of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""load, graphs."""
+"""The verbs ``load`` and ``graphs`` of the command line."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class PrintDropped(argparse.Action):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
-    """What ``load`` takes."""
+    """The options of ``load`` on the command line."""
 
     ACTIONS = {"--print-dropped": PrintDropped}
 
@@ -84,7 +84,7 @@ class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphsOptions(StoreOptions):
-    """What ``graphs`` takes."""
+    """The options of ``graphs`` on the command line."""
 
     action: str = option("list", help="what to do", is_word=True, choices=("list", "delete"))
     name: str | None = option(
@@ -98,7 +98,7 @@ class GraphsOptions(StoreOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(GraphOptions):
-    """What ``export`` takes."""
+    """The options of ``export`` on the command line."""
 
     out: str = option(
         help="the file (.gz packs it), - for stdout; a folder for neo4j-csv",
@@ -116,7 +116,7 @@ class ExportOptions(GraphOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(StoreOptions):
-    """What ``backup`` takes."""
+    """The options of ``backup`` on the command line."""
 
     out: Path = option(help="the new file", metavar="OUT", is_word=True)
     replace: bool = option(False, help="write over a file that is there")
@@ -124,7 +124,7 @@ class BackupOptions(StoreOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PassagesOptions(GraphOptions, EmbedderOptions):
-    """What ``passages`` takes."""
+    """The options of ``passages`` on the command line."""
 
     action: str = option(
         help="what to do", is_word=True, choices=("load", "search", "list", "delete")
@@ -173,7 +173,7 @@ class PassagesOptions(GraphOptions, EmbedderOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PageviewsOptions(GraphOptions):
-    """What ``pageviews`` takes."""
+    """The options of ``pageviews`` on the command line."""
 
     action: str = option(
         help="what to do", is_word=True, choices=("load", "fetch", "show", "delete")
@@ -239,7 +239,7 @@ class PageviewsOptions(GraphOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(GraphOptions):
-    """What ``sample`` takes."""
+    """The options of ``sample`` on the command line."""
 
     levels: tuple[str, ...] = option(
         (), help="a long-tail level; default: all four", choices=("I", "II", "III", "IV")

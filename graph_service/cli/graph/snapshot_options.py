@@ -1,4 +1,4 @@
-"""The options of ``snapshot``."""
+"""The options of the verb ``snapshot``."""
 
 from __future__ import annotations
 

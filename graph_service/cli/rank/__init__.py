@@ -1,1 +1,1 @@
-"""The verb rank."""
+"""The verb ``rank`` of the command line."""

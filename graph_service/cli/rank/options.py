@@ -32,7 +32,7 @@ class ParseOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions(EmbedderOptions, LabelOptions, ParseOptions):
-    """What ``rank train`` takes."""
+    """The options of ``rank train`` on the command line."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
     out: str = option(help="the ranker's file (.npz)", metavar="FILE")
@@ -41,7 +41,7 @@ class TrainOptions(EmbedderOptions, LabelOptions, ParseOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions(EmbedderOptions, LabelOptions, ParseOptions):
-    """What ``rank measure`` takes."""
+    """The options of ``rank measure`` on the command line."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
     ranker: str = option(
@@ -61,26 +61,26 @@ class MeasureOptions(EmbedderOptions, LabelOptions, ParseOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AddOptions(GraphOptions):
-    """What ``rank add`` takes."""
+    """The options of ``rank add`` on the command line."""
 
     file: str = option(help="that rank train wrote", metavar="FILE", is_word=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListOptions(GraphOptions):
-    """What ``rank list`` takes."""
+    """The options of ``rank list`` on the command line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteOptions(GraphOptions):
-    """What ``rank delete`` takes."""
+    """The options of ``rank delete`` on the command line."""
 
     name: str = option(help="as rank list shows it", metavar="NAME", is_word=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelationsOptions(GraphOptions, EmbedderOptions, JudgeModelOptions):
-    """What ``rank relations`` takes."""
+    """The options of ``rank relations`` on the command line."""
 
     question: str = option(help="a question, or a whole dialogue", metavar="QUESTION", is_word=True)
     ranker: str = option(

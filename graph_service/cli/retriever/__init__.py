@@ -1,1 +1,1 @@
-"""The verb retriever."""
+"""The verb ``retriever`` of the command line."""

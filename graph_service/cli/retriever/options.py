@@ -12,7 +12,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOptions):
-    """What ``retriever train`` takes."""
+    """The options of ``retriever train`` on the command line."""
 
     questions: str | None = option(
         None,
@@ -37,19 +37,19 @@ class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOpti
 
 @dataclass(frozen=True, kw_only=True)
 class AddOptions(GraphOptions):
-    """What ``retriever add`` takes."""
+    """The options of ``retriever add`` on the command line."""
 
     file: str = option(help="that retriever train --out wrote", metavar="FILE", is_word=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListOptions(StoreOptions):
-    """What ``retriever list`` takes."""
+    """The options of ``retriever list`` on the command line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteOptions(GraphOptions):
-    """What ``retriever delete`` takes."""
+    """The options of ``retriever delete`` on the command line."""
 
 
 RETRIEVER_VERBS = (

@@ -1,1 +1,1 @@
-"""The verb score."""
+"""The verb ``score`` of the command line."""

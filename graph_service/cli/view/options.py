@@ -82,7 +82,7 @@ class ViewOptions(GraphOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ScorerOptions(GraphOptions, EmbedderOptions):
-    """What ``scorer`` takes."""
+    """The options of ``scorer`` on the command line."""
 
     action: str = option(
         help="train one on a graph, list or delete those there are",
