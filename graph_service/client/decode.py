@@ -33,6 +33,7 @@ from graph_service.model.result import (
     PathsResult,
     RelationRef,
     RetrievalResult,
+    Status,
     SubgraphResult,
     Triple,
     TripleChange,
@@ -151,6 +152,9 @@ def _read_element(part: Part) -> Callable[[Any], Any] | None:
         return decode_value
     if kind in SHAPES:
         return lambda raw: decode(kind, raw)
+    if kind is Status:
+        # A status that only a newer server knows is another reason not to be sure.
+        return lambda raw: Status.__members__.get(raw, Status.LOW_CONFIDENCE)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return lambda raw: kind[raw]
     return None

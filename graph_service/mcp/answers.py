@@ -137,7 +137,7 @@ class ComputedAnswer(BaseModel):
     text: str
     value: str
     item_ids: list[str]
-    statement_ids: list[str] = Field(description="The statements that it rests on.")
+    statement_ids: list[str] = Field(description="What it rests on.")
     truncated: bool = Field(description="Whether limits left out statements that may count.")
 
 
@@ -157,22 +157,22 @@ class Retrieved(Answer):
     """What ``retrieve`` found, best first."""
 
     result_id: str = Field(description="Same request, same result, same id.")
-    status: Literal["ok", "no-entity-linked", "low-confidence", "nothing-relevant"]
-    advice: str | None = Field(
-        default=None, description="What the status means and what to do next."
+    status: Literal["ok", "no-entity-linked", "low-confidence", "not-in-graph", "nothing-relevant"]
+    advice: str | None = Field(default=None, description="What the status means, what to do next.")
+    confidence: Annotated[float | None, WithJsonSchema({"type": ["number", "null"]})] = Field(
+        default=None, description="How probably the first item is right, 0 to 1."
     )
     linked: list[NamedEntity]
     unmet: list[str] = Field(
-        description="Words of the question that limit what is asked for and that no item meets."
+        description="Words of the question that limit it and that no item meets."
     )
     answer: ComputedAnswer | None = None
     read_as: str | None = Field(
-        default=None, description="The query that the question was read as, in words."
+        default=None, description="The query that it was read as, in words."
     )
     unread: list[str] = Field(
         default_factory=list,
-        description="Words of the question that this query does not account for: where there are "
-        "any, the items may answer another question.",
+        description="Words of the question that this query leaves out; then the items may not answer it.",
     )
     items: list[RetrievedItem]
     provenance: Source

@@ -51,6 +51,8 @@ ADVICE: Mapping[Status, str | None] = {
     "search_items, and ask again with its id in entity_ids.",
     Status.LOW_CONFIDENCE: "No relation of the graph is much like what is asked, or another item "
     "of that name is meant. The items are what comes nearest; they may not answer the question.",
+    Status.NOT_IN_GRAPH: "The item has no statement of the relation that is asked for. Say that the "
+    "graph does not say it; the items are what comes nearest, and no answer.",
     Status.NOTHING_RELEVANT: "The items of the question have no statement that bears on it.",
 }
 
@@ -60,6 +62,8 @@ _ALWAYS_LOST = (
     limits.CutReason.DEADLINE,
     limits.CutReason.STORE_AWAY,
 )
+_MOST_CITED = 5
+"""Statements of an answer that are cited with it."""
 _ITEMS = ("items", "paths", "statements")
 
 
@@ -155,6 +159,12 @@ def computed(answer: Answer | None, /) -> ComputedAnswer | None:
         item_ids=[entity.id for entity in answer.entities],
         statement_ids=[basis.triple.statement_id for basis in answer.basis],
     )
+
+
+def answer_line(answer: Answer, /) -> str:
+    """Returns what the statements say in answer, and the first of these as citations."""
+    cited = " ".join(citation([basis.triple]) for basis in answer.basis[:_MOST_CITED])
+    return _one_line(f"Answer ({answer.kind.value}): {answer.text} {cited}")
 
 
 def source_of(result: RetrievalResult, /) -> Source:

@@ -230,10 +230,10 @@ class Tools:
         lang: Lang = "en",
         token_budget: Budget = DEFAULT_TOKENS,
     ) -> Annotated[CallToolResult, Retrieved]:
-        """Answer a question: the statements that fit it best, with citations.
+        """Answer a question: the statements that fit best, with citations.
 
-        Call it first with the whole question. Answer from these statements alone, and put the
-        `citation` of each that you use behind it. `status` tells whether anything fits.
+        Call it first with the whole question. Answer from these alone, and put the `citation`
+        of each you use behind it. `status` tells whether anything fits.
         """
         async with self._turn():
             options = self._options(graph, view, entity_ids, limit, lang)
@@ -242,14 +242,17 @@ class Tools:
         linked = [shapes.linked(entity) for entity in result.linked]
         answer = shapes.computed(result.answer)
         advice = shapes.ADVICE[result.status]
-        head = [f"Entities: {', '.join(f'{one.label} ({one.id})' for one in linked) or 'none'}"]
+        head = []
+        if result.answer is not None:
+            head.append(shapes.answer_line(result.answer))
+        head.append(f"Entities: {', '.join(f'{one.label} ({one.id})' for one in linked) or 'none'}")
         if result.status is not Status.OK:
             head.append(f"Status: {result.status.value}. {advice}")
+        if result.confidence is not None:
+            head.append(f"Confidence: {result.confidence:.2f}")
         unmet = [one.text for one in result.constraints if not one.met]
         if unmet:
             head.append(f"Not met: {', '.join(unmet)}")
-        if answer is not None:
-            head.append(f"Answer ({answer.kind}): {answer.text}")
         read = result.interpretation
         if read is not None:
             head.append(f"Read as: {read.text}")
@@ -260,6 +263,7 @@ class Tools:
                 result_id=result.id,
                 status=result.status.value,
                 advice=advice,
+                confidence=result.confidence,
                 linked=linked,
                 unmet=unmet,
                 answer=answer,

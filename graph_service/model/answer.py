@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST_READINGS = 10
+"""Queries that an interpretation lists."""
+
 
 class AnswerKind(StrEnum):
     """What an answer tells: entities or values, how many, yes or no, or the first by a value."""
@@ -38,6 +41,18 @@ class ReadConstraint:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedReading:
+    """One of the queries that a question may mean: a start and its relations, in words.
+
+    Attributes:
+        score: What the paths of its answers score before constraints, at most 1.
+    """
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Interpretation:
     """How a question was read: the query whose answers come first, in words and in code.
 
@@ -46,9 +61,12 @@ class Interpretation:
         cypher: On the graph in Neo4j, as docs/how-to/cypher.md lays it out.
         sparql: None where an id of the query is neither Wikidata's nor an IRI.
         unread: Content words of the question that nothing in the query accounts for, in order.
+        ranked: The best queries without what constrains them, at most ``MOST_READINGS``, best
+            first.
     """
 
     text: str
     cypher: str
     sparql: str | None
     unread: tuple[str, ...] = ()
+    ranked: tuple[RankedReading, ...] = ()

@@ -90,6 +90,14 @@ class RetrieveRequest:
         most=1,
         preset="min_relevance",
     )
+    min_confidence: float | None = option(
+        None,
+        help="least probability that the first answer is right; under it the status is "
+        "low-confidence; 0 goes by min_relevance alone",
+        least=0,
+        most=1,
+        preset="min_confidence",
+    )
     token_budget: int | None = option(
         None, help="size of the text at most, in the embedder's tokens", least=1
     )
@@ -245,6 +253,7 @@ class RetrieveOptions(TypedDict, total=False):
     max_edges: int | None
     min_score: float | None
     min_relevance: float | None
+    min_confidence: float | None
     token_budget: int | None
     relation_ids: Sequence[str]
     exclude_relation_ids: Sequence[str]

@@ -29,11 +29,15 @@ class Status(StrEnum):
     ``LOW_CONFIDENCE``: no relation of the graph is much like what is asked, or the question may
     mean another thing of that name. The items are what comes nearest: something to answer an open
     question from, and no answer to a question for a fact.
+
+    ``NOT_IN_GRAPH``: which entity and which relation are meant is sure, and the entity has no
+    statement of it. The items are what else comes near.
     """
 
     OK = "ok"
     NO_ENTITY_LINKED = "no-entity-linked"
     LOW_CONFIDENCE = "low-confidence"
+    NOT_IN_GRAPH = "not-in-graph"
     NOTHING_RELEVANT = "nothing-relevant"
 
 
@@ -42,6 +46,8 @@ STATUS_TEXTS: Mapping[Status, str] = {
     Status.NO_ENTITY_LINKED: "The question names no item of the graph.",
     Status.LOW_CONFIDENCE: "No property of the graph is much like what is asked, or another item "
     "of that name may be meant; the items are what comes nearest.",
+    Status.NOT_IN_GRAPH: "The graph does not say this: the item has no statement of the property "
+    "that is asked for; the items are what comes nearest.",
     Status.NOTHING_RELEVANT: "The question's items have no statement that the filters leave.",
 }
 """What each status says, for people."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from graph_service.model.answer import Interpretation, ReadConstraint
+from graph_service.model.answer import Interpretation, RankedReading, ReadConstraint
 from graph_service.model.browsing import (
     CancelledJob,
     ClassDescription,
@@ -442,6 +442,12 @@ SHAPES: Mapping[Any, Shape] = {
         statements="How many those are in all.",
         truncated="Whether limits left out statements that may count.",
     ),
+    RankedReading: shape(
+        "RankedReading",
+        "A query that a question may mean: a start and its properties.",
+        text="In English, with labels of the graph.",
+        score="What the paths of its answers score before constraints, at most 1.",
+    ),
     Interpretation: shape(
         "Interpretation",
         "How a question was read: the query whose answers come first.",
@@ -449,6 +455,7 @@ SHAPES: Mapping[Any, Shape] = {
         cypher="On the graph in Neo4j, with the layout that our stores have.",
         sparql="Over direct triples; null where an id is neither Wikidata's nor an IRI.",
         unread="Words of the question that nothing in the query accounts for, in order.",
+        ranked="The ten best queries, without what constrains them, best first.",
     ),
     ScoredTriple: shape(
         "ScoredStatement",

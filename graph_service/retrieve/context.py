@@ -83,11 +83,24 @@ class PickedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedQuery:
+    """A query that a question may mean, and what the paths of its answers score."""
+
+    query: Query
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """The query that a question was read as, and the words that it does not account for."""
+    """The query that a question was read as, and the words that it does not account for.
+
+    Attributes:
+        ranked: The best queries before constraints are read into them, best first.
+    """
 
     query: Query
     unread: tuple[str, ...] = ()
+    ranked: tuple[RankedQuery, ...] = ()
 
 
 ItemT = TypeVar("ItemT", PickedEdge, PickedPath)
@@ -105,6 +118,7 @@ class Selection:
         relevance: How much the best that was found bears on the question: the score of the best
             relation sequence, at most 1; None where the preset does not say.
         confidence: How probably the first answer is right, 0 to 1; None where nothing tells.
+        unstated: Whether the graph surely does not say what is asked of the entity.
         confident: Whether that is enough to say that it does (``SequencePreset.min_relevance``).
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
@@ -127,6 +141,7 @@ class Selection:
     relevance: float | None = None
     confidence: float | None = None
     confident: bool = True
+    unstated: bool = False
     cuts: tuple[Cut, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)

@@ -18,6 +18,7 @@ These numbers stand elsewhere, each with its reason beside it:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
@@ -258,6 +259,12 @@ class LearnedPreset(WordedPreset):
     prior_weight: Annotated[float, Real(0.0, 100.0)]
     min_confidence: _Share
     strict: Annotated[int, Whole(0, 1)]
+
+    def path_score(self, relevance: float, gap: float, /) -> float:
+        """Returns the score of a sequence's paths, of the best one's relevance and of how much its
+        own learned score differs from that one's.
+        """
+        return max(relevance, self.least_score) * math.exp(gap / self.score_scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_service.model.answer import Interpretation
+from graph_service.model.answer import Interpretation, RankedReading
 from graph_service.query.cypher import render_cypher
 from graph_service.query.english import Names, render_english
 from graph_service.query.sparql import render_sparql
@@ -20,4 +20,5 @@ def make_interpretation(
         render_cypher(read.query, graph=graph),
         render_sparql(read.query),
         read.unread,
+        tuple(RankedReading(render_english(each.query, names), each.score) for each in read.ranked),
     )

@@ -360,7 +360,7 @@ class Retriever:
         fields: dict[str, Any] = {
             "id": "",
             "question": request.question,
-            "status": _status(selection),
+            "status": _status(selection, request),
             "linked": self._linker.meant(base, request, linking, selected.mentions),
             "truncated": (
                 *linking.cuts,
@@ -671,13 +671,19 @@ def _rank_codes(request: RetrieveRequest) -> tuple[int, ...]:
     return tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
 
 
-def _status(selection: Selection | None) -> Status:
+def _status(selection: Selection | None, request: RetrieveRequest) -> Status:
     if selection is None:
         return Status.NO_ENTITY_LINKED
     # Of what was found: that a budget was too small for any of it is said by the cut.
     if not selection.triples and not selection.paths:
         return Status.NOTHING_RELEVANT
-    return Status.OK if selection.confident else Status.LOW_CONFIDENCE
+    if selection.confident:
+        return Status.OK
+    # What a filter left out, the graph may say.
+    is_filtered = request.relation_ids or request.exclude_relation_ids or request.type_ids
+    if selection.unstated and not (is_filtered or request.ranks):
+        return Status.NOT_IN_GRAPH
+    return Status.LOW_CONFIDENCE
 
 
 def relation_filter(

@@ -119,12 +119,17 @@ def choose_triples(
     return tuple(chosen.values())
 
 
-def missing_sentence(linked: Sequence[LinkedEntity], /) -> str:
-    """Returns the sentence for a question that nothing retrieved bears on, without its marker."""
+def missing_sentence(linked: Sequence[LinkedEntity], status: Status, /) -> str:
+    """Returns the sentence for a question that nothing retrieved bears on, without its marker.
+
+    What is not sure is not said to be missing.
+    """
     labels = list(dict.fromkeys(one_line(item.entity.label) for item in linked))
     if not labels:
         return "The graph knows no entity that this question names"
     listed = labels[0] if len(labels) == 1 else ", ".join(labels[:-1]) + " and " + labels[-1]
+    if status is Status.LOW_CONFIDENCE:
+        return f"Whether the graph says this of {listed} is not sure"
     return f"The graph does not say this of {listed}"
 
 
@@ -151,7 +156,7 @@ def verbalise(
     """
     chosen = choose_triples(result, limit=limit, least_share=least_share, min_score=min_score)
     if not chosen:
-        sentences = missing_sentence(result.linked)
+        sentences = missing_sentence(result.linked, result.status)
         return f"{sentences} {NOT_AVAILABLE}.", (Sentence(_ended(sentences), (), True),)
     return state(chosen, triples_of(result))
 

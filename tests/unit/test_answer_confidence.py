@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,6 +71,30 @@ def test_confidence_decides_the_status(demo_service: Service) -> None:
     assert doubtful.confidence is not None
     assert doubtful.confidence < 0.6
     assert doubtful.status is Status.LOW_CONFIDENCE
+
+
+def test_a_caller_sets_the_least_confidence(demo_service: Service) -> None:
+    sure = RetrieveRequest("Who is Maria Shriver's husband?", Strategy.PATHS)
+    doubtful = RetrieveRequest("Who is the boss of Arnold Schwarzenegger?", Strategy.PATHS)
+    # What is computed has to be as sure as all else, where a caller asks for more than the preset.
+    computed = RetrieveRequest("How many children does Robert F. Kennedy have?", Strategy.PATHS)
+    for request, least, status in (
+        (sure, None, Status.OK),
+        (sure, 1.0, Status.LOW_CONFIDENCE),
+        (doubtful, 0.6, Status.LOW_CONFIDENCE),
+        (doubtful, 0.001, Status.OK),
+        (computed, None, Status.OK),
+        (computed, 1.0, Status.LOW_CONFIDENCE),
+    ):
+        found = demo_service.retrieve(replace(request, min_confidence=least))
+        assert found.status is status, (request.question, least)
+        assert found.provenance.parameters["min_confidence"] == (0.6 if least is None else least)
+
+
+def test_other_presets_refuse_a_least_confidence(demo_service: Service) -> None:
+    request = RetrieveRequest("Who is Maria Shriver's husband?", preset="okgqa", min_confidence=0.5)
+    with pytest.raises(InputError, match="okgqa-2 has no min_confidence; default-6 has"):
+        demo_service.retrieve(request)
 
 
 def test_presets_before_have_no_confidence(demo_service: Service) -> None:

@@ -47,11 +47,11 @@ def test_places_are_those_of_each_retrieval(cli: Cli, demo_service: Service) -> 
 
 
 def test_each_side_has_its_answer(cli: Cli) -> None:
-    """O10: a view without edges between entities does not say it."""
+    """O10: a view without edges between entities leaves it open."""
     run = cli("compare", QUESTION, *VIEWS)
     answers = run.out.split("\n\n")[2].splitlines()
     assert answers[0].startswith("base      Maria Shriver's spouse is Arnold Schwarzenegger")
-    assert "ed:1.0    The graph does not say this of Maria Shriver [NA]." in answers
+    assert "ed:1.0    Whether the graph says this of Maria Shriver is not sure [NA]." in answers
     assert answers[-1] == "(template text, no language model)"
     run = cli("compare", QUESTION, "ed:1.0", "--json")
     found = run.json["answers"]

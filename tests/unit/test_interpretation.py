@@ -142,6 +142,24 @@ def test_words_that_the_query_leaves_out_are_named(
     assert found.interpretation.unread == unread
 
 
+def test_the_best_queries_are_ranked_in_words(service: Service) -> None:
+    found = ask(service, "Which films of Ann Lee are not drama?", DIRECTED, CHILD)
+    assert found.interpretation is not None
+    ranked = found.interpretation.ranked
+    assert 2 <= len(ranked) <= 10
+    assert [one.text for one in ranked[:2]] == [
+        "those whose director is Ann Lee",
+        "the child of Ann Lee",
+    ]
+    assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
+    # The walks that meet all that was read score as their query does.
+    assert ranked[0].score == found.items[0].score
+    lines = "\n".join(explain_lines(found))
+    assert (
+        f"the best queries, before constraints\n       {ranked[0].score:.4f}  those whose" in lines
+    )
+
+
 def test_a_question_that_names_nothing_is_read_as_nothing(service: Service) -> None:
     assert ask(service, "What is purple?", CHILD).interpretation is None
 

@@ -141,8 +141,18 @@ def test_retrieve_gives_ids_scores_and_citations(server: GraphServer) -> None:
         "graph": "demo", "edition": "demo@1", "strategy": "paths", "preset": "default-6"
     }  # fmt: skip
     assert data["answer"]["item_ids"] == [AURELIA]
+    assert 0.6 < data["confidence"] <= 1
+    # The answer comes first, with what it rests on.
     lines = text.splitlines()
-    assert lines[0] == f"Entities: Maria Shriver ({MARIA})"
+    cited = (
+        f"[{MARIA}, spouse: Arnold Schwarzenegger] [{ARNOLD}, mother: Aurelia Schwarzenegger] "
+        f"[{ARNOLD}, sex or gender: male]"
+    )
+    assert lines[:3] == [
+        f"Answer (entities): Aurelia Schwarzenegger {cited}",
+        f"Entities: Maria Shriver ({MARIA})",
+        f"Confidence: {data['confidence']:.2f}",
+    ]
     assert f"{best['score']:g} {best['text']} {best['citation']}" in lines
 
 

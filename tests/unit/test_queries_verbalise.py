@@ -195,6 +195,8 @@ def test_triples_near_the_best_are_told(strategy: Strategy) -> None:
         ),
         (Status.NOTHING_RELEVANT, ["A", "B", "C"], "The graph does not say this of A, B and C"),
         (Status.OK, ["A"], "The graph does not say this of A"),
+        (Status.NOT_IN_GRAPH, ["A"], "The graph does not say this of A"),
+        (Status.LOW_CONFIDENCE, ["A"], "Whether the graph says this of A is not sure"),
         (Status.NO_ENTITY_LINKED, [], "The graph knows no entity that this question names"),
     ],
 )

@@ -258,7 +258,7 @@ def told(selection: Selection) -> str:
         del found["used_starts"]
     # Nor of constraints, the query and confidence, which one preset reads.
     for part in (found, *found["triples"], *found["paths"]):
-        for name in ("constraints", "answer", "met", "read", "confidence"):
+        for name in ("constraints", "answer", "met", "read", "confidence", "unstated"):
             if not part.get(name, True):
                 del part[name]
     return digest_of(found)

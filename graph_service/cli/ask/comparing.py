@@ -19,6 +19,10 @@ from queries.generate.answer import Answer, answer
 BASE = "base"
 _ABSENT = "-"
 _COLUMNS = 110
+_NOTES = {
+    Status.LOW_CONFIDENCE: "(nothing there is much like the question)",
+    Status.NOT_IN_GRAPH: "(the graph does not say it)",
+}
 
 
 def compare(options: CompareOptions, output: Output, /) -> int:
@@ -56,8 +60,8 @@ def compare(options: CompareOptions, output: Output, /) -> int:
     for name, retrieved in answers.items():
         # The last line is the model's name, which all have in common.
         lines = answer_lines(retrieved)[:-1] or ["(nothing was retrieved)"]
-        if retrieved.result is not None and retrieved.result.status is Status.LOW_CONFIDENCE:
-            lines.append("(nothing there is much like the question)")
+        if retrieved.result is not None and retrieved.result.status in _NOTES:
+            lines.append(_NOTES[retrieved.result.status])
         shown = [part for line in lines for part in textwrap.wrap(line, _COLUMNS - width)]
         for rank, line in enumerate(shown):
             output.line(f"{'' if rank else name:{width}}  {line}")

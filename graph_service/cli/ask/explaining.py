@@ -99,7 +99,7 @@ def _statement_lines(triple: Triple, names: Mapping[str, str], way: str = "") ->
 def explain_lines(result: RetrievalResult, /) -> list[str]:
     """Returns where a result came from, as lines for a person."""
     source = result.provenance
-    lines = [f"     status {result.status.value}{_relevance(result)}"]
+    lines = [f"     status {result.status.value}{_relevance(result)}{_confidence(result)}"]
     lines.extend(
         f"     {constraint.kind.value} constraint {constraint.text!r} is {'met' if constraint.met else 'not met'}"
         for constraint in result.constraints
@@ -135,6 +135,9 @@ def _interpretation_lines(read: Interpretation) -> list[str]:
     lines += ["     in Cypher", *(f"       {line}" for line in read.cypher.splitlines())]
     if read.sparql is not None:
         lines += ["     in SPARQL", *(f"       {line}" for line in read.sparql.splitlines())]
+    if read.ranked:
+        lines.append("     the best queries, before constraints")
+        lines += [f"       {query.score:.4f}  {query.text}" for query in read.ranked]
     return lines
 
 
@@ -151,6 +154,14 @@ def _relevance(result: RetrievalResult) -> str:
     least = result.provenance.parameters.get("min_relevance")
     needed = "" if least is None else f" (min_relevance {least:g})"
     return f", relevance {result.relevance:.4f}{needed}"
+
+
+def _confidence(result: RetrievalResult) -> str:
+    """How probably the first answer is right, beside what it takes."""
+    if result.confidence is None:
+        return ""
+    least = result.provenance.parameters["min_confidence"]
+    return f", confidence {result.confidence:.2f} (min_confidence {least:g})"
 
 
 def _named(parameters: Mapping[str, Any], within: str = "") -> Iterator[str]:

@@ -151,6 +151,7 @@ def result_lines(
                 Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
                 Status.LOW_CONFIDENCE: "no relation here is much like the question, or another thing "
                 "of that name is meant; nearest to it:",
+                Status.NOT_IN_GRAPH: "the graph does not say this; nearest to it:",
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
@@ -159,6 +160,8 @@ def result_lines(
     )
     if unmet:
         lines.append(f"not met: {unmet}")
+    if result.confidence is not None:
+        lines.append(f"confidence: {result.confidence:.2f}")
     if result.answer is not None:
         lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
     entries: list[ScoredTriple | ScoredPath] = [*result.items]

@@ -77,6 +77,15 @@ class Chosen:
     misread: bool = False
     reading: Reading | None = None
 
+    @property
+    def may_be_unstated(self) -> bool:
+        """Whether the question asks for one thing of an entity, which the graph may lack."""
+        if self.reading is None:
+            return False
+        asked = self.reading.judge.asked
+        is_of_one = asked.form not in (AskedForm.YES_NO, AskedForm.COMPARISON)
+        return is_of_one and asked.negated_from < 0 and not asked.is_negated
+
     def met_by(self, number: int, walks: int, /) -> Bool:
         """Returns which constraints each of a candidate's walks meets, bool [walks, constraints]."""
         found = np.zeros((walks, len(self.constraints)), dtype=bool)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graph_service.model.answer import AnswerKind
+from graph_service.model.answer import MOST_READINGS, AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Int64
 from graph_service.model.values import EntityValue, stored_value
@@ -35,8 +35,9 @@ from graph_service.retrieve.constraints.meeting import Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm, Superlative
 from graph_service.retrieve.constraints.unread import unread_words
-from graph_service.retrieve.context import ReadQuery, RetrievalContext
+from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -61,7 +62,12 @@ _MOST_IDS = 20
 
 
 def interpret(
-    call: RetrievalContext[LearnedPreset], candidates: Candidates, chosen: Chosen, /
+    call: RetrievalContext[LearnedPreset],
+    candidates: Candidates,
+    chosen: Chosen,
+    /,
+    *,
+    relevance: float,
 ) -> ReadQuery:
     """Returns the query whose answers come first, and the words that it does not account for.
 
@@ -69,8 +75,10 @@ def interpret(
         call: The retrieval.
         candidates: Of the question.
         chosen: What constraints made of them; at least one.
+        relevance: Of the best.
     """
-    return _Interpreter(call, candidates, chosen).read()
+    interpreter = _Interpreter(call, candidates, chosen)
+    return replace(interpreter.read(), ranked=interpreter.ranked(relevance))
 
 
 class _Interpreter:
@@ -117,6 +125,17 @@ class _Interpreter:
         if judge.asked.form is AskedForm.YES_NO:
             query = replace(query, fold=Fold.EXISTS)
         return ReadQuery(query, self._unread(reading, left))
+
+    def ranked(self, relevance: float) -> tuple[RankedQuery, ...]:
+        """Returns the best candidates as queries, best first."""
+        preset, best = self._call.preset, self._chosen.ranked[0].score
+        return tuple(
+            RankedQuery(
+                self._plain(one.number),
+                round(preset.path_score(relevance, one.score - best), SCORE_DIGITS),
+            )
+            for one in self._chosen.ranked[:MOST_READINGS]
+        )
 
     def _unread(self, reading: Reading, left: Sequence[str]) -> tuple[str, ...]:
         """Returns the words that nothing accounts for, in their order in the question."""

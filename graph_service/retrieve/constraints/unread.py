@@ -29,7 +29,7 @@ from graph_service.retrieve.kinds import KINDS
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
-_ASKING = frozenset(
+ASKING_WORDS = frozenset(
     [
         "all",
         "belong",
@@ -103,7 +103,7 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     said = frozenset[str]().union(*(side.words for side in (*sides, *others)))
     left: list[str] = []
     for word, start, end in word_spans(judge.question):
-        if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in _ASKING:
+        if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in ASKING_WORDS:
             continue
         if start == asked.negated_from or any(a < end and start < b for a, b in taken):
             continue
@@ -160,7 +160,7 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     """
     if len(walks.relations) == 1:
         return False
-    said = _said(judge, walks, _ASKING)
+    said = _said(judge, walks, ASKING_WORDS)
     return bool(said.size and said[:, -1].all() and not said[:, :-1].any(axis=0).all())
 
 
@@ -265,7 +265,7 @@ def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         word
         for word, start, end in word_spans(judge.question)
         if word not in EMPTY_IN_ENGLISH
-        and word not in _ASKING
+        and word not in ASKING_WORDS
         and word != noun
         and not any(left < end and start < right for left, right in judge.names)
     ]

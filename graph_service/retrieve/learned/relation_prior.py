@@ -103,7 +103,7 @@ class RelationPrior:
 
     def fit_common(self, asked: Sequence[Sequence[str]], /) -> Float64:
         """Returns how well the best of all common relations fits each way of asking, float64 [ways]."""
-        best: Float64 = self.fit(asked, _common_labels()).max(axis=(1, 2))
+        best: Float64 = self.fit(asked, common_labels()).max(axis=(1, 2))
         return best
 
     def fit(self, asked: Sequence[Sequence[str]], labels: Sequence[str], /) -> Float64:
@@ -199,7 +199,8 @@ def decode_relation_prior(data: bytes, /) -> RelationPrior:
 
 
 @cache
-def _common_labels() -> tuple[str, ...]:
+def common_labels() -> tuple[str, ...]:
+    """Returns the names of common relations, each its first."""
     return tuple(names[0] for names, _ in read_phrases())
 
 

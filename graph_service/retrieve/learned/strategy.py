@@ -45,6 +45,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.learned.unstated import is_unstated
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
@@ -440,9 +441,22 @@ def by_learning(
         is_computed = chosen.answer is not None and bears
         is_sure = confidence >= preset.min_confidence and not start.in_other_name
         confident = is_sure or is_computed
-        # A caller's own bound holds besides.
+        # A caller's own bounds hold besides.
         confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
+        confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
     confident = confident and not chosen.misread
+    unstated = calibration is not None and not confident and chosen.may_be_unstated
+    if unstated:
+        of_best = int(candidates.start[chosen.ranked[0].number])
+        unstated = is_unstated(
+            call,
+            question,
+            starts,
+            of_best,
+            reader.texts,
+            given=asking.given,
+            further_fit=first.further_fit(),
+        )
     walks, more = _walks(call, reader, chosen, relevance, openly=asks_openly(question))
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
@@ -450,10 +464,11 @@ def by_learning(
         relevance=relevance,
         confidence=confidence,
         confident=confident,
+        unstated=unstated,
         used_starts=tuple(used),
         constraints=chosen.constraints,
         answer=chosen.answer,
-        read=interpret(call, candidates, chosen),
+        read=interpret(call, candidates, chosen, relevance=relevance),
     )
 
 
@@ -490,6 +505,14 @@ class AnswerJudge:
     @cached_property
     def _prior(self) -> PriorFit:
         return self._reader.prior_fit(self._finalists.numbers)
+
+    def further_fit(self) -> float:
+        """Returns how well the best candidate of several steps fits by the prior, the least of its
+        steps; minus infinity for none.
+        """
+        steps = self._reader.candidates.steps[self._finalists.numbers]
+        fit = self._prior.least[steps.sum(axis=1) > 1]
+        return float(fit.max(initial=-np.inf))
 
     def is_sure(
         self, calibration: AnswerConfidence | None, ranking: Sequence[RankedCandidate], /
@@ -568,7 +591,7 @@ def _walks(
         number = one.number
         start = int(candidates.start[number])
         edges = candidates.edges(number)
-        value = round(top * float(np.exp((one.score - best) / preset.score_scale)), SCORE_DIGITS)
+        value = round(preset.path_score(relevance, one.score - best), SCORE_DIGITS)
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         reversed_ = tuple(backward)

@@ -144,6 +144,16 @@ function interpretation(read, key) {
     { "data-keep": `interpretation ${key}` },
     h("summary", null, "Read as: ", said(read.text)),
     read.unread.length > 0 && h("p.quiet", null, "Words not read: ", said(read.unread.join(", "))),
+    read.ranked.length > 1 && [
+      h("p.quiet", null, "The best queries, before conditions"),
+      h(
+        "ol",
+        null,
+        read.ranked.map((/** @type {any} */ query) =>
+          h("li", null, said(query.text), h("span.quiet", null, ` ${query.score.toFixed(3)}`)),
+        ),
+      ),
+    ],
     code("Cypher", read.cypher),
     code("SPARQL", read.sparql),
   );

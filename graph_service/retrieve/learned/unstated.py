@@ -1,0 +1,204 @@
+"""Whether the graph does not say what a question asks for.
+
+That is another thing than not to be sure. It takes three certainties: which entity is meant, which
+relation is asked for, and that the entity has no statement of it. The relation is sure where the
+prior of relations leaves no other, or where the words of the question are those of its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.model.graph import Float64
+from graph_service.model.limits import CutReason
+from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
+from graph_service.retrieve.constraints.reading import singular
+from graph_service.retrieve.constraints.unread import ASKING_WORDS
+from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.learned.relation_prior import (
+    asked_words,
+    common_labels,
+    shipped_prior,
+)
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.sorting import distinct
+from graph_service.text.fold import word_spans, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_Step = tuple[str, bool]
+"""The label of a relation, and whether it is walked from value to head."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnstatedRules:
+    """The numbers of it, chosen on questions whose statements were taken out of the graph.
+
+    Attributes:
+        share: Of the prior's probability that one relation has at least, for it to be sure.
+        gap: By how much it fits better than each relation that the entity has, in units of the
+            prior.
+        same: Cosine of two labels from which on they may mean the same.
+    """
+
+    share: float = 0.8
+    gap: float = 2.5
+    same: float = 0.5
+
+
+UNSTATED_RULES = UnstatedRules()
+
+
+def is_unstated(
+    call: RetrievalContext[LearnedPreset],
+    question: str,
+    starts: Sequence[StartCandidate],
+    best: int,
+    texts: Mapping[int, str],
+    /,
+    *,
+    given: bool,
+    further_fit: float,
+) -> bool:
+    """Returns whether the graph surely has no statement of what a question asks of an entity.
+
+    Args:
+        call: The retrieval.
+        question: As asked.
+        starts: What is known of the region's start entities, in their order.
+        best: Which of them the best candidate starts at.
+        texts: Words of the region's relations, by global number.
+        given: Whether the caller gave the start entities.
+        further_fit: How well the best candidate of several steps fits by the prior, the least of
+            its steps; minus infinity for none.
+    """
+    meant = starts[best]
+    if not (given or _is_certain(meant)):
+        return False
+    span = (meant.start, meant.end) if meant.start >= 0 else None
+    same_name = [
+        place
+        for place, start in enumerate(starts)
+        if start.linked or (start.start, start.end) == (meant.start, meant.end)
+    ]
+    if any((starts[place].start, starts[place].end) != (span or (-1, -1)) for place in same_name):
+        return False
+    steps = _steps_of(call, starts, same_name)
+    if steps is None:
+        return False
+    asked = asked_words(question, span)
+    guess = _PriorGuess(asked, steps, list(texts.values()))
+    is_like = _Likeness(call)
+    content = _content(question, span)
+    stems = frozenset(map(root, content))
+    if not stems or any(stems & stems_of(words(label)) for label, _ in steps):
+        return False
+    if guess.is_sure and max(guess.nearest, further_fit) <= guess.best - UNSTATED_RULES.gap:
+        # Only labels of common relations does the prior tell apart for sure.
+        unknown = sorted({label for label, _ in steps}.difference(common_labels()))
+        return not is_like.any(guess.label, unknown)
+    label = _said_label(content, guess)
+    return label is not None and not is_like.any(label, sorted({each for each, _ in steps}))
+
+
+def _is_certain(start: StartCandidate) -> bool:
+    return (
+        start.linked
+        and start.form is NameForm.EXACT
+        and start.certainty >= Certainty.SPOKEN
+        and not (start.slips or start.covered or start.in_other_name)
+    )
+
+
+def _steps_of(
+    call: RetrievalContext[LearnedPreset], starts: Sequence[StartCandidate], of: Sequence[int]
+) -> list[_Step] | None:
+    """Returns the relations of some start entities, each way; None where limits left some out."""
+    whole = call.surroundings
+    nodes = call.region.nodes[call.region.start_entities[list(of)]]
+    local = np.searchsorted(whole.nodes, nodes)
+    forward, backward = np.isin(whole.head, local), np.isin(whole.tail, local)
+    is_cut = any(
+        cut.what == "edges" and cut.reason in (CutReason.LIMIT, CutReason.DEADLINE)
+        for cut in whole.cuts
+    )
+    if is_cut and int(forward.sum() + backward.sum()) < sum(starts[each].degree for each in of):
+        return None
+    found: list[_Step] = []
+    for edges, way in ((forward, False), (backward, True)):
+        labels = call.labels.relations(distinct(whole.rel[edges]))
+        found += [(label, way) for label in labels]
+    return found
+
+
+def _content(question: str, span: tuple[int, int] | None) -> frozenset[str]:
+    """Returns the words that say what is asked for, nouns in the singular, less the name of the
+    entity.
+    """
+    first, last = span or (-1, -1)
+    return frozenset(
+        singular(word)
+        for word, start, end in word_spans(question)
+        if len(word) > 1
+        and word not in EMPTY_IN_ENGLISH
+        and word not in ASKING_WORDS
+        and not (start < last and first < end)
+    )
+
+
+class _Likeness:
+    """Tells whether labels may mean the same."""
+
+    def __init__(self, call: RetrievalContext[LearnedPreset], /) -> None:
+        self._encode = call.encode
+
+    def any(self, label: str, others: Sequence[str], /) -> bool:
+        """Returns whether one of some labels may mean the same as a label."""
+        if not others:
+            return False
+        vectors: Float64 = self._encode([label, *others]).astype(np.float64)
+        return bool((np.round(vectors[1:] @ vectors[0], 5) >= UNSTATED_RULES.same).any())
+
+
+class _PriorGuess:
+    """Which relation a question asks for, by the prior of relations.
+
+    Attributes:
+        steps: The relations of the entity, each way.
+        labels: Of all relations that come into question: common ones, the region's and these.
+        label: Of the best.
+        best, nearest: How well that fits, and the best of the steps; minus infinity for none.
+        is_sure: Whether all others are improbable beside the best.
+    """
+
+    def __init__(
+        self, asked: Sequence[str], steps: Sequence[_Step], texts: Sequence[str], /
+    ) -> None:
+        self.steps = steps
+        self.labels = list(
+            dict.fromkeys((*common_labels(), *texts, *(label for label, _ in steps)))
+        )
+        fit = np.round(shipped_prior().fit([asked], self.labels)[0], 5)
+        number = {label: row for row, label in enumerate(self.labels)}
+        self.label = self.labels[int(fit.argmax()) // 2]
+        self.best = float(fit.max())
+        self.nearest = max(
+            (float(fit[number[label], int(back)]) for label, back in steps), default=-np.inf
+        )
+        total = float(np.exp(fit - self.best).sum())
+        self.is_sure = 1.0 / total >= UNSTATED_RULES.share
+
+
+def _said_label(left: frozenset[str], guess: _PriorGuess, /) -> str | None:
+    """Returns the label that a question says and no more; None where a step of the entity is said
+    with these words too.
+    """
+    stems = frozenset(map(root, left))
+    own = [side for each, _ in guess.steps for side in sides_of(each)]
+    if not left or any(stems <= side.words for side in own):
+        return None
+    return next((each for each in guess.labels if _content(each, None) == left), None)
