@@ -335,18 +335,18 @@ def _mark_of(body: str) -> Mark | None:
     if dots and commas:
         last = max(body.rfind("."), body.rfind(","))
         mark, group = body[last], "," if body[last] == "." else "."
-        whole, rest = body[:last], body[last + 1 :]
-        if mark in whole or not rest.isdecimal() or not _is_grouped(whole, group):
+        integer, rest = body[:last], body[last + 1 :]
+        if mark in integer or not rest.isdecimal() or not _is_grouped(integer, group):
             return None
         return Mark(mark)
     mark = "." if dots else ","
     if dots + commas > 1:
         # Groups by one mark prove that the other is the decimal mark.
         return Mark("," if mark == "." else ".") if _is_grouped(body, mark) else None
-    whole, _, rest = body.partition(mark)
-    if not rest.isdecimal() or (len(whole) > 1 and whole[0] == "0"):
+    integer, _, rest = body.partition(mark)
+    if not rest.isdecimal() or (len(integer) > 1 and integer[0] == "0"):
         return None
-    may_be_group = len(rest) == 3 and 1 <= len(whole) <= 3 and whole != "0"
+    may_be_group = len(rest) == 3 and 1 <= len(integer) <= 3 and integer != "0"
     return Mark.EITHER if may_be_group else Mark(mark)
 
 
@@ -358,8 +358,8 @@ def _mark_after_groups(body: str) -> Mark | None:
     return Mark(mark) if body.count(".") + body.count(",") == 1 else None
 
 
-def _is_grouped(whole: str, group: str) -> bool:
-    first, *rest = whole.split(group)
+def _is_grouped(integer: str, group: str) -> bool:
+    first, *rest = integer.split(group)
     return (
         first.isdecimal()
         and len(first) <= 3

@@ -160,22 +160,22 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
         profile: Its cells.
         request: What a mapping file says of it, as fields of ``ColumnMapping``.
     """
-    bare_name, unit = split_unit(profile.name)
+    name, unit = split_unit(profile.name)
     relation = relation_name(profile.name) or profile.name
     decision = Decision(ColumnMapping(profile.name, ColumnType.TEXT, relation))
     counts = profile.cells
     fields: dict[str, Any] = {"unit": unit}
     if request.get("separator"):
         counts = profile.parts.get(request["separator"], counts)
-        type_ = _type_of(counts, bare_name)
+        type_ = _type_of(counts, name)
     elif "type" in request:
         type_ = request["type"]
     else:
-        type_ = _type_of(counts, bare_name)
+        type_ = _type_of(counts, name)
         separator = _separator(profile, type_)
         if separator:
             counts = profile.parts[separator]
-            type_ = _type_of(counts, bare_name)
+            type_ = _type_of(counts, name)
             type_ = ColumnType.ENTITY if type_ is ColumnType.TEXT else type_
             fields["separator"] = separator
     type_ = request.get("type", type_)
@@ -318,15 +318,17 @@ def _common_unit(counts: CellCounts, notes: list[str]) -> str:
     if counts.unknown_units and _numbers(counts) == counts.numbers:
         return next(iter(counts.unknown_units))
     units = {unit: count for unit, count in counts.units.items() if unit}
-    bare = counts.units[""]
-    if not units or not bare:
+    unitless = counts.units[""]
+    if not units or not unitless:
         return ""
     (unit, count), *others = sorted(units.items(), key=lambda item: -item[1])
     is_currency = not unit[0].islower() and (len(unit) == 3 or not unit.isalpha())
-    if not others and is_currency and count >= bare:
-        notes.append(f"numbers without a currency: {bare:,}, read as {unit} as the other {count:,}")
+    if not others and is_currency and count >= unitless:
+        notes.append(
+            f"numbers without a currency: {unitless:,}, read as {unit} as the other {count:,}"
+        )
         return unit
-    notes.append(f"numbers without a unit: {bare:,}; say unit if they have one")
+    notes.append(f"numbers without a unit: {unitless:,}; say unit if they have one")
     return ""
 
 

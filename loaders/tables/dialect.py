@@ -79,9 +79,9 @@ def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:
     """
     text = head.decode(encoding, "replace").removeprefix("\ufeff")
     lines = text.splitlines(keepends=True)
-    said = _SEPARATOR_LINE.fullmatch(lines[0].strip("\r\n")) if lines else None
-    if said is not None:
-        return Dialect(said["delimiter"], first_line=2, encoding=encoding)
+    match = _SEPARATOR_LINE.fullmatch(lines[0].strip("\r\n")) if lines else None
+    if match is not None:
+        return Dialect(match["delimiter"], first_line=2, encoding=encoding)
     first = lines[0].rstrip("\r\n") if lines else ""
     if "\t" in first:
         is_quoted = all(_QUOTED.fullmatch(cell) for cell in first.split("\t"))

@@ -60,9 +60,8 @@ def load_frames(
         source = Path(folder)
         if len(frames) == 1:
             source = source / f"{next(iter(frames))}.csv"
-        said = options or LoadOptions()
-        said = with_fields(said, row=row or AUTO, tables_request=request)
-        return load(source, store=store, graph=graph, replace=replace, options=said)
+        options = with_fields(options or LoadOptions(), row=row or AUTO, tables_request=request)
+        return load(source, store=store, graph=graph, replace=replace, options=options)
 
 
 def _write(path: Path, frame: Frame) -> None:

@@ -185,14 +185,14 @@ def quoted(name: str, /) -> str:
 
 def _unknown_columns(first: Sequence[str], name: str) -> ColumnsError:
     shown = ", ".join(cell[:40] for cell in first[:8]) + (", ..." if len(first) > 8 else "")
-    places = f"--columns head,relation,tail{',-' * max(0, len(first) - 3)}"
+    columns = f"--columns head,relation,tail{',-' * max(0, len(first) - 3)}"
     row = f"--row {quoted(first[0])}"
     return ColumnsError(
         f"{name} has {len(first)} columns without names that are known ({shown}); say what a row "
         "is: a thing, or a statement with head, relation and tail",
         argument="columns",
         hint=f"If each row is a thing: {row}, the column that names it; load --look {name} shows "
-        f"what the columns become. If each row is a statement: for instance {places}.",
+        f"what the columns become. If each row is a statement: for instance {columns}.",
     )
 
 

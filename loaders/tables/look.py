@@ -42,11 +42,11 @@ def _table_lines(table: PlannedTable) -> Iterator[str]:
 
 
 def _inline(fields: dict[str, Any]) -> str:
-    said = ", ".join(
+    pairs = ", ".join(
         f"{word} = {_inline_orders(value) if isinstance(value, dict) else _text(value)}"
         for word, value in fields.items()
     )
-    return f"{{ {said} }}"
+    return f"{{ {pairs} }}"
 
 
 def _inline_orders(orders: dict[str, str]) -> str:

@@ -148,9 +148,9 @@ class PlannedTable:
 
     def knows(self, key: str, /) -> bool:
         """Returns whether a row has a key, as ids have it."""
-        wanted = key64(key)
-        at = bisect_left(self.keys, wanted)
-        return at < len(self.keys) and int(self.keys[at]) == wanted
+        hashed = key64(key)
+        at = bisect_left(self.keys, hashed)
+        return at < len(self.keys) and int(self.keys[at]) == hashed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,20 +269,20 @@ def _table_request(path: Path, name: str, table: Any) -> TableRequest:
         row=_text(at, table, "row"),
         kind=_text(at, table, "class"),
         columns={
-            column: _column_request(f"{at}, column {column!r}", said)
-            for column, said in columns.items()
+            column: _column_request(f"{at}, column {column!r}", entry)
+            for column, entry in columns.items()
         },
     )
 
 
-def _column_request(at: str, said: Any) -> dict[str, Any]:
-    _check(at, said, tuple(_COLUMN_KEYS))
+def _column_request(at: str, words: Any) -> dict[str, Any]:
+    _check(at, words, tuple(_COLUMN_KEYS))
     request: dict[str, Any] = {}
-    for word, value in said.items():
+    for word, value in words.items():
         if word == "first" and isinstance(value, dict):
             orders = value
         else:
-            text = _text(at, said, word)
+            text = _text(at, words, word)
             orders = {"": text} if word == "first" else {}
             request[_COLUMN_KEYS[word]] = text
         if word == "first":
@@ -321,12 +321,12 @@ def _text(at: str, table: Mapping[str, Any], word: str) -> str:
 
 def column_fields(column: ColumnMapping, /) -> dict[str, Any]:
     """Returns what a mapping file says of a column, but what it need not say."""
-    said: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     for word, name in _COLUMN_KEYS.items():
         value = getattr(column, name)
         if name == "first":
             value = value.get("", value)
         default = next(each.default for each in fields(ColumnMapping) if each.name == name)
         if value and (name == "type" or value != default):
-            said[word] = value
-    return said
+            request[word] = value
+    return request

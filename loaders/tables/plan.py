@@ -141,14 +141,14 @@ class _Look:
         self.profiles: list[ColumnProfile] = []
         self.notes: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
-        self._is_key_said = False
+        self._is_key_requested = False
         self._own_key: ColumnMapping | None = None
         self._owner: _Look | None = None
 
     def read(self, request: TablesRequest, options: LoadOptions, *, is_folder: bool) -> bool:
         """Counts all cells; returns whether there are rows."""
-        said = request.of(self.name)
-        row_column = "" if said.row == AUTO else said.row
+        table = request.of(self.name)
+        row_column = "" if table.row == AUTO else table.row
         with open_source(self.path, limits=options.limits) as source:
             dialect: Dialect | None = None
             if not is_workbook(self.path):
@@ -210,10 +210,10 @@ class _Look:
 
     def decide(self, request: TablesRequest) -> None:
         """Decides key, names and types."""
-        said = request.of(self.name)
+        table = request.of(self.name)
         by_name = {profile.name.casefold(): profile.name for profile in self.profiles}
         self.requests: dict[str, dict[str, Any]] = {}
-        for column, fields in said.columns.items():
+        for column, fields in table.columns.items():
             name = by_name.get(clean(column).casefold())
             if name is None:
                 raise InputError(
@@ -222,7 +222,7 @@ class _Look:
                     argument="mapping",
                 )
             self.requests[name] = dict(fields)
-        self.kind = said.kind or class_name(self.sheet if "#" in self.name else self.name)
+        self.kind = table.kind or class_name(self.sheet if "#" in self.name else self.name)
         columns: list[ColumnMapping] = []
         for profile in self.profiles:
             decision = decide_column(profile, self.requests.get(profile.name, {}))
@@ -237,11 +237,16 @@ class _Look:
             dialect=self.dialect,
             joins_commas=self.shape.joins_commas,
         )
-        key = "" if said.row == AUTO else by_name.get(clean(said.row).casefold(), "")
+        key = "" if table.row == AUTO else by_name.get(clean(table.row).casefold(), "")
         key = key or next(
-            (name for name, said in self.requests.items() if said.get("type") is ColumnType.KEY), ""
+            (
+                name
+                for name, fields in self.requests.items()
+                if fields.get("type") is ColumnType.KEY
+            ),
+            "",
         )
-        self._is_key_said = bool(key)
+        self._is_key_requested = bool(key)
         self._set_key(key or self._key())
         self._set_names()
 
@@ -282,7 +287,7 @@ class _Look:
         territories.csv all the same.
         """
         key = self.mapping.key
-        if key is None or self._is_key_said:
+        if key is None or self._is_key_requested:
             return
         name, kind = relation_name(key.name).lower(), referred_name(key.name).lower()
         others = [
@@ -350,7 +355,7 @@ class _Look:
             if "type" in request and request["type"] is not ColumnType.ENTITY:
                 continue
             if "references" in request:
-                self._refer_as_said(column, request["references"], looks)
+                self._refer_as_requested(column, request["references"], looks)
                 continue
             candidates = [look for look in looks if self._names_things_of(column, look)]
             if not any(self._refer_to(column, look) for look in candidates):
@@ -368,14 +373,20 @@ class _Look:
                 f'"{look.name}" if they are its things'
             )
         owner = next((look for look in looks if look.kind == column.kind), None)
-        if owner is None or column.type is not ColumnType.ENTITY or "kind" in self._said(column):
+        if (
+            owner is None
+            or column.type is not ColumnType.ENTITY
+            or "kind" in self._request_of(column)
+        ):
             return
         self.mapping = self.mapping.with_column(replace(column, kind=f"{self.kind} {column.kind}"))
 
-    def _said(self, column: ColumnMapping) -> dict[str, Any]:
+    def _request_of(self, column: ColumnMapping) -> dict[str, Any]:
         return self.requests.get(column.name, {})
 
-    def _refer_as_said(self, column: ColumnMapping, table: str, looks: Sequence[_Look]) -> None:
+    def _refer_as_requested(
+        self, column: ColumnMapping, table: str, looks: Sequence[_Look]
+    ) -> None:
         look = next((look for look in looks if table in (look.name, look.kind)), None)
         if look is None or look.mapping.key is None:
             raise InputError(
@@ -478,13 +489,13 @@ class _Look:
     def look_again(self, looks: Sequence[_Look]) -> None:
         """Reads a table once more: for names that others refer by, and what describes what."""
         name = self.name_column()
-        wanted = any(
+        is_referred = any(
             column.references == self.name and column.by_name
             for look in looks
             for column in look.mapping.columns
         )
         described = [] if self.mapping.is_link else list(self._describing())
-        if not described and not (wanted and name):
+        if not described and not (is_referred and name):
             return
         indexes = {column: index for index, column in enumerate(self.shape.header)}
         key = self.mapping.key
@@ -495,7 +506,7 @@ class _Look:
             cells = self.shape.cells_of(row, ignored, ignored)
             if cells is None:
                 return
-            if wanted and name and key is not None:
+            if is_referred and name and key is not None:
                 own = cells[indexes[key.name]]
                 self._names.setdefault(folded(cells[indexes[name]]), clean(own))
             for column, of, _ in described:

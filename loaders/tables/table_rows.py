@@ -55,13 +55,15 @@ class Shape:
     delimiter: str = ","
     joins_commas: bool = False
 
-    def cells_of(self, row: Row, counts: Counter[str], kept: Counter[str], /) -> list[str] | None:
+    def cells_of(
+        self, row: Row, counts: Counter[str], repaired: Counter[str], /
+    ) -> list[str] | None:
         """Returns the cells of a row, as many as the header has; None for what is no row.
 
         Args:
             row: The row.
             counts: Where rows that are left out are counted, by reason.
-            kept: Where rows that are repaired are counted.
+            repaired: Where rows that are repaired are counted.
 
         Raises:
             RowError: The row has too many cells or too few.
@@ -76,7 +78,7 @@ class Shape:
             return None
         if len(cells) != len(self.header):
             cells = self._repaired(cells)
-            kept["rows with separators outside of quotes, joined where a space follows"] += 1
+            repaired["rows with separators outside of quotes, joined where a space follows"] += 1
         if [clean(cell) for cell in cells] == list(self.header):
             counts["rows that repeat the header"] += 1
             return None
@@ -104,24 +106,24 @@ def may_be_joined(cells: Sequence[str], width: int, /) -> bool:
     return extra > 0 and sum(cell.startswith(" ") for cell in cells[1:]) == extra
 
 
-def header_of(rows: Sequence[Row], wanted_column: str, /) -> tuple[tuple[str, ...], int]:
+def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...], int]:
     """Returns the names of the columns and the line of the header, by the first rows.
 
-    It is the first row that has a column of the wanted name; where none is wanted, the first that
+    It is the first row that has the column; where none is named, the first that
     is as wide as most.
 
     Raises:
         InputError: No row has that column.
     """
-    if wanted_column:
-        name = clean(wanted_column).casefold()
+    if row_column:
+        name = clean(row_column).casefold()
         header = next(
             (row for row in rows if name in (clean(cell).casefold() for cell in row.cells)), None
         )
         if header is None:
             shown = ", ".join(cell for cell in rows[0].cells[:12])
             raise InputError(
-                f"no column is named {wanted_column!r}; the first row is {shown}", argument="row"
+                f"no column is named {row_column!r}; the first row is {shown}", argument="row"
             )
     else:
         widths = Counter(_width(row) for row in rows)

@@ -241,13 +241,13 @@ class _ThingReader:
             terms.add_alias(self._language, f"{self._mapping.kind} {key}")
 
     def _take_link(self, cells: list[str], parsed: Parsed) -> None:
-        ends = []
+        endpoints = []
         for index in self._joined:
             values = self._cells[index].values(cells[index], parsed)
             if len(values) != 1:
                 raise RowError(f"the row has no {self._mapping.columns[index].name}")
-            ends.append(values[0])
-        head, tail = ends
+            endpoints.append(values[0])
+        head, tail = endpoints
         assert isinstance(head, EntityValue)
         qualifiers = tuple(
             Snak(self._ids.relation(column.relation), value)

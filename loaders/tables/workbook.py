@@ -50,9 +50,9 @@ def _decimal_text(value: float | Decimal) -> str:
     if not number.is_finite():
         return ""
     text = format(number, "f")
-    whole, point, rest = text.partition(".")
+    integer, point, rest = text.partition(".")
     if point and not rest.strip("0"):
-        return whole
+        return integer
     # Three digits after the point may be taken for a group.
     return f"{text}0" if len(rest) == 3 else text
 
