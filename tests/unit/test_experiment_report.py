@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from scipy import stats
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, SetupError
 from graph_service.model.result import Strategy
 from queries.experiment.analysis import Analysis, analyse
 from queries.experiment.cells import CellKind, cells_of
@@ -30,7 +30,7 @@ from queries.experiment.comparison import (
 from queries.experiment.impact import BrokenStatement, Impacts, ViewLine, impacts_of
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.plan_file import parse_plan
-from queries.experiment.report.figures import draw_figures
+from queries.experiment.report.figures import draw_figures, figure_names
 from queries.experiment.report.markdown import report_lines
 from queries.experiment.report.tables import (
     comparisons_csv,
@@ -40,6 +40,7 @@ from queries.experiment.report.tables import (
     parts_csv,
     views_csv,
 )
+from queries.experiment.report.writing import write_report
 from queries.experiment.scoring import ScoreLine
 from queries.experiment.subjects import Fate
 from queries.experiment.table import pair_tables, tables_of
@@ -226,6 +227,7 @@ def test_figures_hold_every_method_and_the_no_knowledge_line_o12_o9(
 ) -> None:
     drawn = draw_figures(analysis, tmp_path / "once")
     names = {figure.name for figure in drawn}
+    assert names == set(figure_names(analysis))
     assert {
         "demo-hits-at-1-curves-extractive", "demo-f1-radar-verbaliser", "demo-f1-heat-map",
         "demo-retrieval-against-answer",
@@ -334,6 +336,29 @@ def test_stars_follow_p_and_random_seeds(analysis: Analysis) -> None:
     text = latex_tables(replace(analysis, rows=(sure,)))
     assert "$^{*}$" in text
     assert "$^{*}$" not in latex_tables(replace(analysis, rows=(replace(sure, base=few),)))
+
+
+def test_without_matplotlib_tables_are_written_and_pictures_named(
+    plan: Plan,
+    analysis: Analysis,
+    impacts: Impacts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("queries.experiment.report.figures.import_module", missing)
+    with pytest.raises(SetupError, match="demo-f1-radar-verbaliser") as raised:
+        write_report(plan, analysis, impacts, LOCK, tmp_path, figures=True)
+    assert "graph-service[experiment]" in str(raised.value.hint)
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"report.md", "tables.tex", "conditions.csv", "comparisons.csv"} <= written
+    assert not (tmp_path / "figures").exists()
+    text = (tmp_path / "tables.tex").read_text()
+    assert r"\label{tab:hits-at-1-demo-extractive}" in text
+    assert "Means over 6 questions." in text
+    assert "means of 2 random seeds" in text
 
 
 def test_two_runs_are_compared_question_by_question(plan: Plan) -> None:

@@ -6,8 +6,9 @@ The same figures give the same SVG: no date stands in it, and its ids do not cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _RETRIEVED = "retrieved"
 _ANSWERED = ("hits_at_1", "answer_named", "f1")
 _LEAST_KINDS = 3
+_Draw = Callable[[Callable[..., Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +62,44 @@ def draw_figures(analysis: Analysis, folder: Path, /) -> tuple[Drawn, ...]:
             hint="pip install 'graph-service[experiment]', or leave them out: --no-figures",
         ) from error
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Drawn] = []
-
-    def save(score: str, name: str, drawn: Any) -> None:
-        safe = re.sub(r"[^A-Za-z0-9.+-]+", "-", name)
-        written.append(Drawn(score, safe))
-        for ending in ("svg", "png"):
-            path = folder / f"{safe}.{ending}"
-            drawn.savefig(
-                path,
-                dpi=150,
-                bbox_inches="tight",
-                metadata={"Date": None} if ending == "svg" else {},
-            )
-
     settings = {"svg.hashsalt": "graph-service", "font.size": 9, "axes.grid": True,
                 "grid.alpha": 0.3, "svg.fonttype": "none"}  # fmt: skip
+    written: list[Drawn] = []
     with matplotlib.rc_context(settings):
-        for graph in dict.fromkeys(row.condition.graph for row in analysis.rows):
-            for score in analysis.scores:
-                _draw_score(analysis, graph, score, figure.Figure, save)
-            points = _points(analysis, graph)
-            if points:
-                save("", f"{graph}-retrieval-against-answer", _scatter(points, figure.Figure))
+        for drawn, draw in _figures(analysis):
+            picture = draw(figure.Figure)
+            for ending in ("svg", "png"):
+                picture.savefig(
+                    folder / f"{drawn.name}.{ending}",
+                    dpi=150,
+                    bbox_inches="tight",
+                    metadata={"Date": None} if ending == "svg" else {},
+                )
+            written.append(drawn)
     return tuple(written)
 
 
-def _draw_score(
-    analysis: Analysis,
-    graph: str,
-    score: str,
-    make: Callable[..., Any],
-    save: Callable[[str, str, Any], None],
-) -> None:
+def figure_names(analysis: Analysis, /) -> tuple[str, ...]:
+    """Returns the names of the figures of a run, without drawing them."""
+    return tuple(drawn.name for drawn, _ in _figures(analysis))
+
+
+def _figures(analysis: Analysis) -> Iterator[tuple[Drawn, _Draw]]:
+    for graph in dict.fromkeys(row.condition.graph for row in analysis.rows):
+        for score in analysis.scores:
+            for name, draw in _of_score(analysis, graph, score):
+                yield Drawn(score, _safe(name)), draw
+        points = _points(analysis, graph)
+        if points:
+            name = f"{graph}-retrieval-against-answer"
+            yield Drawn("", _safe(name)), partial(_scatter, points)
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", name)
+
+
+def _of_score(analysis: Analysis, graph: str, score: str) -> Iterator[tuple[str, _Draw]]:
     curves = [
         curve for curve in analysis.curves if (curve.condition.graph, curve.score) == (graph, score)
     ]
@@ -107,12 +114,12 @@ def _draw_score(
     for answerer in dict.fromkeys(row.condition.answerer.name for row in rows):
         own = [curve for curve in curves if curve.condition.answerer.name == answerer]
         if own:
-            save(score, f"{graph}-{score}-curves-{answerer}", _curves(own, make))
+            yield f"{graph}-{score}-curves-{answerer}", partial(_curves, own)
         parts = [part for part in kinds if part.condition.answerer.name == answerer]
         if len({part.part for part in parts}) >= _LEAST_KINDS:
-            save(score, f"{graph}-{score}-radar-{answerer}", _radar(parts, make))
+            yield f"{graph}-{score}-radar-{answerer}", partial(_radar, parts)
     if any(row.condition.kind is CellKind.VIEW for row in rows):
-        save(score, f"{graph}-{score}-heat-map", _heat_map(rows, make))
+        yield f"{graph}-{score}-heat-map", partial(_heat_map, rows)
 
 
 def _style(names: Sequence[str], name: str) -> dict[str, Any]:

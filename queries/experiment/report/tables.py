@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from graph_service.text.visible import spreadsheet
@@ -166,11 +167,13 @@ def latex_tables(analysis: Analysis, /) -> str:
     for (score, graph, answerer), rows in groups.items():
         views = [row for row in rows if row.condition.kind is CellKind.VIEW]
         if views:
-            lines += [*_latex(f"{TITLES[score]}, graph {graph}, {answerer}", rows, views), ""]
+            title = f"{TITLES[score]}, graph {graph}, {answerer}"
+            label = re.sub(r"[^A-Za-z0-9]+", "-", f"{score}-{graph}-{answerer}")
+            lines += [*_latex(title, label, rows, views), ""]
     return "\n".join(lines)
 
 
-def _latex(title: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[str]:
+def _latex(title: str, label: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[str]:
     amounts = list(dict.fromkeys(row.condition.amount for row in views))
     bases = {
         (row.condition.strategy, row.condition.preset): row
@@ -178,7 +181,8 @@ def _latex(title: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[st
         if row.condition.kind is CellKind.BASE
     }
     yield r"\begin{table}"
-    yield rf"\caption{{{_escaped(title)}}}"
+    yield rf"\caption{{{_escaped(title)}. {_caption(rows)}}}"
+    yield rf"\label{{tab:{label}}}"
     yield rf"\begin{{tabular}}{{lll{'r' * (1 + len(amounts))}}}"
     yield r"\toprule"
     yield _line(["method", "strategy", "preset", "base", *amounts])
@@ -199,6 +203,23 @@ def _latex(title: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[st
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield r"\end{table}"
+
+
+def _caption(rows: Sequence[Row]) -> str:
+    """What a table's numbers are over, and what its marks mean."""
+    counts = sorted({row.mean.n for row in rows})
+    seeds = max(sum(value is not None for value in row.seeds.values) for row in rows)
+    questions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    parts = [f"Means over {questions} questions."]
+    if seeds > 1:
+        parts.append(
+            rf"$\pm$ is the standard deviation of the means of {seeds} random seeds at most."
+        )
+    parts.append(
+        r"$^{*}$ differs from the base: $p < .05$ after Holm's method over all conditions with a "
+        "view of this graph and score."
+    )
+    return " ".join(parts)
 
 
 def _value(row: Row | None) -> str:

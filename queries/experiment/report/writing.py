@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graph_service.errors import SetupError
 from graph_service.text.visible import visible
 from queries.experiment.analysis import Analysis
 from queries.experiment.impact import Impacts
 from queries.experiment.plan import Plan
-from queries.experiment.report.figures import Drawn, draw_figures
+from queries.experiment.report.figures import Drawn, draw_figures, figure_names
 from queries.experiment.report.markdown import FIGURES_NAME, report_lines
 from queries.experiment.report.tables import (
     comparisons_csv,
@@ -38,11 +39,16 @@ def write_report(
     """Writes ``report.md``, tables and figures into a folder; returns their names.
 
     Raises:
-        SetupError: Figures are wanted, and matplotlib is not installed.
+        SetupError: Figures were to be drawn, and matplotlib is not installed: all tables are
+            written, and the error names the pictures that are missing.
     """
+    missing: SetupError | None = None
     written_figures: tuple[Drawn, ...] = ()
     if figures:
-        written_figures = draw_figures(analysis, folder / FIGURES_NAME)
+        try:
+            written_figures = draw_figures(analysis, folder / FIGURES_NAME)
+        except SetupError as error:
+            missing = error
     texts = {
         REPORT_NAME: visible(
             "\n".join([*report_lines(plan, analysis, impacts, lock, written_figures), ""])
@@ -56,6 +62,12 @@ def write_report(
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
+    if missing is not None:
+        raise SetupError(
+            f"all tables are written into {folder}, and these pictures are missing: "
+            f"{', '.join(figure_names(analysis))}; {missing.message}",
+            hint=missing.hint,
+        ) from missing
     pictures = [
         f"{FIGURES_NAME}/{figure.name}.{end}"
         for figure in written_figures
