@@ -117,7 +117,9 @@ def test_two_loads_in_one_folder_write_files_of_their_own() -> None:
     resumed.add(rejects(4))
     resumed.close()
     assert [lines_of(folder / name) for name in names] == [[1], [2, 4], [3]]
-    assert RejectsFile(None, committed={}).path == first.path
+    later = RejectsFile(None, committed={})
+    later.close()
+    assert later.path == first.path
 
 
 def test_a_pipe_or_device_can_take_rejects(tmp_path: Path) -> None:
