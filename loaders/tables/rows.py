@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,6 @@ from graph_service.model.statement import Rank, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Value, encode_value
 from loaders.items import Parsed, Reject, excerpt
 from loaders.rdf.mapping import statement_id
-from loaders.records import RecordCounts
 from loaders.source import ByteSource, line_blocks
 from loaders.tables.dialect import Dialect
 
@@ -101,6 +101,7 @@ def read_rows(
     """
     delimiter, encoding = dialect.delimiter, dialect.encoding
     quoted = _QuotedRows(delimiter) if dialect.is_quoted else None
+    end, end_line = int(start.get("offset", 0)), int(start.get("line", 1))
     for block in line_blocks(
         source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
     ):
@@ -113,97 +114,140 @@ def read_rows(
         offset, line = block.offset, block.line
         for data in block.data.removesuffix(b"\n").split(b"\n") if block.data else ():
             size = len(data) + 1
-            row: Row | None = None
             try:
                 text = data.rstrip(b"\r").decode(encoding)
-                if line == 1:
-                    text = text.removeprefix("\ufeff")
-                if line < dialect.first_line:
-                    row = None
-                elif quoted is None:
-                    row = Row(text.split(delimiter), line, offset) if text else None
-                else:
-                    row = quoted.add(text, line, offset)
-                if row is not None:
-                    take(row, parsed)
-                    parsed.mark(row.line)
-                    parsed.counts.read += 1
             except UnicodeDecodeError as error:
                 reason = f"not {encoding.upper()}: {error.reason}"
                 if encoding == "utf-8":
                     reason += "; if the file is Windows-1252, say --encoding cp1252"
                 rejects.append(Reject(source.name, line, offset, reason, excerpt(data)))
-            except (RowError, ValueError, csv.Error) as error:
-                at = row or Row([], line, offset)
-                rejects.append(Reject(source.name, at.line, at.offset, str(error), excerpt(data)))
-            except InputError as error:
-                at = row or Row([], line, offset)
-                rejects.append(
-                    Reject(source.name, at.line, at.offset, error.message, excerpt(data))
-                )
+            else:
+                if line == 1:
+                    text = text.removeprefix("\ufeff")
+                if line >= dialect.first_line:
+                    _take_lines(
+                        [_Line(text, line, offset)], quoted, delimiter, take, parsed, source
+                    )
             offset += size
             line += 1
         parsed.counts.rejected += len(rejects) - before
         end_line = block.line + block.data.count(b"\n")
         end = block.offset + len(block.data)
-        if quoted is not None and quoted.open_at is not None:
+        first = quoted.first_line if quoted is not None else None
+        if first is not None:
             # A cell goes on in the next block: a resumed load begins at its row again.
-            parsed.position = {"offset": quoted.open_at[1], "line": quoted.open_at[0]}
+            parsed.position = {"offset": first.offset, "line": first.line}
         else:
             parsed.position = {"offset": end, "line": end_line}
         parsed.line = end_line
         if finish is not None:
             finish(parsed)
         yield parsed
-    if quoted is not None and quoted.open_at is not None:
-        line, offset = quoted.open_at
-        yield Parsed(
-            terms_only=True,
-            position={"offset": offset, "line": line},
-            rejects=[Reject(source.name, line, offset, "a quoted cell that never ends")],
-            counts=RecordCounts(rejected=1),
-            line=line,
-        )
+    if quoted is not None and quoted.first_line is not None:
+        parsed = Parsed(terms_only=True)
+        while (first := quoted.first_line) is not None:
+            reason = "a quoted cell that never ends"
+            parsed.rejects.append(
+                Reject(source.name, first.line, first.offset, reason, excerpt(first.text))
+            )
+            _take_lines(quoted.give_up(), quoted, delimiter, take, parsed, source)
+        parsed.counts.rejected = len(parsed.rejects)
+        parsed.position, parsed.line = {"offset": end, "line": end_line}, end_line
+        if finish is not None:
+            finish(parsed)
+        yield parsed
+
+
+def _take_lines(
+    lines: list[_Line],
+    quoted: _QuotedRows | None,
+    delimiter: str,
+    take: Callable[[Row, Parsed], None],
+    parsed: Parsed,
+    source: ByteSource,
+) -> None:
+    """Takes the rows that lines end; one that can't be read costs itself, not the lines after it."""
+    pending = deque(lines)
+    while pending:
+        line = pending.popleft()
+        row: Row | None = None
+        try:
+            if quoted is not None:
+                row = quoted.add(line)
+            elif line.text:
+                row = Row(line.text.split(delimiter), line.line, line.offset)
+            if row is not None:
+                take(row, parsed)
+                parsed.mark(row.line)
+                parsed.counts.read += 1
+        except (RowError, ValueError, csv.Error, InputError) as error:
+            at = (row.line, row.offset) if row else (line.line, line.offset)
+            text = line.text
+            if quoted is not None and quoted.first_line is not None:
+                first = quoted.first_line
+                at, text = (first.line, first.offset), first.text
+                pending.extendleft(reversed(quoted.give_up()))
+            reason = error.message if isinstance(error, InputError) else str(error)
+            parsed.rejects.append(Reject(source.name, *at, reason, excerpt(text)))
 
 
 class _QuotedRows:
     """Puts lines together to rows of CSV, whose quoted cells may span lines.
 
+    A quote opens a cell only at its beginning, and is text elsewhere.
+
     Args:
         delimiter: What stands between cells.
-
-    Attributes:
-        open_at: Line and byte offset of the row that is not finished, if there is one.
     """
 
     _MAX_LINES = 1_000
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
-        self.open_at: tuple[int, int] | None = None
-        self._lines: list[str] = []
+        self._lines: list[_Line] = []
 
-    def add(self, text: str, line: int, offset: int) -> Row | None:
-        if self.open_at is None:
-            if not text:
-                return None
-            if '"' not in text:
-                return Row(text.split(self._delimiter), line, offset)
-            self.open_at = (line, offset)
-        self._lines.append(text)
-        joined = "\n".join(self._lines)
-        if joined.count('"') % 2:
-            if len(self._lines) > self._MAX_LINES:
-                first = self.open_at
-                self.open_at, self._lines = None, []
-                raise RowError(
-                    f"a quoted cell from line {first[0]} on that does not end in "
-                    f"{self._MAX_LINES} lines"
-                )
+    @property
+    def first_line(self) -> _Line | None:
+        """The line that begins the row that is not finished, if there is one."""
+        return self._lines[0] if self._lines else None
+
+    def add(self, line: _Line) -> Row | None:
+        """Returns the row that a line ends; None where it goes on.
+
+        Raises:
+            csv.Error: The row can't be read; ``give_up`` says where to go on.
+            RowError: A quoted cell has no end in many lines.
+        """
+        text = line.text
+        if not self._lines and '"' not in text:
+            return Row(text.split(self._delimiter), line.line, line.offset) if text else None
+        self._lines.append(line)
+        if len(self._lines) > self._MAX_LINES:
+            raise RowError(f"a quoted cell that does not end in {self._MAX_LINES:,} lines")
+        if len(self._lines) > 1 and '"' not in text:
             return None
-        first = self.open_at
-        self.open_at, self._lines = None, []
-        cells = next(
-            csv.reader(joined.splitlines(keepends=True), strict=True, delimiter=self._delimiter)
-        )
-        return Row(cells, first[0], first[1])
+        # Not by splitlines, which knows more ends of lines than there are here.
+        texts = [f"{held.text}\n" for held in self._lines]
+        try:
+            [cells] = csv.reader(texts, strict=True, delimiter=self._delimiter)
+        except csv.Error as error:
+            if "unexpected end of data" in str(error):
+                return None
+            raise
+        first = self._lines[0]
+        self._lines = []
+        return Row(cells, first.line, first.offset)
+
+    def give_up(self) -> list[_Line]:
+        """Gives up the row that is not finished; returns the lines after its first."""
+        lines, self._lines = self._lines[1:], []
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a table without its end."""
+
+    text: str
+    line: int
+    offset: int
