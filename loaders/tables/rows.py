@@ -143,14 +143,16 @@ def read_rows(
         if finish is not None:
             finish(parsed)
         yield parsed
-    if quoted is not None and quoted.first_line is not None:
+    first = quoted.first_line if quoted is not None else None
+    if quoted is not None and first is not None:
         parsed = Parsed(terms_only=True)
-        while (first := quoted.first_line) is not None:
+        while first is not None:
             reason = "a quoted cell that never ends"
             parsed.rejects.append(
                 Reject(source.name, first.line, first.offset, reason, excerpt(first.text))
             )
             _take_lines(quoted.give_up(), quoted, delimiter, take, parsed, source)
+            first = quoted.first_line
         parsed.counts.rejected = len(parsed.rejects)
         parsed.position, parsed.line = {"offset": end, "line": end_line}, end_line
         if finish is not None:

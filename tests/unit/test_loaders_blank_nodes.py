@@ -120,10 +120,10 @@ def test_blank_names_of_graphs_are_the_document_s_own(
     path.write_text(text)
     first = load(path, store=tmp_store, graph="g")
     assert first.graph is not None
-    found = contexts(tmp_store, "g")
-    assert len(found) == statements
-    assert len(set(found)) == graphs
-    assert all(str(context).startswith(("_:", "http://a/")) for context in found)
+    names = contexts(tmp_store, "g")
+    assert len(names) == statements
+    assert len(set(names)) == graphs
+    assert all(str(context).startswith(("_:", "http://a/")) for context in names)
     again = load(path, store=tmp_store, graph="g")
     assert again.graph is not None
     assert again.graph.fingerprints == first.graph.fingerprints

@@ -66,7 +66,7 @@ def test_a_quote_costs_no_other_row(
 
 def test_a_cell_that_is_open_for_many_lines_costs_its_row(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    lines = [GOOD.format(number, number) for number in range(3_000)]
+    lines = [GOOD.format(index, index) for index in range(3_000)]
     path.write_text('Q1,P1,"open\n' + "".join(lines) + 'Q1,"P1,Q9\n')
     rows, rejects = rows_of(path)
     assert len(rows) == 3_000

@@ -235,8 +235,8 @@ def test_lines_are_counted_however_the_bytes_come(lines: list[bytes], sizes: lis
     while rest:
         counter.feed(rest[: sizes[index % len(sizes)]])
         rest, index = rest[sizes[index % len(sizes)] :], index + 1
-    kept = [line for line in lines if line.strip() and not line.startswith(b"#")]
-    assert counter.count == len(kept)
+    records = [line for line in lines if line.strip() and not line.startswith(b"#")]
+    assert counter.count == len(records)
 
 
 @pytest.mark.parametrize(
