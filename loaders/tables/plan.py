@@ -189,6 +189,14 @@ class _Look:
 
         for parsed in read_table(source, self.dialect, self.sheet, {}, take):
             check_decoded(parsed)
+            if parsed.rejects and not (self.rows or late):
+                first = parsed.rejects[0]
+                raise InputError(
+                    f"{first.location}: {first.reason}; the header is taken to be "
+                    f"{', '.join(self.shape.header[:8])}",
+                    argument="row",
+                    hint="Name a column of the header: --row COLUMN.",
+                )
         if late and not spaced:
             self.shape = replace(self.shape, joins_commas=True)
             for cells in late:

@@ -143,7 +143,8 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
 
 
 def _width(row: Row) -> int:
-    return len(row.cells) if any(cell.strip() for cell in row.cells) else 0
+    """Returns how many cells a row has up to the last that is not empty."""
+    return max((at for at, cell in enumerate(row.cells, start=1) if cell.strip()), default=0)
 
 
 def first_rows(

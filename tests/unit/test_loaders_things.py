@@ -524,6 +524,35 @@ def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path)
         }
 
 
+def test_sheets_of_a_workbook_are_tables(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "parts"
+    rows: list[list[Any]] = [["Stock list"], [], ["SKU", "Name", "Pieces"], ["S1", "Saw", 4]]
+    for row in [*rows, ["S2", "Axe", None], ["Total", None, 4]]:
+        workbook.active.append(row)
+    sheet = workbook.create_sheet("suppliers")
+    for row in (["id", "name"], [1, "Pola"]):
+        sheet.append(row)
+    workbook.save(tmp_path / "stock.xlsx")
+    options = LoadOptions(row="auto")
+    request = request_of(options)
+    assert request is not None
+    plan = plan_tables(tmp_path / "stock.xlsx", request, options)
+    with open_source(tmp_path / "stock.xlsx") as source:
+        statements = _statements(list(read_things(source, replace(options, tables=plan), {})))
+    assert {(s.head, s.relation, _said(s.value)) for s in statements} == {
+        ("part/s1", RDF_TYPE, "class/part"),
+        ("part/s1", "pieces", "4"),
+        ("part/s2", RDF_TYPE, "class/part"),
+        ("supplier/1", RDF_TYPE, "class/supplier"),
+    }
+
+
+def test_a_table_whose_header_is_not_the_widest_row_stops_the_load(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the header is taken to be"):
+        Things(tmp_path, {"t.csv": "id,a\n1,2,3\n2,3,4,5\n"}, row="id")
+
+
 class Columns:
     """What pandas and Polars have in common with a table in memory."""
 
