@@ -97,8 +97,9 @@ def statements_of(settings: EndpointOptions, dialect: Dialect, /) -> str:
     if settings.statements is not None:
         return settings.statements
     # Another endpoint may hold other data than Wikidata's own API: it is not guessed.
-    host = split_address(settings.endpoint or dialect.endpoint).hostname or ""
-    own = settings.is_preset or host.endswith(".wikidata.org")
+    own = settings.is_preset or (split_address(settings.endpoint or "").hostname or "").endswith(
+        ".wikidata.org"
+    )
     return FULL if own or settings.entity_data is not None else TRUTHY
 
 
