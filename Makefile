@@ -59,10 +59,19 @@ test-w3c: $(VENV)/.test ## Run W3C's RDF 1.1 and 1.2 suites: DATA=../shared/data
 	  $(BIN)/pytest -s tests/w3c
 
 .PHONY: train-scorer
-train-scorer: $(VENV)/.models ## Train the cross-encoder, on a GPU or on two cores: DATA=../shared/data OUT=build/cross-encoder.npz
-	mkdir -p $(dir $(or $(OUT),build/cross-encoder.npz))
-	$(BIN)/python -m tools.cross_encoder $(or $(DATA),../shared/data)/question_relations/questions.jsonl.xz \
-	  --out $(or $(OUT),build/cross-encoder.npz) $(OPTIONS)
+SCORER := $(or $(OUT),build/cross-encoder)
+PUBLISHED := $(or $(DATA),../shared/data)
+train-scorer: $(VENV)/.models $(SCORER)/recorded.jsonl ## Train the cross-encoder, on a GPU or on two cores: DATA=../shared/data OUT=build/cross-encoder
+	$(BIN)/python -m tools.cross_encoder $(PUBLISHED)/question_relations/questions.jsonl.xz \
+	  --data $(PUBLISHED) --out $(SCORER)/published.npz $(OPTIONS)
+	$(BIN)/python -m tools.cross_encoder $(SCORER)/recorded.jsonl --data $(PUBLISHED) \
+	  --again $(PUBLISHED)/question_relations/questions.jsonl.xz \
+	  --begin $(SCORER)/published.npz --out $(SCORER)/cross_encoder.npz $(OPTIONS)
+
+$(SCORER)/recorded.jsonl: | $(VENV)/.models
+	mkdir -p $(SCORER)/stores
+	$(BIN)/python -m tools.cross_encoder.record $(PUBLISHED) --out $@.partial --stores $(SCORER)/stores
+	mv $@.partial $@
 
 .PHONY: train-prior train-confidence
 LEARNED := graph_service/retrieve/learned

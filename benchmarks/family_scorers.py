@@ -115,7 +115,7 @@ def record_sets(
         chosen = choose(
             one.questions, sample=MOST_OF_A_SET, random_seed=random_seed, published=False
         )
-        asked = [_answered(question, one.graph.name) for question in chosen]
+        asked = [answered(question, one.graph.name) for question in chosen]
         path = folder / f"examples-{one.name}-{MOST_OF_A_SET}-{random_seed}-{code}.npz"
         if not path.is_file():
             with open_graph(one.graph) as service:
@@ -125,13 +125,14 @@ def record_sets(
         path = folder / f"examples-{each.name}-{random_seed}-{code}.npz"
         if not path.is_file():
             with open_graph(each.graph) as service:
-                asked = _walk_questions(service, each, random_seed)
+                asked = walk_questions(service, each, random_seed)
                 write_examples(path, asked, _examples(service, each.name, asked, progress))
         found.append(RecordedSet(each.family, *read_examples(path)))
     return found
 
 
-def _walk_questions(service: Service, walks: WalkSet, random_seed: int) -> list[AnsweredQuestion]:
+def walk_questions(service: Service, walks: WalkSet, random_seed: int, /) -> list[AnsweredQuestion]:
+    """Returns the questions made of the walks of a graph."""
     info = service.graph(walks.graph.name)
     arrays = service.arrays(info)
     names = service.relation_aliases(info, ("en",))
@@ -225,7 +226,8 @@ class FamilyScorers:
         return path
 
 
-def _answered(question: FamilyQuestion, graph: str) -> AnsweredQuestion:
+def answered(question: FamilyQuestion, graph: str, /) -> AnsweredQuestion:
+    """Returns a question with what is right for it."""
     return AnsweredQuestion(
         question.text,
         graph,

@@ -56,6 +56,9 @@ class CrossWeights:
 class CrossEncoder:
     """Scores texts beside a question. Safe to use from several threads.
 
+    Attributes:
+        data: Hash of what its weights were trained on.
+
     Args:
         embedder: Whose layers it takes; BERT's family without a bias of distances.
         weights: Trained for this embedder.
@@ -72,6 +75,7 @@ class CrossEncoder:
                 f"{embedder.name}",
                 argument="embedder",
             )
+        self.data = weights.data
         self._embedder = embedder
         self._shape = shape
         self._layers = embedder.updated_layers(weights.layers)

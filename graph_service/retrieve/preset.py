@@ -245,6 +245,8 @@ class LearnedPreset(WordedPreset):
         score_scale: Difference of learned scores over which a path's score falls by a factor e.
         least_score: Score of the best path at least, however little it is like the question.
         prior_weight: What the prior of relations weighs beside the learned score.
+        read_weight: What the cross-encoder weighs beside the learned score; 0 to read nothing.
+        max_read: Candidates that the cross-encoder reads beside the question, the best.
         min_confidence: Probability that the first answer is right from which on the status is OK;
             0 to go by ``min_relevance`` alone.
         strict: 1 where no answer is computed of a question that says what nothing accounts for, and
@@ -257,6 +259,8 @@ class LearnedPreset(WordedPreset):
     score_scale: Annotated[float, Real(0.01, 1000.0)]
     least_score: _Share
     prior_weight: Annotated[float, Real(0.0, 100.0)]
+    read_weight: Annotated[float, Real(0.0, 100.0)]
+    max_read: Annotated[int, Whole(1, 1000)]
     min_confidence: _Share
     strict: Annotated[int, Whole(0, 1)]
 
@@ -399,13 +403,17 @@ DEFAULT_5 = LearnedPreset(
     score_scale=4.0,
     least_score=0.15,
     prior_weight=0.0,
+    read_weight=0.0,
+    max_read=12,
     min_confidence=0.0,
     strict=0,
     walks_per_item=4,
     min_walks=40,
     max_tied=64,
 )
-LEARNED = replace(DEFAULT_5, name="default-6", prior_weight=0.3, min_confidence=0.6, strict=1)
+LEARNED = replace(
+    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=1.0, min_confidence=0.6, strict=1
+)
 LTGEN = RelationPreset(
     name="ltgen-1",
     max_mentions=100,

@@ -53,6 +53,7 @@ from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.relation_names import NameRelations, NamesScope, RelationNamer
+from graph_service.retrieve.learned.reading import ReadingRanker, cross_encoder_of
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
     LEARNED,
@@ -538,10 +539,12 @@ class Retriever:
         if ranker is None:
             scorer = self._candidate_scorers.open(info.name, embedder=vectors.embedder.name)
             if scorer is not None:
-                ranker = NetworkRanker(scorer, info.name)
+                networks = NetworkRanker(scorer, info.name)
             else:
                 shipped_scorer().require(vectors.embedder.name)
-                ranker = NetworkRanker(shipped_scorer())
+                networks = NetworkRanker(shipped_scorer())
+            encoder = cross_encoder_of(vectors.embedder)
+            ranker = ReadingRanker(networks, encoder) if encoder else networks
         name_relations = self._name_relations(info, request.languages, vectors)
         return Asking(linking.starts, linking.given, ranker, name_relations)
 

@@ -1,6 +1,6 @@
 """``make train-scorer``: trains the cross-encoder, and says what it reaches on what it did not see.
 
-    python -m tools.cross_encoder FILE... --out weights.npz [--hold FAMILY] [--minutes 110]
+    python -m tools.cross_encoder FILE... --out weights.npz [--begin WEIGHTS] [--hold FAMILY]
 
 Ended at any moment, it goes on from its last checkpoint when the same command runs again.
 """
@@ -11,7 +11,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,29 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from graph_service.embed.cross_encoder import encode_cross_weights
+from graph_service.embed.cross_encoder import decode_cross_weights, encode_cross_weights
 from graph_service.embed.folder import read_tensors
 from graph_service.embed.minilm import ARCHITECTURE, MiniLM
 from graph_service.embed.weights import find_model
+from graph_service.text.fold import normalise_name
 
 from .network import Network
-from .questions import Question, Tokens, hash_files, is_open, read_questions, tokenise
+from .questions import (
+    Question,
+    Tokens,
+    at_most,
+    hash_files,
+    is_open,
+    measured_questions,
+    read_questions,
+    tokenise,
+)
 
 CHECKPOINT_S = 600.0
-_EVALUATED = 1_000
+_EVALUATED = 200
+_READ = 16
+_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Of the cross-encoder's score beside the networks' in what is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +53,10 @@ class Options:
         rank: Of the updates.
         epochs: How often each question is looked at; less than one takes a part of them.
         batch: Questions a step.
-        candidates: Wrong candidates of a question that a step looks at, at most.
+        candidates: Wrong candidates of a question that a step looks at, at most: the better half
+            the first of the file, the others drawn.
+        most_of_a_set: Questions of a set, at most.
+        most_again: The same of the files that were learned from before.
         learning_rate: Greatest of the schedule, which rises over a twentieth and falls to 0.
         random_seed: Of all draws.
     """
@@ -48,7 +64,9 @@ class Options:
     rank: int = 16
     epochs: float = 1.0
     batch: int = 32
-    candidates: int = 11
+    candidates: int = 7
+    most_of_a_set: int = 4_000
+    most_again: int = 600
     learning_rate: float = 1e-3
     random_seed: int = 0
 
@@ -58,6 +76,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make train-scorer", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="questions, JSON lines")
     parser.add_argument("--out", type=Path, required=True, help="file of the weights")
+    parser.add_argument(
+        "--data", type=Path, help="published questions; their measured ones are left out"
+    )
+    parser.add_argument(
+        "--again", nargs="+", default=[], type=Path, help="files learned from before"
+    )
+    parser.add_argument("--begin", type=Path, help="weights to go on from")
     parser.add_argument("--hold", action="append", default=[], help="a family to leave out")
     parser.add_argument("--all-licences", action="store_true", help="to measure, never to ship")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -68,14 +93,30 @@ def main() -> int:
     options = Options(**{name: getattr(arguments, name) for name in asdict(defaults)})
 
     questions = [question for path in arguments.files for question in read_questions(path)]
-    if not arguments.all_licences:
-        questions = [question for question in questions if is_open(question)]
-    train = [question for question in questions if question.family not in arguments.hold]
-    rng = np.random.default_rng(options.random_seed)
-    held = [question for question in questions if question.family in arguments.hold]
-    rng.shuffle(train)  # type: ignore[arg-type]
-    part = max(1, len(train) // 50)
-    sample, train = train[:part], train[part:]
+    measured = measured_questions(arguments.data) if arguments.data else []
+    ids = {each.id for each in measured}
+    texts = {normalise_name(each.text) for each in measured}
+    held = [
+        each
+        for each in questions
+        if each.id in ids or each.family in arguments.hold or (each.scores and not is_open(each))
+    ]
+
+    def to_train(questions: Iterable[Question], most: int) -> list[Question]:
+        usable = (
+            each
+            for each in questions
+            if each.family not in arguments.hold
+            and (arguments.all_licences or is_open(each))
+            and each.id not in ids
+            and normalise_name(each.text) not in texts
+            and 0 < sum(is_right for _, is_right in each.candidates) < len(each.candidates)
+        )
+        return at_most(usable, most, random_seed=options.random_seed)
+
+    again = [question for path in arguments.again for question in read_questions(path)]
+    train = to_train(questions, options.most_of_a_set) + to_train(again, options.most_again)
+    print(f"{len(train):,} questions to train on, {len(held):,} to measure", flush=True)
 
     folder = find_model()
     embedder = MiniLM.load(folder)
@@ -91,13 +132,17 @@ def main() -> int:
         device=arguments.device,
         random_seed=options.random_seed,
     )
-    data = hash_files(arguments.files)
+    if arguments.begin:
+        network.load(decode_cross_weights(arguments.begin.read_bytes()))
+    data = hash_files([*arguments.files, *arguments.again, *filter(None, [arguments.begin])])
     _train(network, tokenise(embedder, train), options, arguments.out.with_suffix(".pt"), data)
-    figures: dict[str, Any] = {}
-    for name, part_of in (("sample", sample), ("held", held)):
-        if part_of:
-            figures[name] = _first_right(network, embedder, part_of[:_EVALUATED])
-            print(name, figures[name], flush=True)
+    figures = {
+        f"{name} by {weight:g}": figure
+        for name in dict.fromkeys(each.source for each in held)
+        for weight, figure in _first_right(
+            network, embedder, [each for each in held if each.source == name][:_EVALUATED]
+        ).items()
+    }
     notes = {**asdict(options), "questions": len(train), "held": arguments.hold, **figures}
     weights = network.export(embedder=embedder.name, data=data, notes=notes)
     arguments.out.write_bytes(encode_cross_weights(weights))
@@ -191,12 +236,13 @@ def _loss(
     for row, question in enumerate(batch):
         candidates = np.arange(tokens.first[question], tokens.first[question + 1])
         right = tokens.right[candidates]
-        wrong = rng.permutation(candidates[~right])[: options.candidates]
+        hard, other = np.split(candidates[~right], [(options.candidates + 1) // 2])
+        wrong = np.concatenate((hard, rng.permutation(other)[: options.candidates - len(hard)]))
         picked = [*rng.permutation(candidates[right])[:1], *wrong]
         chosen += [int(i) for i in picked]
         owner += [row] * len(picked)
     owners = np.array(owner)
-    with torch.autocast(network.device.type, torch.bfloat16, network.device.type == "cuda"):
+    with torch.autocast(network.device.type, torch.bfloat16):
         scores = network.scores(
             [tokens.questions[i] for i in batch], [tokens.texts[i] for i in chosen], owners
         )
@@ -208,16 +254,29 @@ def _loss(
     return torch.stack(losses).mean()
 
 
-def _first_right(network: Network, embedder: MiniLM, questions: Sequence[Question]) -> float:
-    """Returns the share of questions whose best candidate is right."""
+def _first_right(
+    network: Network, embedder: MiniLM, questions: Sequence[Question]
+) -> dict[float, float]:
+    """Returns the share of questions whose best candidate is right, by the weight of the score.
+
+    Of a recorded question the networks' score is added, and their best alone are candidates.
+    """
     tokens = tokenise(embedder, questions)
-    hits = 0
+    hits = dict.fromkeys(_WEIGHTS, 0)
     with torch.no_grad():
-        for i, ids in enumerate(tokens.questions):
+        for i, (ids, question) in enumerate(zip(tokens.questions, questions, strict=True)):
             begin, end = tokens.first[i], tokens.first[i + 1]
+            end = min(end, begin + _READ)
             scores = network.scores([ids], tokens.texts[begin:end], np.zeros(end - begin, np.int64))
-            hits += bool(tokens.right[begin + int(scores.argmax())])
-    return round(hits / len(questions), 4)
+            right = tokens.right[begin:end]
+            own = np.array(question.scores[:_READ] or [0.0] * len(right), dtype=np.float64)
+            own[np.isnan(own)] = -np.inf
+            for weight in hits:
+                hits[weight] += bool(right[int((own + weight * scores.numpy()).argmax())])
+    print(
+        questions[0].source, {w: round(n / len(questions), 4) for w, n in hits.items()}, flush=True
+    )
+    return {weight: round(number / len(questions), 4) for weight, number in hits.items()}
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.breadth import asks_openly, spread
+from graph_service.retrieve.learned.candidate_lines import candidate_lines
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.confidence import (
     LEAST_GAP,
@@ -251,6 +252,15 @@ class QuestionReader:
         """All parameters."""
         return self._call.preset
 
+    @property
+    def question(self) -> str:
+        """The question as asked."""
+        return self._question
+
+    def note_stage(self, stage: str, /) -> None:
+        """Ends a stage of the retrieval's timings."""
+        self._call.clock.stage(stage)
+
     def prior_fit(self, numbers: Int64, /) -> PriorFit:
         """Returns how well the question's words fit some candidates, by the prior of relations."""
         candidates, prior = self.candidates, shipped_prior()
@@ -266,6 +276,11 @@ class QuestionReader:
             np.round(np.where(held, fit, np.inf).min(axis=1), SCORE_DIGITS),
             np.round(prior.fit_common(asked)[way], SCORE_DIGITS),
         )
+
+    def lines(self, numbers: Int64, /) -> list[str]:
+        """Returns some candidates as lines of text (``candidate_lines``)."""
+        call = self._call
+        return candidate_lines(self.candidates, numbers, call.region, call.labels, self.texts)
 
     def start_ids(self) -> list[str]:
         """Returns the id of each start entity."""

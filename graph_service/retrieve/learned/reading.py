@@ -1,0 +1,77 @@
+"""Ranking by a model that reads the question beside each of the best candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from graph_service.embed.cross_encoder import (
+    CrossEncoder,
+    CrossWeights,
+    decode_cross_weights,
+)
+from graph_service.embed.protocol import Embedder
+from graph_service.embed.transformer import TransformerEmbedder
+from graph_service.model.graph import Float64
+from graph_service.retrieve.learned.confidence import AnswerConfidence
+from graph_service.retrieve.learned.network import SCORE_DIGITS
+from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+
+_WEIGHTS = "cross_encoder.npz"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingRanker:
+    """Ranks as the networks do, and adds what a cross-encoder scores the lines of the best.
+
+    Attributes:
+        networks: Orders all candidates.
+        encoder: Reads the question beside the lines of ``preset.max_read`` of them.
+    """
+
+    networks: NetworkRanker
+    encoder: CrossEncoder
+
+    @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights that tell how probably the first answer is right."""
+        return self.networks.calibration
+
+    @property
+    def name(self) -> str:
+        """The networks' name, and the hash of what the cross-encoder was trained on."""
+        return f"{self.networks.name}, read by {self.encoder.data[:8]}"
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns the best candidates and their scores.
+
+        What is not read stands as if it were read as the worst of those that are.
+        """
+        finalists, score = self.networks.rank(reader, most)
+        preset = reader.preset
+        if not preset.read_weight:
+            return finalists, score
+        best = np.lexsort((finalists.numbers, -score))[: preset.max_read]
+        read = self.encoder.scores(reader.question, reader.lines(finalists.numbers[best]))
+        gain = np.full(len(score), read.min())
+        gain[best] = read
+        reader.note_stage("reading")
+        return finalists, np.round(score + preset.read_weight * gain, SCORE_DIGITS)
+
+
+@lru_cache(maxsize=4)
+def cross_encoder_of(embedder: Embedder, /) -> CrossEncoder | None:
+    """Returns the cross-encoder that ships on an embedder's layers; None where it fits another."""
+    weights = shipped_cross_weights()
+    if not isinstance(embedder, TransformerEmbedder) or embedder.name != weights.embedder:
+        return None
+    return CrossEncoder(embedder, weights)
+
+
+@cache
+def shipped_cross_weights() -> CrossWeights:
+    """Returns the weights of the cross-encoder that come with the package."""
+    return decode_cross_weights(files(__package__).joinpath(_WEIGHTS).read_bytes())

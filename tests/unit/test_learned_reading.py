@@ -1,0 +1,124 @@
+"""The cross-encoder in a retrieval: the lines that it reads, and what its scores do to the order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from made_encoders import ENCODERS, make_encoder
+
+from graph_service.embed.cross_encoder import CrossEncoder
+from graph_service.embed.exact import Float64
+from graph_service.embed.folder import open_folder
+from graph_service.embed.minilm import MiniLM
+from graph_service.embed.protocol import Embedder
+from graph_service.embed.weights import find_model
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Strategy
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.reading import (
+    ReadingRanker,
+    cross_encoder_of,
+    shipped_cross_weights,
+)
+from graph_service.retrieve.learned.strategy import (
+    CandidateRanker,
+    Finalists,
+    NetworkRanker,
+    QuestionReader,
+)
+from graph_service.retrieve.preset import LEARNED
+from graph_service.service import Service
+
+QUESTION = "Who is Maria Shriver's husband?"
+
+
+class ChosenLine:
+    """Stands in for the cross-encoder: one line scores above all others."""
+
+    data = "0123456789abcdef"
+
+    def __init__(self, chosen: str) -> None:
+        self.chosen = chosen
+        self.question = ""
+        self.lines: list[str] = []
+
+    def scores(self, question: str, texts: Sequence[str], /) -> Float64:
+        self.question, self.lines = question, list(texts)
+        return np.array([100.0 if text == self.chosen else 0.0 for text in texts])
+
+
+@dataclass(frozen=True)
+class LineRecorder:
+    """Ranks as another ranker does, and keeps all lines, best first."""
+
+    ranker: CandidateRanker
+    lines: list[str]
+    name: str = "recorder of lines"
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        finalists, score = self.ranker.rank(reader, most)
+        order = np.lexsort((finalists.numbers, -score))
+        self.lines[:] = reader.lines(finalists.numbers[order])
+        return finalists, score
+
+
+def retrieve(service: Service, ranker: CandidateRanker, **options: Any) -> list[str]:
+    """Asks the question and returns the lines of all ranked candidates, best first."""
+    recorder = LineRecorder(ranker, [])
+    request = RetrieveRequest(QUESTION, Strategy.PATHS, graph="demo", preset="default-6", limit=5)
+    with service.ranking_by(recorder):
+        service.retrieve(replace(request, **options))
+    return recorder.lines
+
+
+@pytest.fixture(scope="module")
+def networks() -> NetworkRanker:
+    return NetworkRanker(shipped_scorer())
+
+
+def test_lines_say_the_steps_their_directions_and_ends(
+    demo_service: Service, networks: NetworkRanker
+) -> None:
+    lines = retrieve(demo_service, networks)
+    assert "Maria Shriver -> spouse = Arnold Schwarzenegger (1)" in lines
+    assert len(set(lines)) == len(lines)
+    named = [line for line in lines if "-> spouse -> place of birth" in line]
+    assert all(line.startswith("Maria Shriver -> ") or " <- " in line for line in named)
+
+
+def test_the_line_that_reads_best_is_first_and_unread_ones_stay_behind(
+    demo_service: Service, networks: NetworkRanker
+) -> None:
+    before = retrieve(demo_service, networks)
+    chosen = before[3]
+    encoder = ChosenLine(chosen)
+    after = retrieve(demo_service, ReadingRanker(networks, cast("CrossEncoder", encoder)))
+    read = LEARNED.max_read
+    assert encoder.question == QUESTION
+    assert encoder.lines == before[:read]
+    assert after == [chosen, *(line for line in before if line != chosen)]
+    encoder.chosen = before[read]
+    assert retrieve(demo_service, ReadingRanker(networks, cast("CrossEncoder", encoder))) == before
+
+
+def test_an_encoder_of_other_weights_has_no_cross_encoder(tmp_path: Path) -> None:
+    other = open_folder(make_encoder(tmp_path, ENCODERS["bert"]))
+    assert cross_encoder_of(other) is None
+    assert cross_encoder_of(cast("Embedder", object())) is None
+
+
+def test_shipped_weights_are_of_the_encoder_that_ships_and_say_how_they_were_trained() -> None:
+    weights = shipped_cross_weights()
+    encoder = cross_encoder_of(MiniLM.load(find_model()))
+    assert encoder is not None
+    assert weights.notes["questions"] > 10_000
+    right, wrong = encoder.scores(
+        "who did Ada Lovelace marry?",
+        ["Ada Lovelace -> spouse = William King (1)", "Ada Lovelace -> place of birth = London (1)"],
+    )
+    assert right > wrong + 1.0
