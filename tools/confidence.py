@@ -29,11 +29,13 @@ from benchmarks.families import (
 from benchmarks.family_scorers import MOST_OF_A_SET
 from benchmarks.judging import end_of
 from benchmarks.wikidata_questions import FOLDER, read_labels
+from graph_service.embed.protocol import Embedder
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
 from graph_service.retrieve.learned.confidence import AnswerConfidence, encode_confidence
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
@@ -66,12 +68,12 @@ class _Recorder(AnswerConfidence):
 
 
 class _RecordingRanker:
-    """Ranks as the networks that ship do, and keeps what confidence is made of."""
+    """Ranks as what ships does, and keeps what confidence is made of."""
 
     name = "recorder of confidence"
 
-    def __init__(self) -> None:
-        self._ranker = NetworkRanker(shipped_scorer())
+    def __init__(self, embedder: Embedder) -> None:
+        self._ranker = with_reading(NetworkRanker(shipped_scorer()), embedder)
         self.calibration = _Recorder((), 0.0)
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
@@ -110,7 +112,7 @@ def questions_to_ask(data: Path, most: int, /) -> Iterator[tuple[GraphFile, Fami
 
 def ask(service: Service, graph: str, question: FamilyQuestion, how: str, /) -> Answered | None:
     """Returns what one question gives; None where nothing is ranked."""
-    ranker = _RecordingRanker()
+    ranker = _RecordingRanker(service.vectors.embedder)
     left_out = {chain.steps[-1][0] for chain in question.chains if chain.steps}
     with service.ranking_by(ranker):
         result = service.retrieve(

@@ -52,8 +52,8 @@ from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.learned.relation_names import NameRelations, NamesScope, RelationNamer
-from graph_service.retrieve.learned.reading import ReadingRanker, cross_encoder_of
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
     LEARNED,
@@ -543,8 +543,7 @@ class Retriever:
             else:
                 shipped_scorer().require(vectors.embedder.name)
                 networks = NetworkRanker(shipped_scorer())
-            encoder = cross_encoder_of(vectors.embedder)
-            ranker = ReadingRanker(networks, encoder) if encoder else networks
+            ranker = with_reading(networks, vectors.embedder)
         name_relations = self._name_relations(info, request.languages, vectors)
         return Asking(linking.starts, linking.given, ranker, name_relations)
 

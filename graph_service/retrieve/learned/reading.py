@@ -62,6 +62,12 @@ class ReadingRanker:
         return finalists, np.round(score + preset.read_weight * gain, SCORE_DIGITS)
 
 
+def with_reading(networks: NetworkRanker, embedder: Embedder, /) -> NetworkRanker | ReadingRanker:
+    """Returns networks with the cross-encoder that ships, or alone where it fits another embedder."""
+    encoder = cross_encoder_of(embedder)
+    return ReadingRanker(networks, encoder) if encoder else networks
+
+
 @lru_cache(maxsize=4)
 def cross_encoder_of(embedder: Embedder, /) -> CrossEncoder | None:
     """Returns the cross-encoder that ships on an embedder's layers; None where it fits another."""
