@@ -119,6 +119,9 @@ def test_shipped_weights_are_of_the_encoder_that_ships_and_say_how_they_were_tra
     assert weights.notes["questions"] > 10_000
     right, wrong = encoder.scores(
         "who did Ada Lovelace marry?",
-        ["Ada Lovelace -> spouse = William King (1)", "Ada Lovelace -> place of birth = London (1)"],
+        [
+            "Ada Lovelace -> spouse = William King (1)",
+            "Ada Lovelace -> place of birth = London (1)",
+        ],
     )
     assert right > wrong + 1.0

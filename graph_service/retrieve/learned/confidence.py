@@ -20,7 +20,7 @@ from graph_service.errors import InputError
 from graph_service.model.graph import Float64
 
 INPUT_NAMES = (
-    "margin", "relevance", "certainty", "prior_gap", "last_cosine", "in_other_name",
+    "margin", "relevance", "certainty", "prior_gap", "reading", "in_other_name",
 )  # fmt: skip
 """What is told of the first answer:
 
@@ -29,7 +29,7 @@ INPUT_NAMES = (
 * ``certainty``: how surely the words of its start are meant as a name (``link.spans.Certainty``).
 * ``prior_gap``: how much better the question fits a common relation than the worst of its steps,
   by the prior of relations; 0 where no common one fits better, ``LEAST_GAP`` at least.
-* ``last_cosine``: how like the question the name of its last relation is.
+* ``reading``: what the cross-encoder scores its line; 0 where nothing is read.
 * ``in_other_name``: whether its start's name may be part of a longer name that the graph lacks.
 """
 MOST_MARGIN = 4.0

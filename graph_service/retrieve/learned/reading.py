@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -59,7 +59,8 @@ class ReadingRanker:
         gain = np.full(len(score), read.min())
         gain[best] = read
         reader.note_stage("reading")
-        return finalists, np.round(score + preset.read_weight * gain, SCORE_DIGITS)
+        total = np.round(score + preset.read_weight * gain, SCORE_DIGITS)
+        return replace(finalists, read_scores=gain), total
 
 
 def with_reading(networks: NetworkRanker, embedder: Embedder, /) -> NetworkRanker | ReadingRanker:

@@ -41,7 +41,7 @@ from graph_service.retrieve.learned.confidence import (
     shipped_confidence,
 )
 from graph_service.retrieve.learned.ends import Ends, find_ends
-from graph_service.retrieve.learned.features import FINAL_NAMES, TEXT_NAMES, compare, describe
+from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
@@ -63,11 +63,13 @@ class Finalists:
         numbers: Of the candidates, int64 [n].
         inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
         text_scores: How like the question each one's words are, less the costs of its steps.
+        read_scores: What the cross-encoder scores each; None where nothing is read.
     """
 
     numbers: Int64
     inputs: Float64
     text_scores: Float64
+    read_scores: Float64 | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -545,13 +547,13 @@ class AnswerJudge:
         start = self._starts[int(self._reader.candidates.start[known[0].number])]
         prior = self._prior
         gap = float(prior.least[row] - prior.common[row])
-        last = self._finalists.inputs[row, FINAL_NAMES.index("last_cosine")]
+        read = self._finalists.read_scores
         found = (
             margin_of(np.array([one.score for one in known])),
             float(self._finalists.text_scores[row]),
             float(start.certainty),
             min(max(gap, LEAST_GAP), 0.0),
-            float(last),
+            0.0 if read is None else float(read[row]),
             float(start.in_other_name),
         )
         return np.array(found)
