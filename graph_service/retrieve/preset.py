@@ -246,7 +246,9 @@ class LearnedPreset(WordedPreset):
         least_score: Score of the best path at least, however little it is like the question.
         prior_weight: What the prior of relations weighs beside the learned score.
         read_weight: What the cross-encoder weighs beside the learned score; 0 to read nothing.
+        read_floor: Its lowest score: below, it knows no such question, and the networks decide.
         max_read: Candidates that the cross-encoder reads beside the question, the best.
+        read_gap: How far below the best learned score they may be.
         min_confidence: Probability that the first answer is right from which on the status is OK;
             0 to go by ``min_relevance`` alone.
         strict: 1 where no answer is computed of a question that says what nothing accounts for, and
@@ -260,7 +262,9 @@ class LearnedPreset(WordedPreset):
     least_score: _Share
     prior_weight: Annotated[float, Real(0.0, 100.0)]
     read_weight: Annotated[float, Real(0.0, 100.0)]
+    read_floor: Annotated[float, Real(-100.0, 100.0)]
     max_read: Annotated[int, Whole(1, 1000)]
+    read_gap: Annotated[float, Real(0.0, 1000.0)]
     min_confidence: _Share
     strict: Annotated[int, Whole(0, 1)]
 
@@ -404,7 +408,9 @@ DEFAULT_5 = LearnedPreset(
     least_score=0.15,
     prior_weight=0.0,
     read_weight=0.0,
-    max_read=12,
+    read_floor=-6.0,
+    max_read=8,
+    read_gap=5.0,
     min_confidence=0.0,
     strict=0,
     walks_per_item=4,
@@ -412,7 +418,7 @@ DEFAULT_5 = LearnedPreset(
     max_tied=64,
 )
 LEARNED = replace(
-    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=1.0, min_confidence=0.6, strict=1
+    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=0.7, min_confidence=0.7, strict=1
 )
 LTGEN = RelationPreset(
     name="ltgen-1",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from graph_service.retrieve.learned.strategy import (
     NetworkRanker,
     QuestionReader,
 )
-from graph_service.retrieve.preset import LEARNED
+from graph_service.retrieve.preset import LEARNED, PRESETS, LearnedPreset
 from graph_service.service import Service
 
 QUESTION = "Who is Maria Shriver's husband?"
@@ -67,12 +68,14 @@ class LineRecorder:
         return finalists, score
 
 
-def retrieve(service: Service, ranker: CandidateRanker, **options: Any) -> list[str]:
+def retrieve(
+    service: Service, ranker: CandidateRanker, preset: LearnedPreset = LEARNED
+) -> list[str]:
     """Asks the question and returns the lines of all ranked candidates, best first."""
     recorder = LineRecorder(ranker, [])
     request = RetrieveRequest(QUESTION, Strategy.PATHS, graph="demo", preset="default-6", limit=5)
-    with service.ranking_by(recorder):
-        service.retrieve(replace(request, **options))
+    with patch.dict(PRESETS, {"default-6": preset}), service.ranking_by(recorder):
+        service.retrieve(request)
     return recorder.lines
 
 
@@ -94,16 +97,32 @@ def test_lines_say_the_steps_their_directions_and_ends(
 def test_the_line_that_reads_best_is_first_and_unread_ones_stay_behind(
     demo_service: Service, networks: NetworkRanker
 ) -> None:
-    before = retrieve(demo_service, networks)
+    preset = replace(LEARNED, read_gap=1_000.0)
+    before = retrieve(demo_service, networks, preset)
     chosen = before[3]
     encoder = ChosenLine(chosen)
-    after = retrieve(demo_service, ReadingRanker(networks, cast("CrossEncoder", encoder)))
-    read = LEARNED.max_read
+    ranker = ReadingRanker(networks, cast("CrossEncoder", encoder))
+    assert retrieve(demo_service, ranker, preset) == [
+        chosen,
+        *(line for line in before if line != chosen),
+    ]
     assert encoder.question == QUESTION
-    assert encoder.lines == before[:read]
-    assert after == [chosen, *(line for line in before if line != chosen)]
-    encoder.chosen = before[read]
-    assert retrieve(demo_service, ReadingRanker(networks, cast("CrossEncoder", encoder))) == before
+    assert encoder.lines == before[: preset.max_read]
+    # What is not read does not come before what is.
+    encoder.chosen = before[preset.max_read]
+    assert retrieve(demo_service, ranker, preset) == before
+
+
+def test_lines_far_below_the_best_are_not_read(
+    demo_service: Service, networks: NetworkRanker
+) -> None:
+    encoder = ChosenLine("")
+    ranker = ReadingRanker(networks, cast("CrossEncoder", encoder))
+    before = retrieve(demo_service, ranker, replace(LEARNED, read_gap=0.0))
+    assert encoder.lines == before[:1]
+    encoder.lines = []
+    retrieve(demo_service, ranker, replace(LEARNED, read_weight=0.0))
+    assert encoder.lines == []
 
 
 def test_an_encoder_of_other_weights_has_no_cross_encoder(tmp_path: Path) -> None:
@@ -116,7 +135,7 @@ def test_shipped_weights_are_of_the_encoder_that_ships_and_say_how_they_were_tra
     weights = shipped_cross_weights()
     encoder = cross_encoder_of(MiniLM.load(find_model()))
     assert encoder is not None
-    assert weights.notes["questions"] > 10_000
+    assert weights.notes["questions"] > 1_000
     right, wrong = encoder.scores(
         "who did Ada Lovelace marry?",
         [

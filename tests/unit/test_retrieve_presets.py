@@ -166,6 +166,8 @@ BOUND_ROWS: list[tuple[str, str, Any, Any, Any, Any]] = [
     ("default-6", "strict", 0, 1, -1, 2),
     ("default-6", "prior_weight", 0.0, 100.0, -1e-9, 100.0001),
     ("default-6", "read_weight", 0.0, 100.0, -1e-9, 100.0001),
+    ("default-6", "read_floor", -100.0, 100.0, -100.0001, 100.0001),
+    ("default-6", "read_gap", 0.0, 1000.0, -1e-9, 1000.1),
     ("default-6", "max_read", 1, 1000, 0, 1001),
     ("default-6", "min_confidence", 0.0, 1.0, -1e-9, 1.000001),
 ]

@@ -29,7 +29,8 @@ class ReadingRanker:
 
     Attributes:
         networks: Orders all candidates.
-        encoder: Reads the question beside the lines of ``preset.max_read`` of them.
+        encoder: Reads the question beside the lines of at most ``preset.max_read`` of them, whose
+            scores are within ``preset.read_gap`` of the best.
     """
 
     networks: NetworkRanker
@@ -55,9 +56,10 @@ class ReadingRanker:
         if not preset.read_weight:
             return finalists, score
         best = np.lexsort((finalists.numbers, -score))[: preset.max_read]
+        best = best[score[best] >= score[best[0]] - preset.read_gap]
         read = self.encoder.scores(reader.question, reader.lines(finalists.numbers[best]))
-        gain = np.full(len(score), read.min())
-        gain[best] = read
+        gain = np.full(len(score), max(read.min(), preset.read_floor))
+        gain[best] = np.maximum(read, preset.read_floor)
         reader.note_stage("reading")
         total = np.round(score + preset.read_weight * gain, SCORE_DIGITS)
         return replace(finalists, read_scores=gain), total
