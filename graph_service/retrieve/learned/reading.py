@@ -71,13 +71,17 @@ def with_reading(networks: NetworkRanker, embedder: Embedder, /) -> NetworkRanke
     return ReadingRanker(networks, encoder) if encoder else networks
 
 
-@lru_cache(maxsize=4)
 def cross_encoder_of(embedder: Embedder, /) -> CrossEncoder | None:
     """Returns the cross-encoder that ships on an embedder's layers; None where it fits another."""
     weights = shipped_cross_weights()
     if not isinstance(embedder, TransformerEmbedder) or embedder.name != weights.embedder:
         return None
-    return CrossEncoder(embedder, weights)
+    return _on_layers(embedder)
+
+
+@lru_cache(maxsize=4)
+def _on_layers(embedder: TransformerEmbedder) -> CrossEncoder:
+    return CrossEncoder(embedder, shipped_cross_weights())
 
 
 @cache
