@@ -19,6 +19,7 @@ from graph_service.retrieve.learned.confidence import (
     margin_of,
     shipped_confidence,
 )
+from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
 
@@ -86,9 +87,10 @@ def test_a_caller_sets_the_least_confidence(demo_service: Service) -> None:
         (computed, None, Status.OK),
         (computed, 1.0, Status.LOW_CONFIDENCE),
     ):
-        found = demo_service.retrieve(replace(request, min_confidence=least))
-        assert found.status is status, (request.question, least)
-        assert found.provenance.parameters["min_confidence"] == (0.6 if least is None else least)
+        result = demo_service.retrieve(replace(request, min_confidence=least))
+        assert result.status is status, (request.question, least)
+        bound = LEARNED.min_confidence if least is None else least
+        assert result.provenance.parameters["min_confidence"] == bound
 
 
 def test_other_presets_refuse_a_least_confidence(demo_service: Service) -> None:
