@@ -329,7 +329,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "entity keys and kinds": ("node_keys", "node_kinds"),
     "entity ids and values": ("node_ids.",),
     "labels": ("node_labels.", "relation_labels.", "relation_ids.", "relation_keys"),
-    "names, for linking": ("names.", "same_as."),
+    "names, for linking": ("names.", "equal."),
 }
 """Parts of a snapshot, by how the names of its arrays begin."""
 

@@ -293,10 +293,10 @@ def word_scores(matches: WordMatches, /) -> dict[PassageAddress, float]:
     0 to 1, rounded to 1e-5. The share makes scores of different queries comparable: 1 would be a
     passage of nothing but the query's words.
 
-    >>> from graph_service.store.passages import PassageMatch, PassagePlace, WordMatches
-    >>> place = PassagePlace(1, 7)
-    >>> found = WordMatches(2, 6, {"rome": 1}, (PassageMatch(place, "rome is old"),), True)
-    >>> word_scores(found)[place]
+    >>> from graph_service.store.passages import PassageAddress, PassageMatch, WordMatches
+    >>> address = PassageAddress(1, 7)
+    >>> found = WordMatches(2, 6, {"rome": 1}, (PassageMatch(address, "rome is old"),), True)
+    >>> word_scores(found)[address]
     0.52632
     """
     total = matches.passages

@@ -47,7 +47,7 @@ _NO = frozenset({"no", "n", "false", "nein", "non", "falsch", "faux"})
 def clean(cell: str, /) -> str:
     r"""Returns a cell's text in one form of Unicode, with single spaces and none around.
 
-    >>> clean("  Seat  Post\\u00a0")
+    >>> clean("  Seat  Post\u00a0")
     'Seat Post'
     """
     if cell.isascii() and "  " not in cell and cell.isprintable():
@@ -297,7 +297,7 @@ def read_number(cell: str, /) -> NumberCell | None:
 
     Digits that begin with a zero are a code and no number.
 
-    >>> read_number("180,23 EUR").amount(""), read_number("\\u20ac1,287.04").amount("")
+    >>> read_number("180,23 EUR").amount(""), read_number("\u20ac1,287.04").amount("")
     ('180.23', '1287.04')
     >>> read_number("1,200").amount(""), read_number("1,200").amount("."), read_number("007")
     (None, '1200', None)

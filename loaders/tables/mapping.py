@@ -251,7 +251,8 @@ def read_tables_request(path: Path, /) -> TablesRequest:
             f'{path} is no mapping of tables: expected [tables."FILE"] and nothing beside, came '
             f"{', '.join(content) or 'nothing'}",
             argument="mapping",
-            hint="Print one to edit: graph-service load --look FILE.",
+            hint="Print one to edit: graph-service load --look FILE. A mapping with nodes is for a "
+            "graph in a Neo4j.",
         )
     return TablesRequest(
         tables={name: _table_request(path, name, table) for name, table in tables.items()},

@@ -159,7 +159,6 @@ def test_a_load_that_ends_is_not_listed(
         ("-[r]-()", lambda store, edition: store.neighbourhood(edition, ["Q1"])),
         ("RETURN e.relations", lambda store, edition: store.relations(edition)),
         ("-[r]->()", lambda store, edition: store.relations_of(edition, ["Q1"])),
-        ("(n:Entity {key: key})", lambda store, edition: store.equal_pairs(edition)),
         ("db.index.fulltext", lambda store, edition: store.search(edition, "Rome")),
         ("n.key > $after", lambda store, edition: list(store.scan_entities(edition))),
         ("p.key > $after", lambda store, edition: list(store.scan_statements(edition))),
@@ -237,7 +236,7 @@ def test_passages_that_are_deleted_are_not_read(
         return store.passages.match([published], ["needle"], deadline=Deadline.none()).matches
 
     published = loaded()
-    places = [match.place for match in matches()]
+    places = [match.address for match in matches()]
     assert len(places) == 3
     meanwhile("MATCH (s:PassageSet) WHERE", delete)
     assert store.passages.sets(graph=graph_name) == []
@@ -245,7 +244,7 @@ def test_passages_that_are_deleted_are_not_read(
     meanwhile("RETURN p.set, p.key, p.search", delete)
     assert not matches()
     published = loaded()
-    places = [match.place for match in matches()]
+    places = [match.address for match in matches()]
     meanwhile("MATCH (p:Passage {key: key})", delete)
     assert store.passages.read(places) == {}
     published = loaded()

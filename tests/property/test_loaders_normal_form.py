@@ -45,7 +45,8 @@ def times(draw: st.DrawFn) -> dict[str, Any]:
     precision = draw(st.sampled_from([0, 3, 6, 7, 8, 9, 10, 11]))
     year = draw(st.integers(-4000, 3000).filter(bool))
     month = draw(st.integers(1, 12)) if precision >= 10 else draw(st.sampled_from([0, 1]))
-    day = draw(st.integers(1, 28)) if precision >= 11 else draw(st.sampled_from([0, 1]))
+    # A day without a month is no date.
+    day = draw(st.integers(1, 28)) if precision >= 11 else draw(st.integers(0, min(month, 1)))
     return {
         "type": "time",
         "value": {

@@ -270,8 +270,9 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
     done = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--explain")
     lines = done.out.splitlines()
     assert lines[0] == '"Maria Shriver" is Maria Shriver (Q230654)'
-    assert lines[1] == "answer: Aurelia Schwarzenegger (by 3 statements)"
-    assert lines[2].endswith(
+    assert lines[1].startswith("confidence: 0.9")
+    assert lines[2] == "answer: Aurelia Schwarzenegger (by 3 statements)"
+    assert lines[3].endswith(
         "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]-> Aurelia Schwarzenegger"
     )
     assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out

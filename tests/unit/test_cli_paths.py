@@ -19,6 +19,7 @@ CASES = """
 load @ --graph h
 load a.nt --graph h --rejects-path @
 load a.nt --graph h --label-file @
+load a.nt --graph h --same-as @
 load a.nt --graph h --type-file @
 load a.nt --graph h --description-file @
 load a.nt --graph h --entities-file @

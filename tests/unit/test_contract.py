@@ -58,6 +58,7 @@ def test_each_attribute_of_a_result_is_read_or_named_here() -> None:
     elsewhere = {
         "ClientComparison": {"result"},
         "PageViews": {"entity"},
+        "QuestionOutcome": {"result"},
         "ScoredPassage": {"entity_label"},
         "StoredView": {"reused"},
     }

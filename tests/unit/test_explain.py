@@ -181,7 +181,7 @@ def test_relations_and_ranks_are_chosen_on_the_command_line_s2(cli: Cli, store: 
     ("preset", "own"),
     [
         ("default-4", "labels kinds sequences"),
-        ("default-6", "names walks features sequences constraints"),
+        ("default-6", "names walks features sequences reading constraints"),
         ("okgqa", "labels embedding prizes"),
     ],
 )

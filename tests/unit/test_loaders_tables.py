@@ -89,7 +89,7 @@ def test_known_header_names_need_no_columns(tmp_path: Path) -> None:
 
 
 def test_columns_that_cannot_be_guessed_are_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="say which") as caught:
+    with pytest.raises(InputError, match="say what a row is") as caught:
         read(tmp_path, "a\tb\tc\td\n", tables.read_tsv)
     assert "--columns head,relation,tail,-" in str(caught.value)
 
