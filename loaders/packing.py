@@ -114,6 +114,7 @@ class _ZstdFrame:
                 "the source is packed by zstd, and the package that unpacks it is not installed",
                 hint='Run pip install "graph-service[zstd]", or unpack the file with unzstd.',
             ) from error
+        self._error: type[Exception] = zstandard.ZstdError
         self._frame: _Frame = zstandard.ZstdDecompressor().decompressobj()
         self._packed = self._unpacked = b""
 
@@ -133,7 +134,10 @@ class _ZstdFrame:
         self._packed += data
         if not self._unpacked and not self._frame.eof:
             first, self._packed = self._packed[:_ZSTD_BYTES], self._packed[_ZSTD_BYTES:]
-            self._unpacked = self._frame.decompress(first)
+            try:
+                self._unpacked = self._frame.decompress(first)
+            except self._error as error:
+                raise ValueError(str(error)) from error
         data, self._unpacked = self._unpacked[:max_length], self._unpacked[max_length:]
         return data
 
@@ -177,8 +181,7 @@ class _UnpackedStreams:
             packed, self._packed = self._packed, b""
             try:
                 data = self._stream.decompress(packed, size)
-            except Exception as error:
-                # Each library has errors of its own.
+            except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
                 raise PackedDataError(str(error)) from error
             if data:
                 return data
