@@ -35,7 +35,6 @@ from graph_service.model.contract import (
     Id,
     ItemId,
     Part,
-    PropertyId,
     Shape,
     Statement,
     at,
@@ -43,17 +42,7 @@ from graph_service.model.contract import (
     resolved,
     shape,
 )
-from graph_service.model.experiment import (
-    Condition,
-    ConditionRow,
-    CurvePoint,
-    Difference,
-    Experiment,
-    GraphOfExperiment,
-    Mean,
-    PartRow,
-    ScoreCurve,
-)
+from graph_service.model.experiment_shapes import EXPERIMENT_SHAPES
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.limits import Cut, CutKind
 from graph_service.model.named_values import NamedValue, by_name, named_values
@@ -89,20 +78,8 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import to_plain
 from graph_service.model.source_names import owner_name, source_name, with_source_names
-from graph_service.model.statement import Reference, Snak
 from graph_service.model.stored_view import Deviation, StoredView, ViewCounts, ViewReport
-from graph_service.model.values import (
-    Coordinates,
-    EntityValue,
-    Iri,
-    MonolingualText,
-    NoValue,
-    Quantity,
-    SomeValue,
-    StringValue,
-    Time,
-    UnknownValue,
-)
+from graph_service.model.value_shapes import VALUE_SHAPES
 from graph_service.model.view_spec import Change, LiteralChange, Scope, ViewSpec
 
 
@@ -167,86 +144,7 @@ SHAPES: Mapping[Any, Shape] = {
         stage="The stage; total is the whole query.",
         milliseconds="How long it took.",
     ),
-    StringValue: shape(
-        "StringValue",
-        "Plain text, with its Wikibase or RDF data type.",
-        content=at("The text.", path="text"),
-        datatype="The data type, as the source names it.",
-    ),
-    MonolingualText: shape(
-        "MonolingualTextValue",
-        "Text in one language.",
-        language="The code of the language.",
-        text="The text.",
-    ),
-    Quantity: shape(
-        "QuantityValue",
-        "A decimal number, exact, as text.",
-        amount="In decimal digits.",
-        unit=at("The unit; null for a bare number.", kind=ItemId),
-        lower_bound=at("The least that it may be.", path="lower"),
-        upper_bound=at("The most that it may be.", path="upper"),
-    ),
-    Time: shape(
-        "TimeValue",
-        "A date.",
-        time=(
-            "As Wikibase writes it, such as 1947-07-30T00:00:00Z; parts beyond the precision "
-            "mean nothing."
-        ),
-        precision="9 is a year, 10 a month, 11 a day, 7 a century.",
-        calendar_model=at("The item of the calendar.", path="calendar", kind=Id),
-        before="How many units earlier it may be.",
-        after="How many units later it may be.",
-        timezone="Minutes from UTC.",
-    ),
-    Coordinates: shape(
-        "GlobeCoordinateValue",
-        "A place, in degrees.",
-        latitude="Degrees north.",
-        longitude="Degrees east.",
-        altitude="Metres up, where it is known.",
-        precision=at("Degrees by which it may be off.", alias="coordinatePrecision"),
-        globe=at("The item of the celestial body.", kind=Id),
-    ),
-    Iri: shape(
-        "UrlValue",
-        "An address.",
-        url=at("The address.", path="iri"),
-    ),
-    SomeValue: shape(
-        "SomeValue",
-        "There is a value, and it is not known.",
-        note="The same in words.",
-    ),
-    NoValue: shape(
-        "NoValue",
-        "There is no value.",
-        note="The same in words.",
-    ),
-    UnknownValue: shape(
-        "OtherValue",
-        "A value of a data type this version lacks.",
-        datatype="The data type, as the source names it.",
-        json="The value as the source has it, in JSON.",
-    ),
-    EntityValue: shape(
-        "ItemValue",
-        "Another item.",
-        item=at("The item.", path="id", kind=ItemId),
-    ),
-    Snak: shape(
-        "PropertyValue",
-        "One property with one value: a qualifier, or a part of a reference.",
-        property=at("The property.", path="relation", kind=PropertyId),
-        value="The value, typed.",
-        value_text=computed("The value as a person reads it."),
-    ),
-    Reference: shape(
-        "Reference",
-        "One source of a statement.",
-        parts="What is said of the source.",
-    ),
+    **VALUE_SHAPES,
     PageInfo: shape(
         "PageInfo",
         "Where a page stands in its list, as Relay specifies it.",
@@ -827,99 +725,7 @@ SHAPES: Mapping[Any, Shape] = {
             "What the view changes: statements removed, changed, then added; then names."
         ),
     ),
-    Mean: shape(
-        "ExperimentMean",
-        "A mean with its interval.",
-        value="The mean.",
-        low="Lower end of the 95 % interval; null for fewer than two questions.",
-        high="Upper end of it.",
-    ),
-    Difference: shape(
-        "ExperimentDifference",
-        "How far a mean is from that of the same questions elsewhere.",
-        mean="The mean difference.",
-        p="Two-sided; questions and random seeds are both random.",
-        adjusted_p="The same after Holm, over all views' conditions of a graph and score.",
-        effect="Cohen's d_z: mean over standard deviation of the questions' differences.",
-    ),
-    Condition: shape(
-        "ExperimentCondition",
-        "What a figure is of: one way of asking, its random seeds together.",
-        graph="The name of the graph.",
-        method="What changed the graph, as the plan names it; base, or no-knowledge.",
-        level="Share of the edges that change.",
-        count="Number of edges that change.",
-        strategy="What was retrieved; null without knowledge.",
-        preset="Of the retrieval; empty without knowledge.",
-        answerer="Who answered.",
-    ),
-    ConditionRow: shape(
-        "ExperimentRow",
-        "One score of one condition.",
-        score="The name of the score.",
-        condition="What it is of.",
-        mean="Of all its answers.",
-        questions="Questions that have a value.",
-        missing="Answers that have none.",
-        failed="Answers that failed.",
-        to_base="How far it is from the base; null on the base.",
-        to_nothing="How far it is from answers without knowledge; null where there are none.",
-    ),
-    CurvePoint: shape(
-        "ExperimentPoint",
-        "A score at one level.",
-        level="Share of the edges that change; 0 is the base.",
-        mean="The score there.",
-    ),
-    ScoreCurve: shape(
-        "ExperimentCurve",
-        "One score of one method over its levels.",
-        score="The name of the score.",
-        condition="What it is of; level and count are null.",
-        points="From level 0 up.",
-        area="Area under the curve, over the range of its levels.",
-        crossing="Level at which it falls under answers without knowledge; null for never.",
-    ),
-    PartRow: shape(
-        "ExperimentPart",
-        "One score of one condition over a part of its answers.",
-        score="The name of the score.",
-        condition="What it is of.",
-        by=(
-            "By what answers are parted: fate (what the view left of the question's gold "
-            "statements) or kind (type of question)."
-        ),
-        part="Which of these.",
-        mean="Of the answers of the part.",
-        questions="Questions that have a value.",
-        answers="Answers of the part.",
-        to_base="How far it is from the base, over the same questions; null on the base.",
-    ),
-    GraphOfExperiment: shape(
-        "ExperimentGraph",
-        "A graph that an experiment asks.",
-        name="Its name then; it need not be in this store.",
-        edges_fingerprint="Of its statements then; compare it with Graph.edgesFingerprint.",
-    ),
-    Experiment: shape(
-        "Experiment",
-        "An experiment that was run, as its files have it.",
-        name="The name of its folder.",
-        title="What its plan calls it; empty where that can't be read.",
-        state="How far it is.",
-        problem="What is wrong with its files; null where nothing is.",
-        updated_at="When a file of it was last written.",
-        graphs="The graphs that it asks.",
-        questions="Names of its files of questions.",
-        answerers="Who answers.",
-        answers="How many answers are written.",
-        tool_version=at("Version of graph-service that began it.", path="version"),
-        plan="The plan as JSON; empty where it can't be read.",
-        scores="Names of the scores that the report has.",
-        rows="Every score of every condition, in the order of the plan.",
-        curves="Every score over the levels of every method.",
-        parts="Every score over parts of the answers.",
-    ),
+    **EXPERIMENT_SHAPES,
 }
 """By the dataclass that is shown."""
 
