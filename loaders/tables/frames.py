@@ -14,8 +14,7 @@ from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.report import LoadReport
-from loaders.tables.mapping import TablesRequest
-from loaders.tables.plan import AUTO
+from loaders.tables.mapping import AUTO, TablesRequest
 from loaders.tables.workbook import cell_text
 
 

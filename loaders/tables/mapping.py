@@ -1,6 +1,6 @@
 """What is made of tables of things: each file's key, and of each column its relation and type.
 
-A mapping is told by looking at all cells (``loaders.tables.plan``), and a TOML file may say parts
+A mapping is told by looking at all cells (``loaders.tables.table_look``), and a TOML file may say parts
 of it otherwise. ``load --look`` prints one.
 """
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+AUTO = "auto"
+"""As ``--row``: the column that names the rows is told by looking."""
 NAMES = frozenset({"name", "label"})
 """Relations of a column that names the entities of another: ``Supplier Name``, ``countryLabel``."""
 

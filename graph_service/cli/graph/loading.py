@@ -18,7 +18,7 @@ from graph_service.service import Service
 from graph_service.store.names import graph_of
 from graph_service.store.page_views import read_page_views
 from loaders.options import LoadOptions
-from loaders.tables.mapping import TablesRequest
+from loaders.tables.mapping import AUTO, TablesRequest
 
 
 def load(options: LoadVerbOptions, output: Output, /) -> int:
@@ -57,7 +57,7 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
 def _look(source: str, options: LoadOptions, output: Output) -> int:
     """Prints what the columns of tables would become."""
     from loaders.tables.look import look_lines
-    from loaders.tables.plan import AUTO, plan_tables, request_of
+    from loaders.tables.plan import plan_tables, request_of
 
     plan = plan_tables(source, request_of(options) or TablesRequest(row=AUTO), options)
     output.object({"tables": plan.to_json()})

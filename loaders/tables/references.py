@@ -1,0 +1,242 @@
+"""Which columns of tables name the things of other tables, and which describe another column's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graph_service.errors import InputError
+from loaders.items import Parsed
+from loaders.source import open_source
+from loaders.tables.cells import BLANK_WORDS, clean, folded
+from loaders.tables.decide import decide_column
+from loaders.tables.mapping import NAMES, ColumnMapping, ColumnType
+from loaders.tables.rows import Row
+from loaders.tables.table_look import TableLook
+from loaders.tables.table_rows import read_table
+from loaders.tables.wording import referred_name, relation_name
+
+_KNOWN_SHARE = 0.9
+"""So many values of a column must be keys of the table that it names; the others are counted."""
+_MAX_PAIRS = 200_000
+_SELF = frozenset(
+    {"reports to", "manager", "parent", "supervisor", "boss", "predecessor", "successor"}
+)
+
+
+def yield_key(table: TableLook, looks: Sequence[TableLook]) -> None:
+    """Leaves a key that is another table's, whose things the rows are about.
+
+    In employee-territories.csv each territory may come once; its key is that of
+    territories.csv all the same.
+    """
+    key = table.mapping.key
+    if key is None or table.is_key_requested:
+        return
+    name, kind = relation_name(key.name).lower(), referred_name(key.name).lower()
+    others = [
+        look
+        for look in looks
+        if look is not table
+        and look.mapping.key is not None
+        and look.kind.lower() == kind != table.kind.lower()
+        and relation_name(look.mapping.key.name).lower() == name
+    ]
+    if others:
+        decision = decide_column(table.profile(key.name), {})
+        table.mapping = table.mapping.with_column(decision.mapping)
+        table.own_key = key
+        table.owner = others[0]
+
+
+def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
+    """Finds which columns name the things of a table."""
+    for column in table.mapping.columns:
+        request = table.requests.get(column.name, {})
+        if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):
+            continue
+        if "type" in request and request["type"] is not ColumnType.ENTITY:
+            continue
+        if "references" in request:
+            _refer_as_requested(table, column, request["references"], looks)
+            continue
+        candidates = [look for look in looks if _names_things_of(table, column, look)]
+        if not any(_refer_to(table, column, look) for look in candidates):
+            _tell_apart(table, column, candidates)
+
+
+def _tell_apart(table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]) -> None:
+    """Says that a column names a table whose keys its cells are not.
+
+    Its entities are of another kind than that table's rows.
+    """
+    for look in looks:
+        share = table.share(column, look.keys(), look)
+        table.notes[column.name].append(
+            f"{share:.0%} of its values are keys of {look.name}: say references = "
+            f'"{look.name}" if they are its things'
+        )
+    owner = next((look for look in looks if look.kind == column.kind), None)
+    if (
+        owner is None
+        or column.type is not ColumnType.ENTITY
+        or "kind" in table.requests.get(column.name, {})
+    ):
+        return
+    table.mapping = table.mapping.with_column(replace(column, kind=f"{table.kind} {column.kind}"))
+
+
+def _refer_as_requested(
+    table: TableLook, column: ColumnMapping, name: str, looks: Sequence[TableLook]
+) -> None:
+    look = next((look for look in looks if name in (look.name, look.kind)), None)
+    if look is None or look.mapping.key is None:
+        raise InputError(
+            f"{table.name}, column {column.name!r}: no table {name!r} with a key; the tables "
+            f"are {', '.join(each.name for each in looks)}",
+            argument="mapping",
+        )
+    _set_reference(table, column, look, by_name=not table.share(column, look.keys(), look))
+
+
+def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
+    """Returns whether a column's header names the rows of a table."""
+    key = look.mapping.key
+    if key is None:
+        return False
+    name = relation_name(column.name).lower()
+    base = (referred_name(column.name) or name).lower()
+    if look is table:
+        return base in _SELF or name in _SELF
+    same = name == relation_name(key.name).lower() and bool(referred_name(key.name))
+    return same or base == look.kind.lower() or base.endswith(f" {look.kind.lower()}")
+
+
+def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
+    if table.share(column, look.keys(), look) >= (1.0 if look is table else _KNOWN_SHARE):
+        _set_reference(table, column, look, by_name=False)
+        return True
+    name = look.name_column()
+    if name is None or look is table:
+        return False
+    names = look.profile(name)
+    is_unique = len(np.unique(names.folded_keys())) == names.filled
+    if is_unique and table.share(column, np.unique(names.folded_keys()), None) >= _KNOWN_SHARE:
+        _set_reference(table, column, look, by_name=True)
+        return True
+    return False
+
+
+def _set_reference(
+    table: TableLook, column: ColumnMapping, look: TableLook, *, by_name: bool
+) -> None:
+    relation = table.requests.get(column.name, {}).get("relation") or (
+        referred_name(column.name) or relation_name(column.name)
+    )
+    table.mapping = table.mapping.with_column(
+        replace(
+            column,
+            type=ColumnType.ENTITY,
+            relation=relation,
+            kind=look.kind,
+            references=look.name,
+            by_name=by_name,
+            unit="",
+            decimal="",
+            first={},
+        )
+    )
+    table.notes[column.name] = []
+
+
+def check_key(table: TableLook) -> None:
+    """Makes a table without a key one that joins two things; or says what is missing."""
+    if table.mapping.key is not None:
+        return
+    joined = [c for c in table.mapping.columns if c.references and not c.separator]
+    if len(joined) < 2 and table.own_key is not None and table.owner is not None:
+        # More columns about the things of the other table.
+        table.kind = table.owner.kind
+        table.mapping = replace(
+            table.mapping.with_column(table.own_key),
+            kind=table.kind,
+            is_exact=table.owner.mapping.is_exact,
+        )
+        return
+    if len(joined) < 2:
+        shown = ", ".join(table.shape.header[:12])
+        raise InputError(
+            f"{table.name}: no column names the rows, one value for each; the columns are {shown}",
+            argument="row",
+            hint='Name it, for instance --row "Part No", or in a mapping file '
+            "(graph-service load --look FILE).",
+        )
+    table.mapping = replace(table.mapping, is_link=True)
+
+
+def look_again(table: TableLook, looks: Sequence[TableLook]) -> None:
+    """Reads a table once more: for names that others refer by, and what describes what."""
+    name = table.name_column()
+    is_referred = any(
+        column.references == table.name and column.by_name
+        for look in looks
+        for column in look.mapping.columns
+    )
+    described = [] if table.mapping.is_link else list(_describing(table))
+    if not described and not (is_referred and name):
+        return
+    indexes = {column: index for index, column in enumerate(table.shape.header)}
+    key = table.mapping.key
+    pairs: dict[str, dict[str, str] | None] = {column: {} for column, _, _ in described}
+    ignored: Counter[str] = Counter()
+
+    def take(row: Row, _parsed: Parsed) -> None:
+        cells = table.shape.cells_of(row, ignored, ignored)
+        if cells is None:
+            return
+        if is_referred and name and key is not None:
+            own = cells[indexes[key.name]]
+            table.names.setdefault(folded(cells[indexes[name]]), clean(own))
+        for column, of, _ in described:
+            known = pairs[column]
+            entity, value = folded(cells[indexes[of]]), folded(cells[indexes[column]])
+            if known is None or entity in BLANK_WORDS or value in BLANK_WORDS:
+                continue
+            if known.setdefault(entity, value) != value or len(known) > _MAX_PAIRS:
+                pairs[column] = None
+
+    with open_source(table.path) as source:
+        for _ in read_table(source, table.dialect, table.sheet, {}, take):
+            pass
+    for column, of, relation in described:
+        if pairs[column]:
+            mapping = replace(table.mapping.column(column), of=of, relation=relation)
+            if relation in NAMES:
+                mapping = replace(mapping, type=ColumnType.TEXT, kind="")
+            table.mapping = table.mapping.with_column(mapping)
+
+
+def _describing(table: TableLook) -> Iterable[tuple[str, str, str]]:
+    """Yields columns whose header begins with another's, that one, and what is left.
+
+    "Supplier City" describes the supplier, if each supplier has one city in all rows.
+    """
+    entities = [
+        column
+        for column in table.mapping.columns
+        if column.type is ColumnType.ENTITY and not column.separator
+    ]
+    for column in table.mapping.columns:
+        if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):
+            continue
+        if column.name in table.requests or column.references or column.separator:
+            continue
+        words = relation_name(column.name).split()
+        for entity in entities:
+            of = entity.relation.split()
+            if entity is not column and len(words) > len(of) and words[: len(of)] == of:
+                yield column.name, entity.name, " ".join(words[len(of) :])
+                break

@@ -1,0 +1,285 @@
+"""A table of things that is looked at: what its cells may be, its key and its columns.
+
+No table is held: of each column the pass counts what its cells may be, and holds the hashes of its
+distinct cells, by which references are told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.identity import key64
+from loaders.items import Parsed
+from loaders.options import LoadOptions
+from loaders.source import open_source
+from loaders.tables.cells import clean
+from loaders.tables.decide import decide_column
+from loaders.tables.dialect import Dialect, check_encoding, recognise_dialect
+from loaders.tables.mapping import (
+    AUTO,
+    ColumnMapping,
+    ColumnType,
+    PlannedTable,
+    TableMapping,
+    TablesRequest,
+)
+from loaders.tables.profile import ColumnProfile, Keys, profiles_of
+from loaders.tables.rows import Row
+from loaders.tables.table_rows import (
+    Shape,
+    check_decoded,
+    first_rows,
+    header_of,
+    is_workbook,
+    may_be_joined,
+    read_table,
+)
+from loaders.tables.wording import (
+    class_name,
+    header_words,
+    is_id_name,
+    referred_name,
+    relation_name,
+)
+
+_MAX_LATE_ROWS = 20_000
+
+
+class TableLook:
+    """A table that is being looked at.
+
+    Args:
+        path: As it is opened.
+        name: Of the file, as a mapping file says it.
+        sheet: Of a workbook.
+    """
+
+    def __init__(self, path: str, name: str, sheet: str) -> None:
+        self.path, self.name, self.sheet = path, name, sheet
+        self.rows = 0
+        self.profiles: list[ColumnProfile] = []
+        self.notes: dict[str, list[str]] = {}
+        self.names: dict[str, str] = {}
+        self.is_key_requested = False
+        self.own_key: ColumnMapping | None = None
+        self.owner: TableLook | None = None
+
+    def read(self, request: TablesRequest, options: LoadOptions, *, is_folder: bool) -> bool:
+        """Counts all cells; returns whether there are rows."""
+        table = request.of(self.name)
+        row_column = "" if table.row == AUTO else table.row
+        with open_source(self.path, limits=options.limits) as source:
+            dialect: Dialect | None = None
+            if not is_workbook(self.path):
+                dialect = recognise_dialect(source.head, encoding=check_encoding(options.encoding))
+            self.dialect = dialect
+            rows = []
+            with open_source(self.path, limits=options.limits) as first:
+                rows = first_rows(first, dialect, self.sheet)
+            if len(rows) < 2:
+                return False
+            has_column = any(
+                clean(cell).casefold() == clean(row_column).casefold()
+                for row in rows
+                for cell in row.cells
+            )
+            if is_folder and not has_column and self.name not in request.tables:
+                row_column = ""
+            header, line = header_of(rows, row_column)
+            self.shape = Shape(header, line, dialect.delimiter if dialect else ",")
+            self.profiles = profiles_of(header)
+            self._count(source)
+        return self.rows > 0
+
+    def _count(self, source: Any) -> None:
+        late: list[list[str]] = []
+        spaced = False
+        ignored: Counter[str] = Counter()
+
+        def take(row: Row, _parsed: Parsed) -> None:
+            nonlocal spaced
+            if may_be_joined(row.cells, len(self.shape.header)) and len(late) < _MAX_LATE_ROWS:
+                late.append(row.cells)
+                return
+            cells = self.shape.cells_of(row, ignored, ignored)
+            if cells is not None:
+                spaced = spaced or any(cell.startswith(" ") for cell in cells)
+                self._add(cells)
+
+        for parsed in read_table(source, self.dialect, self.sheet, {}, take):
+            check_decoded(parsed)
+            if parsed.rejects and not (self.rows or late):
+                first = parsed.rejects[0]
+                raise InputError(
+                    f"{first.location}: {first.reason}; the header is taken to be "
+                    f"{', '.join(self.shape.header[:8])}",
+                    argument="row",
+                    hint="Name a column of the header: --row COLUMN.",
+                )
+        if late and not spaced:
+            self.shape = replace(self.shape, joins_commas=True)
+            for cells in late:
+                joined = self.shape.cells_of(
+                    Row(cells, self.shape.header_line + 1, 0), ignored, ignored
+                )
+                if joined is not None:
+                    self._add(joined)
+        for profile in self.profiles:
+            profile.finish()
+
+    def _add(self, cells: Sequence[str]) -> None:
+        self.rows += 1
+        for profile, cell in zip(self.profiles, cells, strict=True):
+            profile.add(cell)
+
+    def profile(self, name: str) -> ColumnProfile:
+        """Returns what was counted of a column."""
+        return next(profile for profile in self.profiles if profile.name == name)
+
+    def decide(self, request: TablesRequest) -> None:
+        """Decides key, names and types."""
+        table = request.of(self.name)
+        by_name = {profile.name.casefold(): profile.name for profile in self.profiles}
+        self.requests: dict[str, dict[str, Any]] = {}
+        for column, fields in table.columns.items():
+            name = by_name.get(clean(column).casefold())
+            if name is None:
+                raise InputError(
+                    f"{request.path}: {self.name} has no column {column!r}; it has "
+                    f"{', '.join(self.shape.header)}",
+                    argument="mapping",
+                )
+            self.requests[name] = dict(fields)
+        self.kind = table.kind or class_name(self.sheet if "#" in self.name else self.name)
+        columns: list[ColumnMapping] = []
+        for profile in self.profiles:
+            decision = decide_column(profile, self.requests.get(profile.name, {}))
+            columns.append(decision.mapping)
+            self.notes[profile.name] = decision.notes
+        self.mapping = TableMapping(
+            self.name,
+            self.kind,
+            tuple(columns),
+            sheet=self.sheet,
+            header_line=self.shape.header_line,
+            dialect=self.dialect,
+            joins_commas=self.shape.joins_commas,
+        )
+        key = "" if table.row == AUTO else by_name.get(clean(table.row).casefold(), "")
+        key = key or next(
+            (
+                name
+                for name, fields in self.requests.items()
+                if fields.get("type") is ColumnType.KEY
+            ),
+            "",
+        )
+        self.is_key_requested = bool(key)
+        self._set_key(key or self._key())
+        self._set_names()
+
+    def _key(self) -> str:
+        """Returns the column whose cells name the rows, one each; "" if none tells."""
+        unique = [
+            profile
+            for profile in self.profiles
+            if profile.is_unique and profile.filled == self.rows and not profile.doubtful
+        ]
+        own = self.kind.split()[-1]
+        ids = [profile for profile in unique if is_id_name(profile.name)]
+        for profile in ids:
+            if referred_name(profile.name) in ("", self.kind, own):
+                return profile.name
+        if unique and unique[0] is self.profiles[0]:
+            first = unique[0].cells
+            if ids[:1] == unique[:1] or first.short + first.coded >= 0.8 * first.cells:
+                return unique[0].name
+        return ""
+
+    def _set_key(self, name: str) -> None:
+        if not name:
+            return
+        key = replace(self.mapping.column(name), type=ColumnType.KEY, relation="", kind="")
+        self.mapping = self.mapping.with_column(key)
+        self.notes[name] = []
+        profile = self.profile(name)
+        if len(profile.keys()) == len(np.unique(profile.folded_keys())):
+            return
+        self.mapping = replace(self.mapping, is_exact=True)
+        self.notes[name].append("keys differ by case alone, so case counts")
+
+    def _set_names(self) -> None:
+        """Sets the column that is the label of the row's thing."""
+        if any(column.type is ColumnType.NAME for column in self.mapping.columns):
+            return
+        key = self.mapping.key
+        own = {self.kind, self.kind.split()[-1]}
+        names = {*own, "full", "display"}
+        if key is not None:
+            names.add(referred_name(key.name) or relation_name(key.name))
+        best: list[tuple[int, str]] = []
+        for column in self.mapping.columns:
+            words = [word.lower() for word in header_words(column.name)]
+            before = " ".join(words[:-1])
+            if column.name in self.requests or column.type is ColumnType.KEY or not words:
+                continue
+            if words in (["name"], ["label"], ["bezeichnung"]):
+                best.append((0, column.name))
+            elif words[-1] in ("name", "title", "label") and before in names:
+                best.append((1, column.name))
+            elif words == ["company", "name"]:
+                best.append((2, column.name))
+            elif words == ["title"] and self.profile(column.name).is_unique:
+                best.append((3, column.name))
+            elif words[-1] == "description" and before in own:
+                best.append((4, column.name))
+        if best:
+            column = self.mapping.column(min(best)[1])
+            self.mapping = self.mapping.with_column(
+                replace(column, type=ColumnType.NAME, relation="", kind="", separator="")
+            )
+            self.notes[column.name] = []
+
+    def keys(self) -> Keys:
+        """Returns the hashes of the keys as ids have them."""
+        key = self.mapping.key
+        if key is None:
+            return np.zeros(0, np.int64)
+        profile = self.profile(key.name)
+        return profile.keys() if self.mapping.is_exact else np.unique(profile.folded_keys())
+
+    def name_column(self) -> str | None:
+        """Returns the column that names the rows for people."""
+        return next(
+            (column.name for column in self.mapping.columns if column.type is ColumnType.NAME), None
+        )
+
+    def share(self, column: ColumnMapping, keys: Keys, look: TableLook | None) -> float:
+        """Returns which share of a column's values is among keys."""
+        profile = self.profile(column.name)
+        separator = column.separator
+        if separator and profile.is_complete:
+            own = np.array([key64(name) for name in profile.spellings(separator)], np.int64)
+        elif look is not None and look.mapping.is_exact:
+            own = profile.keys()
+        else:
+            own = np.unique(profile.folded_keys())
+        return float(np.isin(own, keys).mean()) if len(own) else 0.0
+
+    def planned(self) -> PlannedTable:
+        """Returns the table, looked at."""
+        return PlannedTable(
+            self.path,
+            self.mapping,
+            self.rows,
+            self.keys(),
+            names=self.names,
+            examples={profile.name: profile.examples for profile in self.profiles},
+            notes=self.notes,
+        )
