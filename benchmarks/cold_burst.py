@@ -23,15 +23,15 @@ from benchmarks.codex import Codex
 from benchmarks.dumps import data_folder, run_load
 from benchmarks.figures import Detail, Measured
 from benchmarks.serving import processes_of, processor_s, serving
-from benchmarks.wikidata_questions import (
+from graph_service.errors import SetupError
+from graph_service.settings import Settings
+from graph_service.store import open_store
+from queries.datasets.wikidata_questions import (
     FOLDER,
     read_sample_ids,
     read_wikidata_questions,
     write_wikibase,
 )
-from graph_service.errors import SetupError
-from graph_service.settings import Settings
-from graph_service.store import open_store
 
 CLIENTS = 16
 QUESTIONS = 196

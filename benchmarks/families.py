@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.wikidata_questions import (
+from graph_service.errors import InputError
+from graph_service.model.identity import key64
+from graph_service.quality.chains import TripleIds, triples_of, twin_of, twin_triple
+from graph_service.quality.question_sets import ChainQuestion, Step, open_text, read_questions
+from queries.datasets.wikidata_questions import (
     FOLDER,
     WikidataQuestion,
     read_rubq,
     read_sample_ids,
     read_wikidata_questions,
 )
-from graph_service.errors import InputError
-from graph_service.model.identity import key64
-from graph_service.quality.chains import TripleIds, triples_of, twin_of, twin_triple
-from graph_service.quality.question_sets import ChainQuestion, Step, open_text, read_questions
 
 FAMILIES = (
     "pathquestion",

@@ -13,6 +13,7 @@ import orjson
 
 import graph_service
 from benchmarks.judging import Judgement
+from queries.datasets import wikidata_questions
 from queries.training import examples
 
 JUDGEMENTS = "judgements.jsonl"
@@ -27,7 +28,6 @@ _JUDGES = (
     "open_questions.jsonl",
     "question_sets.py",
     "step_tables.py",
-    "wikidata_questions.py",
     "wordings.py",
 )
 # What decides what a ranker is told, beside those.
@@ -89,6 +89,7 @@ def code_hash(*, weights: bool = True) -> str:
     package = Path(graph_service.__file__).parent
     files = [path for part in _PARTS for path in sorted((package / part).rglob("*"))]
     files += [Path(__file__).with_name(name) for name in _JUDGES]
+    files.append(Path(wikidata_questions.__file__))
     if not weights:
         files += [Path(examples.__file__).with_name(name) for name in _TOLD]
     state = blake2b(digest_size=8)

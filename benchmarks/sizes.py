@@ -23,12 +23,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from benchmarks.wikidata_questions import read_sample_ids, read_wikidata_questions
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
+from queries.datasets.wikidata_questions import read_sample_ids, read_wikidata_questions
 
 T = TypeVar("T")
 QUESTIONS = 60

@@ -28,7 +28,6 @@ from benchmarks.families import (
 )
 from benchmarks.family_scorers import MOST_OF_A_SET
 from benchmarks.judging import end_of
-from benchmarks.wikidata_questions import FOLDER, read_labels
 from graph_service.embed.protocol import Embedder
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest
@@ -38,6 +37,7 @@ from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
+from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.confidence import train_confidence
 
 OTHER_FAMILIES = ("pathquestion", "metaqa", "worldcup")

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from benchmarks.families import WIKIDATA_FAMILIES, choose, read_family
 from benchmarks.family_scorers import MOST_OF_A_SET
-from benchmarks.wikidata_questions import FOLDER, read_labels
 from graph_service.retrieve.learned.relation_prior import encode_relation_prior
 from graph_service.text.fold import words
 from graph_service.text.relation_phrases import read_phrases
+from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.relation_prior import PriorOptions, QuestionSteps, train_prior
 
 OPEN_SETS = {

@@ -161,10 +161,10 @@ def open_graph(folder: Path, graph: GraphFile, /, scorer: Path | None) -> Iterat
 
 
 def _load(service: Service, graph: GraphFile, folder: Path) -> None:
-    from benchmarks.wikidata_questions import write_wikibase
     from loaders.formats import Format
     from loaders.load import load
     from loaders.options import LoadOptions
+    from queries.datasets.wikidata_questions import write_wikibase
 
     table = LoadOptions(format="tsv", columns=graph.columns, header=False, strict=True)
     lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)

@@ -28,12 +28,6 @@ from benchmarks.families import (
 from benchmarks.judging import Judgement
 from benchmarks.kept_judgements import KeptJudgements, code_hash
 from benchmarks.leave_one_out import measure_families
-from benchmarks.wikidata_questions import (
-    read_rubq,
-    read_sample_ids,
-    read_wikidata_questions,
-    write_wikibase,
-)
 from graph_service.errors import InputError
 from graph_service.model.statement import EntityKind
 from graph_service.model.values import EntityValue, Quantity, SomeValue, StringValue, Time
@@ -42,6 +36,12 @@ from graph_service.service import Service
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
+from queries.datasets.wikidata_questions import (
+    read_rubq,
+    read_sample_ids,
+    read_wikidata_questions,
+    write_wikibase,
+)
 from queries.training.kept_examples import read_examples, write_examples
 
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from benchmarks.families import WIKIDATA_FAMILIES, FamilyQuestion, choose, read_family
 from benchmarks.family_scorers import MOST_OF_A_SET
-from benchmarks.wikidata_questions import FOLDER, read_labels
 from graph_service.embed.cross_encoder import QUESTION_TOKENS, TEXT_TOKENS, truncated
 from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.model.identity import key64
+from queries.datasets.wikidata_questions import FOLDER, read_labels
 
 Int32 = npt.NDArray[np.int32]
 NOT_OPEN = ("freebase/cwq", "freebase/wqsp", "dbpedia/lcquad")

@@ -22,7 +22,6 @@ from tqdm import tqdm
 from benchmarks.commands.families import open_graph
 from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, choose, read_family
 from benchmarks.family_scorers import MOST_OF_A_SET, WALKS, answered, walk_questions, walk_sets
-from benchmarks.wikidata_questions import FOLDER, read_labels
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
@@ -30,6 +29,7 @@ from graph_service.quality.chains import twin_of
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
+from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.examples import AnsweredQuestion, right_candidates, with_fewest_walks
 
 _MOST_RIGHT = 3

@@ -104,7 +104,7 @@ def write_wikibase(folder: Path, to: Path, /, *, languages: Iterable[str] = ("en
     Raises:
         InputError: A file is missing, or a line is not of its table.
     """
-    kept = frozenset(languages)
+    codes = frozenset(languages)
     documents: dict[str, _Document] = defaultdict(_Document)
     statements = 0
     for head, relation, value, kind in _rows(folder, "graph.tsv", 4):
@@ -116,10 +116,10 @@ def write_wikibase(folder: Path, to: Path, /, *, languages: Iterable[str] = ("en
         documents[entity].claims[relation].append(("", _UNKNOWN))
         statements += 1
     for id_, text, language in _rows(folder, "labels.tsv", 3):
-        if language in kept and id_[:1] in "QP":
+        if language in codes and id_[:1] in "QP":
             documents[id_].labels[language] = text
     for id_, text, language in _rows(folder, "aliases.tsv", 3):
-        if language in kept and id_[:1] in "QP":
+        if language in codes and id_[:1] in "QP":
             documents[id_].aliases[language].append(text)
     with to.open("wb") as file:
         for id_ in sorted(documents):
@@ -197,15 +197,15 @@ def read_wikidata_questions(folder: Path, /) -> list[WikidataQuestion]:
     Raises:
         InputError: The file is missing, or a line is no question.
     """
-    found = []
-    for number, line in enumerate(_lines(folder, "dev.jsonl"), start=1):
+    questions = []
+    for index, line in enumerate(_lines(folder, "dev.jsonl"), start=1):
         try:
-            found.append(_question(json.loads(line)))
+            questions.append(_question(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{folder / 'dev.jsonl'} line {number} is no question: {error}", argument="data"
+                f"{folder / 'dev.jsonl'} line {index} is no question: {error}", argument="data"
             ) from error
-    return found
+    return questions
 
 
 def _question(row: Mapping[str, Any]) -> WikidataQuestion:
@@ -234,18 +234,18 @@ def _chains(row: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if row["sequence"] is not None:
         return ((row["topics"][0], tuple(row["sequence"])),)
     answer = _answer_variable(row)
-    found = ((topic, _walk(row["pattern"], f"wd:{topic}", answer)) for topic in row["topics"])
-    return tuple((topic, steps) for topic, steps in found if steps)
+    walks = ((topic, _walk(row["pattern"], f"wd:{topic}", answer)) for topic in row["topics"])
+    return tuple((topic, steps) for topic, steps in walks if steps)
 
 
 def _answer_variable(row: Mapping[str, Any]) -> str:
     """Returns the variable that stands where the gold statements have the answer."""
     fits: dict[str, bool] = {}
     for answer, instances in row["gold_statements"].items():
-        for wanted, found in zip(row["pattern"], instances[0], strict=True):
+        for pattern, statement in zip(row["pattern"], instances[0], strict=True):
             for at in (0, 2):
-                if wanted[at].startswith("?"):
-                    fits[wanted[at]] = fits.get(wanted[at], True) and found[at] == answer
+                if pattern[at].startswith("?"):
+                    fits[pattern[at]] = fits.get(pattern[at], True) and statement[at] == answer
     return next((name for name in sorted(fits) if fits[name]), "")
 
 
@@ -286,28 +286,32 @@ def read_rubq(data: Path, /) -> list[RubqQuestion]:
         raise InputError(f"there is no file {path}", argument="data")
     with lzma.open(path, "rt", encoding="utf-8") as file:
         rows: list[dict[str, Any]] = json.load(file)
-    asked = [
+    single = [
         (row, _local(row["question_uris"][0]), _local(row["question_props"][0]))
         for row in rows
         if len(row["question_uris"] or ()) == len(row["question_props"] or ()) == 1
     ]
-    wanted = {(topic, relation) for _, topic, relation in asked}
+    pairs = {(topic, relation) for _, topic, relation in single}
     known: dict[tuple[str, str], list[StatementIds]] = defaultdict(list)
     folder = data / FOLDER
     for head, relation, value, _ in _rows(folder, "graph.tsv", 4):
         for end in {head, value}:
-            if (end, relation) in wanted:
+            if (end, relation) in pairs:
                 known[end, relation].append((head, relation, value))
     for entity, relation in _rows(folder, "props.tsv", 2):
-        if (entity, relation) in wanted:
+        if (entity, relation) in pairs:
             known[entity, relation].append((entity, relation, ""))
-    found = []
-    for row, topic, relation in asked:
+    questions = []
+    for row, topic, relation in single:
         answers = {_local(answer["value"]) for answer in row["answers"] or ()}
         statements = known.get((topic, relation), [])
-        exact = [one for one in statements if {one[0], one[2]} - {topic} & answers]
+        exact = [
+            statement
+            for statement in statements
+            if {statement[0], statement[2]} - {topic} & answers
+        ]
         if statements:
-            found.append(
+            questions.append(
                 RubqQuestion(
                     str(row["uid"]),
                     row["question_text"],
@@ -317,7 +321,7 @@ def read_rubq(data: Path, /) -> list[RubqQuestion]:
                     tuple(exact or statements),
                 )
             )
-    return found
+    return questions
 
 
 def _local(uri: str) -> str:
@@ -325,14 +329,14 @@ def _local(uri: str) -> str:
 
 
 def _rows(folder: Path, name: str, columns: int) -> Iterator[tuple[str, ...]]:
-    for number, line in enumerate(_lines(folder, name), start=1):
+    for index, line in enumerate(_lines(folder, name), start=1):
         cells = tuple(line.rstrip("\r\n").split("\t"))
         if len(cells) != columns:
             raise InputError(
-                f"{folder / name} line {number} has {len(cells)} columns; expected {columns}",
+                f"{folder / name} line {index} has {len(cells)} columns; expected {columns}",
                 argument="data",
             )
-        if number > 1:
+        if index > 1:
             yield cells
 
 
