@@ -38,6 +38,7 @@ class Row:
 
     Attributes:
         seeds: Mean and deviation over the random seeds, each its mean over questions.
+        runs: Mean and deviation over the runs of its model, each its mean over questions and seeds.
         missing: Answers that have no such score, and ``failed`` those that failed.
         base, nothing: Differences to the base and to no knowledge, question by question.
         base_p, nothing_p: Their p after Holm, over all views' conditions of one graph and score.
@@ -47,6 +48,7 @@ class Row:
     score: str
     mean: Estimate
     seeds: RunSpread
+    runs: RunSpread
     missing: int
     failed: int
     base: Paired | None = None
@@ -155,7 +157,7 @@ def analyse(
     shown_scores = [
         name
         for name in (scores or SCORES)
-        if any(not np.isnan(table.values[name]).all() for table in tables.values())
+        if any(not np.isnan(table.values(name)).all() for table in tables.values())
     ]
     builder = _Builder(tables)
     rows = _adjusted(
@@ -236,7 +238,7 @@ class _Builder:
         return None if other is None else pair_tables(table, other, score, values=values)
 
     def row(self, table: Table, score: str) -> Row | None:
-        values = table.values[score]
+        values = table.values(score)
         mean = estimate(values, bounds=RANGES.get(score, UNIT))
         if mean.value is None:
             return None
@@ -245,7 +247,8 @@ class _Builder:
             score,
             mean,
             over_seeds(values, failed=table.failures),
-            table.lines[score] - int((~np.isnan(values)).sum()),
+            over_seeds(table.values_of_runs(score), failed=table.failures_of_runs),
+            table.missing(score),
             table.failed,
             self._paired(table, self._base(table.condition), score),
             self._paired(table, self._nothing(table.condition), score),
@@ -268,7 +271,7 @@ class _Builder:
         if base is None or not points:
             return None
         bounds = RANGES.get(score, UNIT)
-        values = [base.values[score], *(table.values[score] for table in points)]
+        values = [base.values(score), *(table.values(score) for table in points)]
         means = [estimate(value, bounds=bounds) for value in values]
         if any(mean.value is None for mean in means):
             return None
@@ -277,7 +280,7 @@ class _Builder:
         # A question without a value at one level is in no area, so that every level has the same.
         areas = area(np.asarray(levels), np.stack(np.broadcast_arrays(*values), axis=-1))
         nothing = self._nothing(tables[0].condition)
-        without = None if nothing is None else estimate(nothing.values[score]).value
+        without = None if nothing is None else estimate(nothing.values(score)).value
         return Curve(
             points[-1].condition,
             score,
@@ -306,12 +309,12 @@ class _Builder:
         return self._parts(table, score, questions) if len(kinds) > 1 else []
 
     def known(self, table: Table, score: str) -> list[Part]:
-        """By what no knowledge answers right, of the first score that says what is right."""
+        """By what no knowledge answers right in most runs, of the first score that says what is."""
         nothing = self._nothing(table.condition)
-        name = next((own for own in RIGHT if nothing and np.nansum(nothing.values[own])), None)
+        name = next((own for own in RIGHT if nothing and np.nansum(nothing.values(own))), None)
         if nothing is None or name is None:
             return []
-        right = {index for index, row in enumerate(nothing.values[name]) if row[0] == 1}
+        right = {index for index, row in enumerate(nothing.values(name)) if row[0] > 0.5}
         questions = {
             part: {cell for cell in table.fates if (cell[0] in right) is is_known}
             for part, is_known in ((KNOWN, True), (NOT_KNOWN, False))

@@ -164,7 +164,7 @@ def answer_cell(
                 model=model,
                 setting=who.setting,
                 question_id=case.id,
-                generation=plan.generation_of(who.setting),
+                generation=plan.generation_of(who.setting, cell.run),
                 history=case.history,
                 kind=case.kind,
             )
@@ -192,7 +192,7 @@ def answer_cell(
         limit=request.limit,
         retrieval=request.more,
         question_id=case.id,
-        generation=None if who.setting is None else plan.generation_of(who.setting),
+        generation=None if who.setting is None else plan.generation_of(who.setting, cell.run),
         history=case.history,
         kind=case.kind,
     )

@@ -16,7 +16,7 @@ from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import ViewSpec
 from queries.datasets.gold import GoldQuestion
-from queries.experiment.plan import Answerer, Plan
+from queries.experiment.plan import Answerer, AnswererKind, Plan
 from queries.question_views import Aim, view_of_question
 
 
@@ -70,12 +70,14 @@ class Condition:
         strategy = "" if self.strategy is None else self.strategy.value
         return f"{self.graph}/{strategy}/{self.preset}"
 
-    def name(self, random_seed: int | None = None, /) -> str:
-        """Returns ``graph/method/level/seed/strategy/preset/answerer``, what is empty left out."""
+    def name(self, random_seed: int | None = None, run: int | None = None, /) -> str:
+        """Returns ``graph/method/level/seed/strategy/preset/answerer/run``, what is empty left out."""
         what = self.method if self.kind is CellKind.VIEW else self.kind.value
         seed = "" if random_seed is None else str(random_seed)
         strategy = "" if self.strategy is None else self.strategy.value
-        parts = (self.graph, what, self.amount, seed, strategy, self.preset, self.answerer.name)
+        who = self.answerer.name
+        which = "" if run is None else f"run{run}"
+        parts = (self.graph, what, self.amount, seed, strategy, self.preset, who, which)
         return "/".join(part for part in parts if part)
 
 
@@ -85,6 +87,7 @@ class Cell:
 
     Attributes:
         random_seed: Of its view; None without one.
+        run: Which of several runs of a model, from 1; None if it is asked once.
         view: None on the base, and without knowledge.
         aim: What the view of each question aims at, if each has its own; ``view`` is then what all
             of these have in common.
@@ -94,11 +97,12 @@ class Cell:
     random_seed: int | None = None
     view: ViewRef | None = None
     aim: Aim | None = None
+    run: int | None = None
 
     @property
     def id(self) -> str:
         """Its name, which no other cell of the plan has."""
-        return self.condition.name(self.random_seed)
+        return self.condition.name(self.random_seed, self.run)
 
     @property
     def view_name(self) -> str:
@@ -145,7 +149,8 @@ def cells_of(plan: Plan, /) -> tuple[Cell, ...]:
 def _cells(plan: Plan) -> Iterator[Cell]:
     for graph in plan.graphs:
         for answerer in plan.answerers:
-            yield Cell(Condition(graph, CellKind.NO_KNOWLEDGE, answerer))
+            for run in _runs(plan, answerer):
+                yield Cell(Condition(graph, CellKind.NO_KNOWLEDGE, answerer), run=run)
         yield from _of_view(plan, graph, "", None, None, None)
         for family in plan.views:
             for spec in family.specs:
@@ -177,4 +182,12 @@ def _of_view(
                     preset,
                 )
                 seed = spec.random_seed if spec is not None else None
-                yield Cell(condition, seed, view, aim)
+                for run in _runs(plan, answerer):
+                    yield Cell(condition, seed, view, aim, run)
+
+
+def _runs(plan: Plan, answerer: Answerer) -> tuple[int | None, ...]:
+    """The runs of an answerer: only a model may answer one prompt in several ways."""
+    if plan.runs == 1 or answerer.kind is not AnswererKind.MODEL:
+        return (None,)
+    return tuple(range(1, plan.runs + 1))

@@ -136,5 +136,5 @@ def _compared(first: Table, second: Table, score: str) -> Compared | None:
 
 
 def _of(table: Table, questions: Sequence[str], score: str) -> Float64:
-    values: Float64 = table.values[score][[table.questions[id_] for id_ in questions]]
+    values: Float64 = table.values(score)[[table.questions[id_] for id_ in questions]]
     return values

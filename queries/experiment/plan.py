@@ -149,6 +149,8 @@ class Plan:
             retrieval, so that scores differ by the view alone.
         stored_views: Names of stored views, one cell each beside the grid.
         retrieval: Options of every retrieval.
+        runs: How often each model is asked each question of each cell, by random seeds of its own;
+            templates and rules answer once.
         judges: Scores that models give; no part of the lock, as no answer depends on them.
         scores: Names of the scores that the report shows; () for all.
     """
@@ -166,10 +168,22 @@ class Plan:
     answerers: tuple[Answerer, ...] = ()
     extractive: Extractive = field(default_factory=Extractive)
     generation: Mapping[str, Any] = field(default_factory=dict)
+    runs: int = 1
     judges: tuple[JudgePlan, ...] = ()
     scores: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
-    def generation_of(self, setting: Setting, /) -> Generation:
-        """Returns how replies are drawn in a setting."""
-        return replace(default_generation(setting), **self.generation)
+    def generation_of(self, setting: Setting, run: int | None = None, /) -> Generation:
+        """Returns how replies are drawn in a setting.
+
+        Args:
+            setting: How the model is asked.
+            run: Which of several runs, from 1. The first is drawn as a plan without runs draws; each
+                other one has random seeds of its own, so that its replies are others.
+        """
+        generation = replace(default_generation(setting), **self.generation)
+        if run is None or run == 1:
+            return generation
+        samples = generation.samples if setting is Setting.OKGQA_SC else 1
+        first = generation.random_seed or 0
+        return replace(generation, random_seed=first + (run - 1) * samples)

@@ -36,9 +36,10 @@ from queries.question_views import Aim
 from queries.score.criteria import criteria_names, load_criteria
 
 MAX_RANDOM_SEEDS = 1_000
+MAX_RUNS = 100
 _FIELDS = (
     "name", "entities", "methods", "levels", "random_seeds", "scope", "views", "strategies",
-    "presets", "retrieval", "answers", "extractive", "models", "settings", "generation", "judges",
+    "presets", "retrieval", "answers", "extractive", "models", "settings", "generation", "runs", "judges",
     "scores", "statistics", "budget",
 )  # fmt: skip
 _STATISTICS = ("random_seed", "resamples", "permutations")
@@ -88,6 +89,8 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
         scores=_known(parts["scores"], scores) if "scores" in parts else (),
         budget=read_typed(Budget, parts["budget"]) if "budget" in parts else Budget(),
     )
+    if "runs" in parts:
+        plan = replace(plan, runs=_count_runs(plan, parts["runs"]))
     if any(judge.passages is not None for judge in plan.judges):
         _require_passages(plan, parts["judges"])
     return plan
@@ -298,6 +301,23 @@ def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
             raise part.field("passages").wrong("only factscore and safe take passages")
         judges[judge.kind] = judge
     return tuple(judges.values())
+
+
+def _count_runs(plan: Plan, node: Node) -> int:
+    """How often each model is asked; more than once only if its replies may differ."""
+    runs = node.number()
+    if not 1 <= runs <= MAX_RUNS:
+        raise node.error(f"a whole number from 1 to {MAX_RUNS}")
+    settings = [answerer.setting for answerer in plan.answerers if answerer.setting is not None]
+    if runs > 1 and not settings:
+        raise node.wrong("only a model is asked several times; give models: [NAME]")
+    for setting in settings if runs > 1 else ():
+        if plan.generation_of(setting).temperature == 0:
+            raise node.wrong(
+                f"setting {setting.value} has temperature 0, so that all runs are one; give "
+                "generation: {temperature: 0.7}, or leave runs out"
+            )
+    return runs
 
 
 def _require_passages(plan: Plan, node: Node) -> None:

@@ -62,6 +62,9 @@ def plain_plan(plan: Plan, /) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(plan)
     for name in _NOT_LOCKED:
         del plain[name]
+    if plan.runs == 1:
+        # Locks from before there were runs lack it.
+        del plain["runs"]
     for file in plain["questions"]:
         del file["path"]
     for answerer in plain["answerers"]:

@@ -271,7 +271,7 @@ def test_methods_are_compared_with_each_other(plan: Plan) -> None:
     tables = tables_of(cells_of(plan), lines_of(plan))
     worse = find_condition(tables, "demo/edge-deletion/0.5/paths/default/extractive")
     better = find_condition(tables, "demo/relation-replacement/0.5/paths/default/extractive")
-    worse.values["hits_at_1"][:], better.values["hits_at_1"][:] = 0.0, 1.0
+    worse.values("hits_at_1")[:], better.values("hits_at_1")[:] = 0.0, 1.0
     rows = compare_methods(tables, ["hits_at_1"])
     assert [(row.first, row.second) for row in rows] == [
         tuple(

@@ -36,7 +36,8 @@ the variance of a mean has a part of each, with Student's t of its own degrees o
 are of 95 %: Wilson's for a mean, by the number of independent questions that would vary as much, and
 Student's for a difference, and Clopper and Pearson's bound where all are one value.
 "Over seeds" is the mean and the standard deviation (n - 1) of the means of each random seed, and how
-many seeds there are. A difference pairs each question with itself. p is of the same model as its
+many seeds there are. "Over runs" is the same over runs of one model, each with replies of its own:
+answers of one question that differ by the run alone are one value. A difference pairs each question with itself. p is of the same model as its
 interval, and adjusted by Holm's method over all conditions with a view of one graph and score. A
 star marks an adjusted p < .05. With fewer than five random seeds there is a star only if the variance
 between them is estimated 0. d_z is the mean difference over its standard deviation."""
@@ -292,9 +293,10 @@ _NAMES = ["method", "level", "strategy", "preset", "answers by"]
 
 def _rows(rows: Sequence[Row]) -> Iterator[str]:
     many = len({row.condition.graph for row in rows}) > 1
+    has_runs = any(row.runs.deviation is not None for row in rows)
     yield from _table(
-        [*(["graph"] if many else []), *_NAMES, "mean", "n", "over seeds", "to base", "p",
-         "d_z", "to no knowledge", "p"],
+        [*(["graph"] if many else []), *_NAMES, "mean", "n", "over seeds",
+         *(["over runs"] if has_runs else []), "to base", "p", "d_z", "to no knowledge", "p"],
         [
             [
                 *([row.condition.graph] if many else []),
@@ -302,6 +304,7 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
                 estimate_words(row.mean),
                 str(row.mean.n),
                 seeds_words(row.seeds),
+                *([seeds_words(row.runs)] if has_runs else []),
                 difference(row.base),
                 p_words(row.base_p) + "*" * row.has_star,
                 "" if row.base is None or row.base.effect is None else number(row.base.effect),

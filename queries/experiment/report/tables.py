@@ -12,6 +12,7 @@ from queries.experiment.impact import Impacts
 from queries.experiment.report.words import number
 from queries.experiment.scoring import TITLES
 from queries.experiment.statistics import Estimate, Paired
+from queries.score.report import RunSpread
 
 _CONDITION = ("graph", "method", "level", "count", "strategy", "preset", "answerer")
 _DIFFERENCE = ("difference", "low", "high", "p", "p_holm", "d_z")
@@ -26,7 +27,8 @@ Cell = str | float | int | None
 def conditions_csv(analysis: Analysis, /) -> str:
     """Returns every score of every condition."""
     head = ["score", *_CONDITION, "mean", "low", "high", "questions", "missing", "failed"]
-    head += ["seeds", "seed_mean", "seed_deviation"]
+    for name in ("seed", "run"):
+        head += [f"{name}s", f"{name}_mean", f"{name}_deviation"]
     for name in ("base", "nothing"):
         head += [f"{name}_{part}" for part in (*_DIFFERENCE, "seed_variance", "seed_p")]
     return spreadsheet([[*head, "base_star"], *map(_row, analysis.rows)])
@@ -35,10 +37,14 @@ def conditions_csv(analysis: Analysis, /) -> str:
 def _row(row: Row) -> list[Cell]:
     return [
         row.score, *_of(row.condition), *_estimate(row.mean), row.mean.n, row.missing, row.failed,
-        sum(value is not None for value in row.seeds.values), row.seeds.mean, row.seeds.deviation,
+        *_spread(row.seeds), *_spread(row.runs),
         *_paired(row.base, row.base_p), *_seeds(row.base),
         *_paired(row.nothing, row.nothing_p), *_seeds(row.nothing), int(row.has_star),
     ]  # fmt: skip
+
+
+def _spread(spread: RunSpread) -> list[Cell]:
+    return [sum(value is not None for value in spread.values), spread.mean, spread.deviation]
 
 
 def curves_csv(analysis: Analysis, /) -> str:
@@ -156,7 +162,8 @@ def latex_tables(analysis: Analysis, /) -> str:
     r"""Returns a table a graph, score and answerer, for ``\usepackage{booktabs}``.
 
     A row is a method, strategy and preset, a column a level. Where a condition has several random
-    seeds, the standard deviation over them stands behind the mean. A star marks p < .05 against the
+    seeds, or else several runs of a model, the standard deviation over them stands behind the mean. A
+    star marks p < .05 against the
     base, after Holm; with fewer than five random seeds only if these have no effect.
     """
     lines: list[str] = []
@@ -208,13 +215,19 @@ def _latex(title: str, label: str, rows: Sequence[Row], views: Sequence[Row]) ->
 def _caption(rows: Sequence[Row]) -> str:
     """What a table's numbers are over, and what its marks mean."""
     counts = sorted({row.mean.n for row in rows})
-    seeds = max(sum(value is not None for value in row.seeds.values) for row in rows)
+    seeds, runs = (
+        max(sum(value is not None for value in spread.values) for spread in spreads)
+        for spreads in ([row.seeds for row in rows], [row.runs for row in rows])
+    )
     questions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     parts = [f"Means over {questions} questions."]
     if seeds > 1:
+        otherwise = f", and of {runs} runs where there is one seed" if runs > 1 else ""
         parts.append(
-            rf"$\pm$ is the standard deviation of the means of {seeds} random seeds at most."
+            rf"$\pm$ is the standard deviation of the means of {seeds} random seeds at most{otherwise}."
         )
+    elif runs > 1:
+        parts.append(rf"$\pm$ is the standard deviation of the means of {runs} runs of the model.")
     parts.append(
         r"$^{*}$ differs from the base: $p < .05$ after Holm's method over all conditions with a "
         "view of this graph and score."
@@ -226,7 +239,7 @@ def _value(row: Row | None) -> str:
     if row is None or row.mean.value is None:
         return "--"
     star = "$^{*}$" if row.has_star else ""
-    spread = row.seeds.deviation
+    spread = row.runs.deviation if row.seeds.deviation is None else row.seeds.deviation
     around = "" if spread is None else rf" $\pm$ {number(spread)}"
     return number(row.mean.value) + around + star
 
