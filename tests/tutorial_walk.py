@@ -101,7 +101,7 @@ def walk(
                 continue
             if text.startswith("graph-service "):
                 arguments = shlex.split(text)[1:]
-                if arguments[0] == "load":
+                if arguments[1].startswith("wikidata:"):
                     arguments += ["--endpoint", wikidata.url, "--entity-data", wikidata.api]
                 assert main(tuple(arguments)) == 0, text
                 printed = capsys.readouterr().out

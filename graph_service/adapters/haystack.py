@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from haystack import Document, component, default_from_dict, default_to_dict
-from haystack.utils import Secret
-
+from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
@@ -26,6 +24,10 @@ from graph_service.errors import InputError
 
 if TYPE_CHECKING:
     from graph_service.service import Service
+
+with framework("haystack"):
+    from haystack import Document, component, default_from_dict, default_to_dict
+    from haystack.utils import Secret
 
 
 @component

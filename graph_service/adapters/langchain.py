@@ -10,14 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import Field, PrivateAttr, SecretStr
-
+from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
@@ -27,6 +20,15 @@ from graph_service.adapters.asking import (
     options_of_retriever,
     strategy_of,
 )
+
+with framework("langchain"):
+    from langchain_core.callbacks import (
+        AsyncCallbackManagerForRetrieverRun,
+        CallbackManagerForRetrieverRun,
+    )
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import Field, PrivateAttr, SecretStr
 
 
 class GraphServiceRetriever(BaseRetriever):

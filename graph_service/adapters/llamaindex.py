@@ -11,10 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-
+from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
@@ -27,6 +24,11 @@ from graph_service.adapters.asking import (
 
 if TYPE_CHECKING:
     from graph_service.service import Service
+
+with framework("llamaindex"):
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.callbacks import CallbackManager
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 _FOR_PROGRAMS = ["score", "path", "status", "provenance"]
 

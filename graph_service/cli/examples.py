@@ -91,7 +91,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "doctor": ("doctor", "doctor --settings"),
     "bench": ("bench quality --format metaqa --graph-file kb.txt --questions qa_dev.txt",),
-    "demo": ("demo", "demo --keep demo.db"),
+    "demo": ("demo", "demo --serve", "demo --sweep", "demo --keep demo.db"),
     "model": ("model fetch", "model fetch e5-small", "model check"),
     "completion": ("completion bash", "completion zsh"),
 }

@@ -176,9 +176,9 @@ VERBS = (
     ),
     Verb(
         "demo",
-        "the whole line on the slice that ships with it",
-        "demo_options:DemoOptions",
-        "demo:demo",
+        "the first minute, on a graph that ships with it",
+        "demo.options:DemoOptions",
+        "demo.running:demo",
     ),
     Verb(
         "model",

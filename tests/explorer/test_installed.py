@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 PROGRAM = Path(os.environ["GRAPH_SERVICE_TEST_EXPLORER"]) / "bin" / "graph-service"
-# The demo takes half a minute of processor time, and twice that if no text was embedded before.
+# The demo takes some seconds of processor time; a busy machine takes many times as long.
 LIMIT_S = 600
 
 
@@ -32,10 +32,7 @@ def test_doctor_finds_nothing_wrong(tmp_path: Path) -> None:
     assert "site-packages" in loaders
 
 
-def test_the_demo_runs_from_its_first_to_its_last_step(tmp_path: Path) -> None:
-    told = run(tmp_path, "demo")
-    heads = [line.split(":")[0] for line in told.splitlines() if line.startswith("== ")]
-    assert heads[:3] == ["== Loaded", "== Asked", "== Answered"]
-    assert heads[-1].startswith("== Asked again on 10 random seeds")
-    assert "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]->" in told
+def test_the_demo_prints_what_the_documents_record(tmp_path: Path) -> None:
+    recorded = Path(__file__).parents[2] / "docs" / "first-minute.txt"
+    assert "$ graph-service demo\n" + run(tmp_path, "demo") == recorded.read_text(encoding="utf-8")
     assert list(tmp_path.iterdir()) == []

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -25,16 +22,6 @@ from graph_service.settings import Settings
 __all__ = ["demo_settings"]
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PORT = "8000"
-# The demo prints the same whether it keeps its store or not, and takes half a minute.
-DEMO_KEPT = "graph-service demo --keep demo.db > demo.txt"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture
@@ -57,56 +44,32 @@ def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[st
     document = README.read_text()
     folder = tmp_path / "reader"
     folder.mkdir()
-    port = str(free_port())
-    servers: list[subprocess.Popen[bytes]] = []
     written = document
     failures: list[str] = []
-    try:
-        for command in commands(document):
-            text = command.text.strip()
-            if text == DEMO_KEPT:
-                # What the first command has done already, as the reader of the block below it sees.
-                continue
-            if text == "make demo":
-                text = f"{DEMO_KEPT} && cat demo.txt"
-            if text.startswith(("make ", "git ", "cd ", "docker ", "cp ", "pip ")):
-                continue
-            text = text.replace(f":{PORT}", f":{port}")
-            if text.endswith("&"):
-                serve = f"exec {text[:-1].strip()} --port {port}"
-                servers.append(
-                    subprocess.Popen(
-                        ["bash", "-c", serve],
-                        cwd=folder,
-                        env=environment,
-                        stderr=subprocess.DEVNULL,
-                    )
-                )
-                wait_for(int(port))
-                continue
-            done = subprocess.run(
-                ["bash", "-c", text],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=600,
-                check=False,
+    for command in commands(document):
+        text = command.text.strip()
+        if text == "make demo":
+            text = "graph-service demo"
+        if text.startswith(("make ", "git ", "cd ", "docker ", "cp ", "pip ")):
+            continue
+        done = subprocess.run(
+            ["bash", "-c", text],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, f"$ {text}\n{done.stdout}\n{done.stderr}"
+        if not shows(command.output, done.stdout):
+            failures.append(f"$ {text}\n--- README\n{command.output}\n--- now\n{done.stdout}")
+            written = written.replace(
+                document[command.start - len(command.text) : command.end],
+                document[command.start - len(command.text) : command.start]
+                + (done.stdout.rstrip("\n") + "\n" if done.stdout.strip() else "")
+                + trailing(command.output),
             )
-            assert done.returncode == 0, f"$ {text}\n{done.stdout}\n{done.stderr}"
-            out = done.stdout.replace(f":{port}", f":{PORT}")
-            if not shows(command.output, out):
-                failures.append(f"$ {text}\n--- README\n{command.output}\n--- now\n{out}")
-                written = written.replace(
-                    document[command.start - len(command.text) : command.end],
-                    document[command.start - len(command.text) : command.start]
-                    + (out.rstrip("\n") + "\n" if out.strip() else "")
-                    + trailing(command.output),
-                )
-    finally:
-        for server in servers:
-            server.send_signal(signal.SIGINT)
-            server.wait(600)
     if os.environ.get("GRAPH_SERVICE_UPDATE_README"):
         README.write_text(written)
         return
@@ -117,13 +80,15 @@ def trailing(output: str) -> str:
     return output[len(output.rstrip("\n")) + 1 :] if output.strip() else output
 
 
-def wait_for(port: int) -> None:
-    for _ in range(1200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"nothing listens on port {port}")
+def test_the_first_answer_needs_no_word_of_the_glossary() -> None:
+    """A stranger reads up to the first answer without a word that has to be looked up."""
+    before = README.read_text(encoding="utf-8").partition("$ make demo")[0].lower()
+    pages = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").partition("## Words")[2]
+    rows = re.findall(r"^\| ([^|]+?) \| ", pages, re.MULTILINE)
+    terms = [term.strip("`") for row in rows for term in row.split(", ") if term != "word"]
+    assert {"entity", "preset", "[NA]"} <= set(terms)
+    used = [term for term in terms if re.search(rf"(?<!\w){re.escape(term)}s?(?!\w)", before)]
+    assert used == []
 
 
 def test_contributing_names_every_verb() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import PathDistribution
@@ -103,11 +104,11 @@ def test_an_extra_that_is_absent_is_no_fault_and_one_too_old_is_one_to_look_at(
     )
     assert [(check.name, check.state) for check in found] == [
         ("packages", State.OK),
-        ("extra absent", State.OK),
+        ("extra absent", State.ABSENT),
         ("extra old", State.WARN),
         ("extra there", State.OK),
     ]
-    assert 'pip install "graph-service[absent]"' in only(found, "extra absent").detail
+    assert only(found, "extra absent").fix == 'pip install "graph-service[absent]"'
     assert only(found, "extra old").fix == 'pip install "graph-service[old]"'
 
 
@@ -290,6 +291,25 @@ def test_a_wrong_solver_of_ours_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> N
         lambda *_, **__: Tree(first, first, 0.0, True, "own"),
     )
     assert doctor.check_solver().state is State.FAIL
+
+
+def test_every_extra_says_what_it_is_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(doctor.EXTRAS) == set(project["optional-dependencies"])
+
+
+def test_what_is_absent_is_listed_by_what_it_is_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = doctor.Check("extra excel", State.ABSENT, "load Excel files", "pip install x")
+    there = doctor.Check("python", State.OK, "3.12")
+    monkeypatch.setattr(doctor, "check_installation", lambda settings: [absent, there])
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(
+        "Not installed. If you want to\n  load Excel files  -> pip install x\n2 checks, all well\n"
+    )
+    assert "extra excel" not in shown
 
 
 def test_model_is_verified_and_embeds_as_recorded() -> None:
@@ -500,7 +520,7 @@ def test_doctor_finds_nothing_wrong_and_ends_with_0(
     assert main(["doctor", "--store", sound, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["ok"] is True
-    assert {check["state"] for check in printed["checks"]} <= {"ok", "warn"}
+    assert {check["state"] for check in printed["checks"]} <= {"ok", "absent", "warn"}
     names = [check["name"] for check in printed["checks"]]
     for name in ("python", "packages", "loaders", "queries", "solver", "model", "embedding",
                  "vector file", "sqlite", "store", "graphs", "settings"):  # fmt: skip

@@ -38,11 +38,18 @@ def doctor(options: DoctorOptions, output: Output, /) -> int:
     failed = [item for item in checks if item.state is State.FAIL]
     warned = [item for item in checks if item.state is State.WARN]
     output.object({"ok": not failed, "checks": checks})
+    absent = [item for item in checks if item.state is State.ABSENT]
+    checks = [item for item in checks if item.state is not State.ABSENT]
     width = max(len(item.name) for item in checks)
     for item in checks:
         output.line(f"{item.state.value:<4}  {item.name:<{width}}  {item.detail}")
         if item.fix:
             output.line(f"{'':<4}  {'':<{width}}  -> {item.fix}")
+    if absent:
+        output.line("Not installed. If you want to")
+        width = max(len(item.detail) for item in absent)
+        for item in absent:
+            output.line(f"  {item.detail:<{width}}  -> {item.fix}")
     output.line(
         f"{len(checks)} checks: {len(failed)} failed, {len(warned)} to look at"
         if failed or warned

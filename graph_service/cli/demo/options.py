@@ -15,4 +15,9 @@ class DemoOptions(VerbOptions, ChatModelOptions):
     """The options of ``demo`` on the command line."""
 
     keep: Path | None = option(None, help="keep the demo's store in this file")
-    random_seeds: int = option(10, help="how many random seeds", least=1)
+    serve: bool = option(False, help="serve the graph, with the explorer for your browser")
+    port: int = option(8000, help="the port of --serve; 0 for any that is free")
+    sweep: bool = option(
+        False, help="score the answers to all its questions, on the graph and on perturbed views"
+    )
+    random_seeds: int = option(10, help="how many perturbed views --sweep makes", least=1)

@@ -1,0 +1,112 @@
+"""What a graph is about in one line, for people who see it for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.introduction import Introduction
+from graph_service.model.result import EntityRef
+from graph_service.query.english import plural
+from graph_service.service.triples import TripleRenderer
+
+MOST_CLASSES = 2
+MOST_NAMED = 2
+"""Central entities that the line names."""
+MOST_CENTRAL = 12
+PEOPLE = frozenset(("human", "person"))
+"""Classes of people, by their labels in lower case."""
+
+
+class Introductions:
+    """Introduces graphs, those used last cached. Thread-safe.
+
+    Args:
+        memory: What the caches share.
+    """
+
+    def __init__(self, *, memory: ByteBudget) -> None:
+        self._cached: ByteCache[tuple[str, ...], Introduction] = ByteCache(memory, "introductions")
+
+    def introduce(
+        self,
+        info: GraphInfo,
+        class_labels: Sequence[str],
+        graph: KnowledgeGraph | None,
+        languages: Sequence[str],
+        /,
+    ) -> Introduction:
+        """Returns what a graph is about.
+
+        Args:
+            info: The graph.
+            class_labels: Its largest classes, the largest first.
+            graph: Its arrays; None where it is too large for them, and no entity is named.
+            languages: Of labels, best first.
+        """
+        key = (info.edition, info.fingerprints.content, *languages)
+        known = self._cached.get(key)
+        if known is None:
+            central: list[EntityRef] = []
+            if graph is not None:
+                nodes = find_central(graph, count=MOST_CENTRAL)
+                central = TripleRenderer(graph, None, languages).entities(nodes)
+            text = introduction_text(
+                info.counts.entities, class_labels, [entity.label for entity in central]
+            )
+            known = Introduction(text, tuple(central))
+            return self._cached.keep(key, known, held_bytes(known))
+        return known
+
+
+def find_central(graph: KnowledgeGraph, /, *, count: int) -> list[int]:
+    """Returns the entities that most statements meet at, the most central first.
+
+    An entity that has many statements and is the value of many comes before one that is only the
+    value of many, such as a country or a gender. Ties go by the key of the entity.
+
+    Args:
+        graph: The graph.
+        count: Entities at most; those without a statement of their own are left out.
+    """
+    nodes = np.arange(graph.entity_count, dtype=np.int32)
+    outgoing = graph.out_edges.degrees_of(nodes)
+    incoming = graph.in_edges.degrees_of(nodes)
+    order = np.lexsort((nodes, -outgoing, -np.minimum(outgoing, incoming)))
+    return [int(node) for node in order[:count] if outgoing[node]]
+
+
+def introduction_text(
+    entities: int, class_labels: Sequence[str], central_labels: Sequence[str], /
+) -> str:
+    """Returns what a graph is about in one line, without a full stop.
+
+    Args:
+        entities: How many the graph has.
+        class_labels: Its largest classes, the largest first.
+        central_labels: The entities that most statements meet at, the most central first.
+
+    >>> introduction_text(331, ["human", "film"], ["Robert F. Kennedy", "Maria Shriver"])
+    '331 people, films and other things around Robert F. Kennedy and Maria Shriver'
+    """
+    kinds = [
+        "people" if label.lower() in PEOPLE else plural(label)
+        for label in class_labels[:MOST_CLASSES]
+    ]
+    things = listed([*kinds, "other things"]) if kinds else "things"
+    named = central_labels[:MOST_NAMED]
+    around = f" around {listed(named)}" if named else ""
+    return f"{entities:,} {things}{around}"
+
+
+def listed(names: Sequence[str], /) -> str:
+    """Returns names as a sentence lists them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
