@@ -319,6 +319,10 @@ def by_rule(body: dict[str, Any]) -> Scripted:
     built = _of_builders(asked)
     if built is not None:
         text = built
+    elif "</answers>" in whole:
+        # What the first fact leads to: the end of a path, or the value of a triplet.
+        facts = re.findall(r"^.+ (?:\| .+ \||-\[.+\]->|<-\[.+\]-) (.+)$", asked, re.MULTILINE)
+        text = "\n".join(["<answers>", *facts[:1], "</answers>"])
     elif body.get("response_format", {}).get("type") == "json_schema":
         text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
     elif rating:

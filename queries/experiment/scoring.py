@@ -17,10 +17,9 @@ from queries.datasets.gold import GoldQuestion
 from queries.datasets.records import read_records
 from queries.experiment.answering import Experiment
 from queries.experiment.cells import Cell, CellKind
-from queries.experiment.extractive import End, is_answer
 from queries.experiment.judging import JUDGED_RANGES, JUDGED_TITLES, judged_scores
-from queries.experiment.plan import AnswererKind
 from queries.experiment.runner import ANSWERS_NAME, CellAnswer, read_cell_answers
+from queries.experiment.short_answers import ShortAnswer, match_answers, short_answer
 from queries.experiment.subjects import Fate
 from queries.generate.answer import base_statements
 from queries.generate.record import Answer
@@ -40,8 +39,15 @@ TITLES: Mapping[str, str] = {
     "retrieved": "gold statements retrieved",
     "answer_retrieved": "answer retrieved",
     "answer_named": "answer named in the text",
-    "hits_at_1": "Hits@1 of the end entity",
-    "abstained": "answers with [NA]",
+    "rkm": "share of the answers named in the text (rKM)",
+    "ekm": "all answers named in the text (eKM)",
+    "listed": "answer lists that could be read",
+    "hits_at_1": "Hits@1 of the answer list",
+    "exact": "exact match of the answer list",
+    "set_precision": "precision of the answer list",
+    "set_recall": "recall of the answer list",
+    "set_f1": "F1 of the answer list",
+    "abstained": "answers with [NA], or an empty list",
     **JUDGED_TITLES,
 }
 """What each score is, by name."""
@@ -51,10 +57,14 @@ SCORES = tuple(TITLES)
 COUNTED = tuple(name for name in TITLES if name not in JUDGED_TITLES)
 """Those that no model gives: every answer has them."""
 
+_OF_LISTS = ("hits_at_1", "exact", "set_precision", "set_recall", "set_f1")
+_OF_ANSWERS = ("answer_retrieved", "answer_named", "rkm", "ekm", *_OF_LISTS)
+
 NO_GOLD = "the question has no gold statements in this graph"
 NO_ANSWERS = "the question file names no answer"
 NO_CITATION = "the answer cites nothing"
-NOT_EXTRACTIVE = "only the rule names one entity"
+NO_LIST = "the setting wants no list of answers"
+NO_TAGS = "only a model's list has tags"
 NO_BASE = "nothing was retrieved"
 FAILED = "failed"
 
@@ -87,18 +97,30 @@ def score_answer(item: Answer, gold: GoldQuestion, cell: Cell, /) -> dict[str, f
     scores: dict[str, float | str] = {
         **_cited(row),
         "retrieved": _retrieved(item, gold),
-        "abstained": float(item.not_available),
     }
+    short = short_answer(item, cell)
+    scores["abstained"] = float(short.is_refusal)
+    scores["listed"] = NO_TAGS if short.is_tagged is None else float(short.is_tagged)
     if gold.lacking or not (gold.answer_ids or gold.answers):
-        scores |= dict.fromkeys(("answer_retrieved", "answer_named", "hits_at_1"), NO_ANSWERS)
+        scores |= dict.fromkeys(_OF_ANSWERS, NO_ANSWERS)
     else:
         scores["answer_retrieved"] = float(_reaches(item, gold))
-        named = match_knowledge(
-            " ".join(part.text for part in item.sentences), [[name] for name in gold.answers]
-        ).km
-        scores["answer_named"] = NO_ANSWERS if named is None else named
-        scores["hits_at_1"] = _hit(item, gold, cell)
+        scores |= _named(item, gold)
+        scores |= _listed(short, gold)
     return {name: scores[name] for name in COUNTED}
+
+
+def _named(item: Answer, gold: GoldQuestion) -> dict[str, float | str]:
+    text = " ".join(part.text for part in item.sentences)
+    match = match_knowledge(text, [[name] for name in gold.answers])
+    values = {"answer_named": match.km, "rkm": match.rkm, "ekm": match.ekm}
+    return {name: NO_ANSWERS if value is None else value for name, value in values.items()}
+
+
+def _listed(short: ShortAnswer, gold: GoldQuestion) -> dict[str, float | str]:
+    if short.names is None:
+        return dict.fromkeys(_OF_LISTS, NO_LIST)
+    return dict(zip(_OF_LISTS, match_answers(short.names, gold).scores(), strict=True))
 
 
 def _cited(row: CitationRow) -> dict[str, float | str]:
@@ -135,16 +157,6 @@ def _reaches(item: Answer, gold: GoldQuestion) -> bool:
         if names & {triple.head.label.casefold(), triple.value_label.casefold()}:
             return True
     return False
-
-
-def _hit(item: Answer, gold: GoldQuestion, cell: Cell) -> float | str:
-    if cell.condition.answerer.kind is not AnswererKind.EXTRACTIVE:
-        return NOT_EXTRACTIVE
-    end_names = item.parameters.get("ends") or ()
-    if item.not_available or not end_names:
-        return 0.0
-    best = end_names[0]
-    return float(is_answer(End(best["id"], best["label"], best["score"], ()), gold))
 
 
 def score_lines(

@@ -16,7 +16,8 @@ class Setting(StrEnum):
     numbers that stand for the triples, which models do more reliably, and is printed in the
     paper's form. The OKGQA ones (O8) take facts, as triplets, paths or a subgraph, or none:
     ``OKGQA_SC`` is chain of thought with self-consistency, ``OKGQA_IRCOT`` looks passages up while
-    it reasons. The LTGen ones (L7) differ in what stands above the dialogue.
+    it reasons. The LTGen ones (L7) differ in what stands above the dialogue. ``ANSWER_LIST`` is of no
+    paper: it wants names alone in a list, so that what a reply mentions is told from what it answers.
     """
 
     KALMA = "kalma"
@@ -30,6 +31,7 @@ class Setting(StrEnum):
     LTGEN_PASSAGES = "ltgen-passages"
     LTGEN_TRIPLES = "ltgen-triples"
     LTGEN_BOTH = "ltgen-both"
+    ANSWER_LIST = "answer-list"
 
 
 class Join(StrEnum):
@@ -53,6 +55,7 @@ class Recipe:
         passages: How many passages it takes; 0 for none.
         cites: Whether the answer cites facts.
         reasons: Whether the reply reasons first and marks where its answer begins.
+        lists: Whether the reply holds a list of names, which ``parse_answer_list`` reads.
         temperature: By default.
         max_tokens: Of a reply, by default.
     """
@@ -62,6 +65,7 @@ class Recipe:
     passages: int = 0
     cites: bool = False
     reasons: bool = False
+    lists: bool = False
     temperature: float = 0.0
     max_tokens: int = 1024
 
@@ -79,6 +83,7 @@ RECIPES: Mapping[Setting, Recipe] = {
     Setting.LTGEN_PASSAGES: Recipe("ltgen", facts=False, passages=10, max_tokens=128),
     Setting.LTGEN_TRIPLES: Recipe("ltgen", max_tokens=128),
     Setting.LTGEN_BOTH: Recipe("ltgen", passages=10, max_tokens=128),
+    Setting.ANSWER_LIST: Recipe("answer-list", lists=True),
 }
 
 

@@ -292,6 +292,18 @@ def names(text: str, answer: str, /) -> bool:
     return any(_stands_at(parts, start, form) for form in forms for start in positions)
 
 
+def is_name(text: str, answer: str, /) -> bool:
+    """Returns whether a text is an answer's name or a rendering of it, and nothing beside.
+
+    >>> is_name("the Beatles", "Beatles"), is_name("11 March 1952", "1952-03-11")
+    (True, True)
+    >>> is_name("not born in Rome", "Rome")
+    False
+    """
+    forms = renderings(answer)
+    return _name_tokens(text) in forms if forms else fold(text.strip()) == fold(answer.strip())
+
+
 def _stands_at(parts: _Parts, start: int, form: Sequence[str]) -> bool:
     """Whether the parts of a name begin at a place of a text and end with a token of it."""
     if parts.joined[start]:

@@ -57,6 +57,8 @@ CASES = {
     "okgqa-ircot-step": load_prompt("okgqa-ircot-step").render(
         passages=passages_text(PASSAGES), question=QUESTION, reasoning="Arnold's wife is Maria."
     ),
+    "answer-list": rendered(BARE, Setting.ANSWER_LIST),
+    "answer-list-triplets": rendered(FULL, Setting.ANSWER_LIST),
     "ltgen-none": rendered(BARE, Setting.LTGEN_NONE),
     "ltgen-passages": rendered(replace(FULL, knowledge=()), Setting.LTGEN_PASSAGES),
     "ltgen-triples": rendered(replace(FULL, passages=()), Setting.LTGEN_TRIPLES),
@@ -177,7 +179,7 @@ def test_bad_prompts_are_told() -> None:
         parse_prompt("p", "Hello\n[[user]]\nx")
     with pytest.raises(InputError, match="must begin with a line"):
         parse_prompt("p", "")
-    with pytest.raises(InputError, match="there are kalma, kalma-numbered, ltgen"):
+    with pytest.raises(InputError, match="there are answer-list, kalma, kalma-numbered, ltgen"):
         load_prompt("nonesuch")
 
 

@@ -29,6 +29,7 @@ SETTINGS = (
     "ltgen-passages",
     "ltgen-triples",
     "ltgen-both",
+    "answer-list",
 )
 """Names of ``queries.generate.setting.Setting``; a test holds the two together."""
 
