@@ -40,19 +40,30 @@ _AGAIN = 0.3
 _FORWARD = (
     "what is the {r} of {x}?", "what is {x}'s {r}?", "who is {x}'s {r}", "name the {r} of {x}",
     "{x} {r}", "what {r} does {x} have?", "which {r} is of {x}?", "tell me the {r} for {x}",
-    "who was the {r} of {x}?", "find {x}'s {r}",
+    "who was the {r} of {x}?", "find {x}'s {r}", "{x}'s {r} is what?", "{r} of {x}",
+    "do you know the {r} of {x}?", "can you tell me {x}'s {r}", "I want to know the {r} of {x}",
+    "what are the {r}s of {x}?", "who are {x}'s {r}s?", "list the {r}s that {x} has",
+    "what is the name of {x}'s {r}?", "the {r} of {x} is which one?", "give me {x}'s {r}",
+    "what does {x} have as {r}?", "which {r} does {x} have?", "what was {x}'s {r}",
+    "what kind of {r} does {x} have?", "which is the {r} of {x}?", "{x} has which {r}?",
 )  # fmt: skip
 _FORWARD_PREDICATE = (
     "what is {x} {r}?", "{x} is {r} what?", "{x} {r}", "who or what is {x} {r}",
-    "what was {x} {r}?",
+    "what was {x} {r}?", "tell me what {x} is {r}", "which one was {x} {r}?",
+    "do you know what {x} was {r}?", "name what {x} is {r}",
 )  # fmt: skip
 _BACKWARD = (
     "what has {x} as its {r}?", "what is {x} the {r} of?", "whose {r} is {x}?",
     "name something with {r} {x}", "which ones have the {r} {x}?", "{x} is the {r} of what",
+    "who has {x} as {r}?", "of what is {x} the {r}?", "list everything whose {r} is {x}",
+    "which one's {r} is {x}?", "give me the ones with {x} as their {r}",
+    "what things have {x} as {r}", "{x} is {r} of whom?", "who or what has the {r} {x}?",
+    "for which ones is {x} the {r}?",
 )  # fmt: skip
 _BACKWARD_PREDICATE = (
     "what is {r} {x}?", "who is {r} {x}", "which ones are {r} {x}?", "things {r} {x}",
-    "name something {r} {x}",
+    "name something {r} {x}", "who was {r} {x}?", "list what was {r} {x}",
+    "tell me who is {r} {x}", "which were {r} {x}?", "give me everything {r} {x}",
 )  # fmt: skip
 _SAME = (
     "what else has the same {r} as {x}?", "who shares the {r} of {x}?",
@@ -70,12 +81,22 @@ _OTHERS_TOGETHER = (
     "those who are {r} together with {x}", "the other {r} of what {x} is {r} of",
     "those that share being {r} with {x}",
 )  # fmt: skip
-_NOUN = ("{x}'s {r}", "the {r} of {x}")
+_NOUN = (
+    "{x}'s {r}", "the {r} of {x}", "{x}'s {r}", "the {r} of {x}", "the {r} that {x} has",
+    "the {r} which {x} has", "{x}'s {r}s", "the {r}s of {x}", "what {x} has as {r}",
+    "the one who is {x}'s {r}", "the thing that is the {r} of {x}", "{x} {r}",
+)  # fmt: skip
 _NOUN_BACKWARD = (
     "the ones whose {r} is {x}", "those whose {r} is {x}", "things with {x} as {r}",
-    "those with {x} as {r}",
+    "those with {x} as {r}", "the one that has {x} as its {r}", "everything with the {r} {x}",
+    "the person whose {r} is {x}", "what {x} is the {r} of", "anyone with {x} as {r}",
+    "whatever has the {r} {x}", "that of which {x} is the {r}",
 )  # fmt: skip
-_NOUN_PREDICATE = ("the ones {r} {x}", "those {r} {x}", "the things {r} {x}", "people {r} {x}")
+_NOUN_PREDICATE = (
+    "the ones {r} {x}", "those {r} {x}", "the things {r} {x}", "people {r} {x}",
+    "what is {r} {x}", "the person who was {r} {x}", "the one that is {r} {x}",
+    "whoever was {r} {x}",
+)  # fmt: skip
 
 
 def make_walk_questions(
