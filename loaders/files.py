@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.store.parquet import MANIFEST
 from loaders.formats import Format, is_named_as_data, may_be_prose, recognise_source
+from loaders.graph_parquet import graph_parts
 from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
 from loaders.remote import check as check_remote
@@ -52,7 +54,7 @@ class SourceFile:
             InputError: It is the only file, and in no format that is known here.
         """
         try:
-            if self.format is Format.ROWS:
+            if self.format in (Format.ROWS, Format.GRAPH_PARQUET):
                 return self.format
             if self.format is not None:
                 refuse_archive(source.head, source.name)
@@ -92,6 +94,11 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
         )
     elif str(source) == STANDARD_INPUT:
         files = [SourceFile(STANDARD_INPUT, named, 0, [STANDARD_INPUT, 0, 0])]
+    elif (parts := graph_parts(Path(source))) is not None:
+        files = [_file(path, Format.GRAPH_PARQUET) for path in parts]
+        if not files:
+            raise InputError(f"{source} is a graph without a row", argument="source")
+        files[0].identity.extend(_file(Path(source) / MANIFEST, None).identity)
     else:
         paths = source_paths(Path(source))
         planned = set() if options.tables is None else {t.path for t in options.tables.tables}

@@ -34,6 +34,7 @@ class Format(StrEnum):
     TYPES = "types"
     SAME_AS = "same-as"
     GRAPH_LINES = "graph-lines"
+    GRAPH_PARQUET = "graph-parquet"
     ROWS = "rows"
 
 
@@ -42,7 +43,10 @@ GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 
 # Files that go with others, and are named rather than recognised.
 _EXTRA_FORMATS = frozenset(
-    (Format.LABELS, Format.DESCRIPTIONS, Format.TYPES, Format.SAME_AS, Format.ROWS)
+    (
+        *(Format.LABELS, Format.DESCRIPTIONS, Format.TYPES, Format.SAME_AS, Format.ROWS),
+        Format.GRAPH_PARQUET,
+    )
 )
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".rar", ".tar", ".lzma", ".lz4"}
 _BY_SUFFIX = {

@@ -22,7 +22,7 @@ from graph_service.model.values import decode_value
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, line_blocks
-from loaders.terms import LANGUAGE_REASON
+from loaders.terms import with_terms_in
 
 LINES_VERSION = 1
 CUT_SHORT = (
@@ -136,11 +136,6 @@ def _entity(row: Mapping[str, Any], languages: frozenset[str], skipped: Counter[
     id_ = row["entity"]
     if not isinstance(id_, str) or not id_:
         raise ValueError(f"expected text as entity, came {str(id_)[:80]}")
-    terms = row.get("terms", {})
-    if languages:
-        for name in ("labels", "descriptions", "aliases"):
-            if name in terms:
-                selected = {code: text for code, text in terms[name].items() if code in languages}
-                skipped[LANGUAGE_REASON] += len(terms[name]) - len(selected)
-                terms[name] = selected
-    return decode_entity(id_, row.get("kind", "item"), row.get("redirect"), orjson.dumps(terms))
+    terms = orjson.dumps(row.get("terms", {}))
+    entity = decode_entity(id_, row.get("kind", "item"), row.get("redirect"), terms)
+    return with_terms_in(entity, languages, skipped)

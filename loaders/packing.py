@@ -37,12 +37,15 @@ _REFUSED: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xff\x06\x00\x00sNaPpY", "packed by snappy"),
     (0, b"$HDT", "RDF in HDT"),
     (0, b"PAR1", "a table in Parquet"),
+    (0, b'{"graph-service":"graph-parquet"', "the manifest of a graph in Parquet"),
     (0, b"SQLite format 3\x00", "a SQLite database"),
     (0, b"%PDF-", "a PDF"),
 )
 _HINTS = {
     "RDF in HDT": "Convert it to N-Triples, for instance with rdfhdt's hdt2rdf.",
-    "a table in Parquet": "Convert it to CSV.",
+    "a table in Parquet": "Read its rows as things with --row COLUMN. A graph in Parquet is loaded "
+    "as the whole folder that has graph.json.",
+    "the manifest of a graph in Parquet": "Load the folder that it is in.",
     "a SQLite database": "Export a table of it as CSV.",
     "a PDF": "Load the data that it was made of.",
 }

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from loaders import graph_lines
 from loaders.formats import Format
+from loaders.graph_parquet import read_graph_parquet
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
@@ -89,6 +90,7 @@ _READERS: dict[Format, Reader] = {
     Format.TYPES: names.read_types,
     Format.SAME_AS: read_same_as,
     Format.GRAPH_LINES: graph_lines.read_graph_lines,
+    Format.GRAPH_PARQUET: read_graph_parquet,
     Format.ROWS: things.read_things,
 }
 

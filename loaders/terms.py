@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from graph_service.model.statement import Entity, EntityKind
 
 LANGUAGE_REASON = "terms in languages not asked for"
 SECOND_DESCRIPTION_REASON = "descriptions beside another in the same language"
+
+
+def with_terms_in(entity: Entity, languages: frozenset[str], skipped: Counter[str], /) -> Entity:
+    """Returns an entity with its terms in some languages alone, all where none is named.
+
+    Args:
+        entity: With its terms in all languages.
+        languages: Codes of languages.
+        skipped: Counts the languages that are left out.
+    """
+    if not languages:
+        return entity
+    labels = {code: text for code, text in entity.labels.items() if code in languages}
+    descriptions = {code: text for code, text in entity.descriptions.items() if code in languages}
+    aliases = {code: texts for code, texts in entity.aliases.items() if code in languages}
+    skipped[LANGUAGE_REASON] += len(entity.labels) - len(labels)
+    skipped[LANGUAGE_REASON] += len(entity.descriptions) - len(descriptions)
+    skipped[LANGUAGE_REASON] += len(entity.aliases) - len(aliases)
+    return replace(entity, labels=labels, descriptions=descriptions, aliases=aliases)
 
 
 class EntityTerms:

@@ -11,7 +11,14 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.report import LoadReport
 
-SUFFIXES = {"jsonl": "jsonl", "ntriples": "nt", "nquads": "nq", "tsv": "tsv", "kgtk": "kgtk"}
+SUFFIXES = {
+    "jsonl": "jsonl",
+    "parquet": "parquet",
+    "ntriples": "nt",
+    "nquads": "nq",
+    "tsv": "tsv",
+    "kgtk": "kgtk",
+}
 
 
 def load_back(report: ExportReport, store: Store, graph: str, rejects: Path) -> LoadReport:

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -35,6 +35,7 @@ class ExportFormat(StrEnum):
     """What a graph can be written as."""
 
     JSONL = "jsonl"
+    PARQUET = "parquet"
     NTRIPLES = "ntriples"
     NQUADS = "nquads"
     TSV = "tsv"
@@ -45,6 +46,7 @@ class ExportFormat(StrEnum):
 _SUFFIXES = {
     ".jsonl": ExportFormat.JSONL,
     ".ndjson": ExportFormat.JSONL,
+    ".parquet": ExportFormat.PARQUET,
     ".nt": ExportFormat.NTRIPLES,
     ".nq": ExportFormat.NQUADS,
     ".tsv": ExportFormat.TSV,
@@ -81,7 +83,7 @@ def export(
     format: ExportFormat | None = None,
     labels: str | None = None,
 ) -> ExportReport:
-    """Writes a graph to a file, or to a folder for Neo4j's import.
+    """Writes a graph to a file, or to a folder: of Parquet files, or for Neo4j's import.
 
     It is written beside its place and renamed when it is whole: what stands under the name is
     always a whole export, whenever this is killed.
@@ -109,6 +111,9 @@ def export(
         entities, statements, fingerprints = _write_neo4j(exported, out)
         files: tuple[str, ...] = (out,)
         commands = _import_commands(exported, out)
+    elif format is ExportFormat.PARQUET:
+        entities, statements, fingerprints = _write_parquet(exported, out)
+        files, commands = (out,), _load_commands(out, None, None)
     else:
         with ExitStack() as stack:
             file = stack.enter_context(replaced(out))
@@ -129,7 +134,7 @@ def export(
         files = (out, labels) if labels else (out,)
         commands = _load_commands(out, labels, tsv)
     left_out = omissions.rows()
-    lossless = format in (ExportFormat.JSONL, ExportFormat.NEO4J_CSV)
+    lossless = format in (ExportFormat.JSONL, ExportFormat.PARQUET, ExportFormat.NEO4J_CSV)
     same_edges = not any(row.edges for row in left_out)
     return ExportReport(
         graph=exported.info.name,
@@ -205,12 +210,12 @@ def _import_commands(_exported: ExportedGraph, out: str) -> tuple[str, ...]:
 
 def _write_neo4j(exported: ExportedGraph, out: str) -> tuple[int, int, Fingerprints]:
     """Returns how many entities and statements were written, and their fingerprints."""
-    from graph_service.store.neo4j.bulk_csv import Neo4jCsvWriter
+    from graph_service.store.neo4j.bulk_csv import Neo4jCsvWriter, is_csv_export
 
     entities = statements = 0
     is_view = exported.overlay is not None
     with (
-        replaced_folder(Path(out)) as folder,
+        replaced_folder(Path(out), is_export=is_csv_export) as folder,
         Neo4jCsvWriter(folder, exported.info, all_described=is_view) as writer,
     ):
         for chunk in exported.entities():
@@ -222,6 +227,18 @@ def _write_neo4j(exported: ExportedGraph, out: str) -> tuple[int, int, Fingerpri
         fingerprints = _checked(exported, writer.fingerprints)
         known = exported.reader.entities(exported.info.edition, writer.relation_ids).entities
         writer.finish(known)
+    return entities, statements, fingerprints
+
+
+def _write_parquet(exported: ExportedGraph, out: str) -> tuple[int, int, Fingerprints]:
+    """Returns how many entities and statements were written, and their fingerprints."""
+    from graph_service.export.parquet import is_parquet_export, write_parquet
+
+    if out == STANDARD_OUTPUT:
+        raise InputError("parquet is a folder; expected its name", argument="out")
+    with replaced_folder(Path(out), is_export=is_parquet_export) as folder:
+        entities, statements, fingerprints = write_parquet(exported, folder)
+        _checked(exported, fingerprints)
     return entities, statements, fingerprints
 
 
@@ -284,16 +301,17 @@ def _let_go(file: IO[bytes]) -> None:
 
 
 @contextmanager
-def replaced_folder(out: Path, /) -> Iterator[Path]:
+def replaced_folder(out: Path, /, *, is_export: Callable[[Path], bool]) -> Iterator[Path]:
     """Gives an empty folder; it takes the place of ``out`` when the block ends without error.
+
+    Args:
+        out: The folder's name.
+        is_export: Returns whether a folder that is there holds nothing but an earlier export.
 
     Raises:
         InputError: ``out`` is there and is no folder of an earlier export.
     """
-    from graph_service.store.neo4j.bulk_csv import NODE_FILES, STATEMENTS_FILE
-
-    names = {name for name, _ in NODE_FILES.values()} | {STATEMENTS_FILE}
-    if out.is_dir() and {path.name for path in out.iterdir()} - names:
+    if out.is_dir() and not is_export(out):
         raise InputError(
             f"{out} holds other files than an export's; expected a new folder", argument="out"
         )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -68,6 +71,62 @@ def test_real_data_goes_from_one_store_to_the_other(
     export(exported_graph(service, graph=name), str(again))
     # But for the first line, which names graph and edition, both stores write the same bytes.
     assert again.read_bytes().split(b"\n")[1:] == lines.read_bytes().split(b"\n")[1:]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import loaders.graph_parquet as parquet
+from graph_service.store import open_store
+from loaders.load import load
+from loaders.options import LoadOptions
+
+parquet._ROWS = 100
+pieces = parquet._pieces
+
+def some(file, part, done):
+    for count, piece in enumerate(pieces(file, part, done)):
+        if part.table == "statements" and count == 12:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield piece
+
+parquet._pieces = some
+with open_store(
+    os.environ["TEST_STORE_URL"],
+    username=os.environ.get("TEST_STORE_USERNAME"),
+    password=os.environ.get("TEST_STORE_PASSWORD"),
+    database=os.environ.get("TEST_STORE_DATABASE"),
+) as store:
+    options = LoadOptions(batch_size=300, rejects_path=Path(sys.argv[3]))
+    load(sys.argv[1], store=store, graph=sys.argv[2], options=options)
+"""
+
+
+def test_a_killed_load_of_parquet_goes_on(
+    store: Store,
+    graph_names: Callable[[], str],
+    environment_of_store: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    """S1: after kill -9 the same command reads the rest, with the fingerprint of a whole load."""
+    name, back = graph_names(), graph_names()
+    load_graph(store, name, many_statements(), many_entities())
+    exported = exported_graph(open_service(store, settings=Settings()), graph=name)
+    report = export(exported, str(tmp_path / "out.parquet"))
+    rejects = tmp_path / "rejects.jsonl"
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "out.parquet"), back, str(rejects)],
+        env={**os.environ, **environment_of_store, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert back not in {info.name for info in store.graphs()}
+    options = LoadOptions(batch_size=300, rejects_path=rejects)
+    again = load(tmp_path / "out.parquet", store=store, graph=back, options=options)
+    assert again.resumed
+    assert again.graph is not None
+    assert again.graph.fingerprints == report.fingerprints
+    assert again.read_statements == report.statements
 
 
 LONG = "http://example.org/" + "x" * 2_000

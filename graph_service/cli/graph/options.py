@@ -15,7 +15,7 @@ from loaders.options import LoadOptions
 from loaders.sparql.options import EndpointOptions
 from loaders.subset.filters import Filters
 
-EXPORT_FORMATS = ("jsonl", "ntriples", "nquads", "tsv", "kgtk", "neo4j-csv")
+EXPORT_FORMATS = ("jsonl", "parquet", "ntriples", "nquads", "tsv", "kgtk", "neo4j-csv")
 """Names of ``graph_service.export.ExportFormat``; a test holds the two together."""
 _LOAD, _SEARCH, _DELETE, _FETCH = "load", "search", "delete", "fetch"
 
@@ -101,7 +101,7 @@ class ExportOptions(GraphOptions):
     """The options of ``export`` on the command line."""
 
     out: str = option(
-        help="the file (.gz packs it), - for stdout; a folder for neo4j-csv",
+        help="the file (.gz packs it), - for stdout; a folder for parquet and neo4j-csv",
         metavar="OUT",
         is_word=True,
     )

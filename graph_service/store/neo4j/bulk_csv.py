@@ -85,6 +85,14 @@ NODE_FILES = {
 }
 """Name and header of the file of each label."""
 STATEMENTS_FILE = "statements.csv"
+
+
+def is_csv_export(folder: Path, /) -> bool:
+    """Returns whether a folder holds nothing but files of an export."""
+    names = {name for name, _ in NODE_FILES.values()} | {STATEMENTS_FILE}
+    return {path.name for path in folder.iterdir()} <= names
+
+
 JOURNAL_STANDINGS = {
     Standing.DESCRIBED: DESCRIBED,
     Standing.MENTIONED: MENTIONED,
