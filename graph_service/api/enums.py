@@ -19,7 +19,9 @@ from graph_service.model.result import STATUS_TEXTS, ScorePartName, Status, Stra
 from graph_service.model.statement import Rank
 from graph_service.model.stored_view import ViewState
 from graph_service.model.view_spec import (
+    Cardinality,
     ChangeKind,
+    ControlMatch,
     LiteralType,
     Method,
     Naming,
@@ -84,6 +86,24 @@ _describe(
     {
         "ARGMIN": "The least likely one.",
         "PLAUSIBLE": "One that joins items of the same types.",
+    },
+)
+_describe(
+    Cardinality,
+    "How many values a property has for its subjects.",
+    {
+        "FUNCTIONAL": "One value for 95 % of its subjects: another one contradicts it.",
+        "SEVERAL": "Several values for more of them: a false one is one more.",
+        "ANY": "Either.",
+    },
+)
+_describe(
+    ControlMatch,
+    "What a control has in common with the statement of a path that it stands for.",
+    {
+        "DISTANCE": "Steps from the question's items, and the property where it can.",
+        "RELATION": "Both in any case.",
+        "NUMBER": "Neither: they are as many.",
     },
 )
 _describe(

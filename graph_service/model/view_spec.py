@@ -77,8 +77,11 @@ class Takes:
 TAKES: Mapping[Method, Takes] = {
     Method.RELATION_REPLACEMENT: Takes(("scorer", "replacement", "nth")),
     Method.PATH_DELETION: Takes(
-        ("entity_ids", "answer_ids", "control"), ("entity_ids", "answer_ids"), has_scope=False
+        ("entity_ids", "answer_ids", "control", "control_by"),
+        ("entity_ids", "answer_ids"),
+        has_scope=False,
     ),
+    Method.CONTRADICTION: Takes(("cardinality",)),
     Method.INSERTION: Takes(("entity_ids", "answer_ids", "target_ids")),
     Method.RULE_DELETION: Takes(("rule_atoms", "rule_support", "rule_confidence")),
     Method.NAMES: Takes(("naming",)),
@@ -114,6 +117,39 @@ class Naming(StrEnum):
     SWAPPED = "swapped"
     NAMESAKES = "namesakes"
     GONE = "gone"
+
+
+class Cardinality(StrEnum):
+    """Of which relations a false value is put beside the true one.
+
+    ``FUNCTIONAL``: those that have one value for 95 % of their heads, so that it contradicts;
+    ``SEVERAL``: the others, beside whose values it is one more; ``ANY``: all.
+    """
+
+    FUNCTIONAL = "functional"
+    SEVERAL = "several-valued"
+    ANY = "any"
+
+
+class ControlMatch(StrEnum):
+    """What a control has in common with the statement of a path that it stands for.
+
+    ``DISTANCE``: steps from the question's entities, and the relation where any such statement is
+    left; ``RELATION``: both in any case; ``NUMBER``: neither, they are as many.
+    """
+
+    DISTANCE = "distance"
+    RELATION = "relation"
+    NUMBER = "number"
+
+
+_AS_RECORDED: Mapping[str, Any] = {
+    "control_by": ControlMatch.NUMBER,
+    "cardinality": Cardinality.ANY,
+}
+"""What a recorded specification means that lacks a parameter whose default is another since. So the
+views of earlier versions stay what they are, by their ids too.
+"""
 
 
 class ChangeKind(StrEnum):
@@ -302,7 +338,16 @@ class ViewSpec:
     )
     control: bool = option(
         False,
-        help="path-deletion: delete as many statements of the paths' region that are on no path",
+        help="path-deletion: delete statements on no path that match those on the paths",
+    )
+    control_by: ControlMatch = option(
+        ControlMatch.DISTANCE,
+        help="path-deletion: what a control has in common with its statement on a path",
+    )
+    cardinality: Cardinality = option(
+        Cardinality.FUNCTIONAL,
+        help="contradiction: beside values of relations that have one value for 95 % of heads "
+        "(functional), of the others (several-valued), or of all (any)",
     )
     rule_atoms: int = option(
         2, help="rule-deletion: statements of a rule's body, at most", least=1, most=2
@@ -388,6 +433,8 @@ class ViewSpec:
             )
         if self.method is Method.INSERTION:
             self._check_insertion()
+        if self.control_by is not ControlMatch.DISTANCE and not self.control:
+            raise InputError("control_by is of a control; give control", argument="control_by")
         if self.method is Method.NAMES and (self.scope.of_question or self.scope.pruned):
             raise InputError(
                 "names are changed before a question is linked, so that its own entities are not "
@@ -447,7 +494,7 @@ class ViewSpec:
             payload["sampling"] = self.sampling.value
         for name in self.takes.parameters:
             value = getattr(self, name)
-            if value != options_of(ViewSpec)[name].default or name in _ALWAYS_WRITTEN:
+            if self._is_written(name, value):
                 payload[camel_case(name)] = _plain(name, value)
         if self.scope != Scope():
             scope: dict[str, Any] = {}
@@ -465,6 +512,13 @@ class ViewSpec:
                 scope["pruned"] = True
             payload["scope"] = scope
         return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()
+
+    def _is_written(self, name: str, value: Any) -> bool:
+        if name == "control_by" and not self.control:
+            return False
+        if name in _AS_RECORDED:
+            return bool(value != _AS_RECORDED[name])
+        return bool(value != options_of(ViewSpec)[name].default) or name in _ALWAYS_WRITTEN
 
     @classmethod
     def from_json(cls, encoded: str | bytes, /) -> ViewSpec:
@@ -521,10 +575,13 @@ def _plain(name: str, value: Any) -> Any:
 def _parameters(payload: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters of a specification's JSON, by their names."""
     parameters: dict[str, Any] = {}
+    takes = TAKES.get(Method(payload["method"]), Takes())
     for name in PARAMETERS:
         each = options_of(ViewSpec)[name]
         value = payload.get(camel_case(name))
         if value is None:
+            if name in _AS_RECORDED and name in takes.parameters and _is_of(name, payload):
+                parameters[name] = _AS_RECORDED[name]
             continue
         kind: Any = str if issubclass(each.kind, StrEnum) else each.kind
         if kind is float and isinstance(value, int):
@@ -539,6 +596,11 @@ def _parameters(payload: dict[str, Any]) -> dict[str, Any]:
         else:
             parameters[name] = tuple(str(item) for item in value) if each.is_list else value
     return parameters
+
+
+def _is_of(name: str, payload: Mapping[str, Any]) -> bool:
+    """Whether a recorded specification has what a parameter is about."""
+    return name != "control_by" or bool(payload.get("control"))
 
 
 def _change_fields(change: Change) -> dict[str, Any]:

@@ -87,14 +87,21 @@ class Walker:
 
     def region(self, entities: list[int], steps: int, /) -> Numbers:
         """Returns the edges walked in some steps from some entities, ascending."""
+        nothing = np.zeros(0, dtype=self._graph.edge_type)
+        return np.unique(np.concatenate([nothing, *self.walked(entities, steps)]))
+
+    def walked(self, entities: list[int], steps: int, /) -> list[Numbers]:
+        """Returns the edges that each step from some entities walks first, ascending."""
         seen = frontier = np.unique(np.array(entities, dtype=np.int32))
-        walked = [np.zeros(0, dtype=self._graph.edge_type)]
+        earlier: Numbers = np.zeros(0, dtype=self._graph.edge_type)
+        by_step: list[Numbers] = []
         for _ in range(steps):
             edges, reached = self._around(frontier)
-            walked.append(edges)
+            by_step.append(np.setdiff1d(edges, earlier))
+            earlier = np.union1d(earlier, by_step[-1]).astype(self._graph.edge_type)
             frontier = np.setdiff1d(self._passable(np.unique(reached)), seen)
             seen = np.union1d(seen, frontier)
-        return np.unique(np.concatenate(walked))
+        return by_step
 
     def between(self, low: Int32, high: Int32, /) -> Numbers:
         """Returns the edges that join two sets of nodes, either way, ascending."""

@@ -14,6 +14,7 @@ from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Number
 from graph_service.model.graph_arrays import find_positions
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
+from graph_service.views.functional import functional_relations
 from graph_service.views.measure.deviation import BaseMeasure
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.renaming import EntityReader
@@ -63,6 +64,7 @@ class PreparedBase:
         self._least: Int32 | None = None
         self._types: TypesOfEntities | None = None
         self._signatures: Signatures | None = None
+        self._functional: Bool | None = None
         self._triples: Int64 | None = None
         self._statements = statements
         self._entities = entities
@@ -79,6 +81,7 @@ class PreparedBase:
             self._least,
             self._types,
             self._signatures,
+            self._functional,
             self._triples,
             self._begins,
             *self._restorable.values(),
@@ -108,6 +111,14 @@ class PreparedBase:
             if self._signatures is None:
                 self._signatures = Signatures.build(self.graph, self.index, self.types)
             return self._signatures
+
+    @property
+    def functional(self) -> Bool:
+        """Which relations have one value for nearly every head, bool [relations]."""
+        with self._lock:
+            if self._functional is None:
+                self._functional = functional_relations(self.graph, self.index)
+            return self._functional
 
     def restorable(
         self, *, atoms: int, support: int, confidence: float, deadline: Deadline | None = None

@@ -65,6 +65,13 @@ def plain_plan(plan: Plan, /) -> dict[str, Any]:
     if plan.runs == 1:
         # Locks from before there were runs lack it.
         del plain["runs"]
+    for view, family in zip(plain["views"], plan.views, strict=True):
+        for plain_spec, spec in zip(view["specs"], family.specs, strict=True):
+            # Nor do they have these, which other methods do not take.
+            if not spec.control:
+                del plain_spec["control_by"]
+            if "cardinality" not in spec.takes.parameters:
+                del plain_spec["cardinality"]
     for file in plain["questions"]:
         del file["path"]
     for answerer in plain["answerers"]:

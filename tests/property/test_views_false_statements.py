@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from graph_builder import Triple, build_graph, node_of
@@ -15,7 +16,15 @@ from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, KnowledgeGraph
 from graph_service.model.statement import Rank
 from graph_service.model.view_delta import ViewDelta
-from graph_service.model.view_spec import ChangeCode, Method, Replacement, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import (
+    Cardinality,
+    ChangeCode,
+    Method,
+    Replacement,
+    Sampling,
+    Scope,
+    ViewSpec,
+)
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_at_level
@@ -66,6 +75,13 @@ def alike(graph: KnowledgeGraph, node: int, rel: int, *, is_head: bool) -> set[i
     return {int(ends[edge]) for edge in edges if graph.rel[edge] == rel}
 
 
+def spec_of(method: Method, **fields: Any) -> ViewSpec:
+    """Contradictions beside any statement, as these rules of them hold for all."""
+    if method is Method.CONTRADICTION:
+        fields["cardinality"] = Cardinality.ANY
+    return ViewSpec(method, **fields)
+
+
 def candidates(graph: KnowledgeGraph, method: Method, edge: int) -> set[tuple[int, int, int]]:
     """All triples that an edge could make on its own."""
     head, rel, tail = (int(part[edge]) for part in (graph.head, graph.rel, graph.tail))
@@ -107,7 +123,7 @@ def typed_graphs(draw: st.DrawFn) -> KnowledgeGraph:
 def test_new_triples_are_false_of_the_right_type_and_as_many_as_asked(
     method: Method, graph: KnowledgeGraph, seed: int, level: float
 ) -> None:
-    delta, report = make_delta(graph, ViewSpec(method, level=level, random_seed=seed))
+    delta, report = make_delta(graph, spec_of(method, level=level, random_seed=seed))
     scope = scope_of(graph)
     asked = edges_at_level(level, len(scope))
     made = made_by(graph, delta)
@@ -142,11 +158,11 @@ def test_smaller_levels_are_among_larger_ones(
     method: Method, graph: KnowledgeGraph, seed: int, low: float, high: float
 ) -> None:
     low, high = sorted((low, high))
-    less, _ = make_delta(graph, ViewSpec(method, level=low, random_seed=seed))
-    more, _ = make_delta(graph, ViewSpec(method, level=high, random_seed=seed))
+    less, _ = make_delta(graph, spec_of(method, level=low, random_seed=seed))
+    more, _ = make_delta(graph, spec_of(method, level=high, random_seed=seed))
     assert set(made_by(graph, less)) <= set(made_by(graph, more))
     assert set(less.replaced.tolist()) <= set(more.replaced.tolist())
-    nothing, _ = make_delta(graph, ViewSpec(method, level=0.0, random_seed=seed))
+    nothing, _ = make_delta(graph, spec_of(method, level=0.0, random_seed=seed))
     assert nothing.changed_count == 0
 
 
@@ -164,7 +180,7 @@ def test_order_of_loading_and_entities_without_statements_change_nothing(
         statement_ids=[ids[i] for i in order],
         extra_entities=["lonely", "alone", "x1", "x2"],
     )
-    spec = ViewSpec(method, level=0.6, random_seed=seed)
+    spec = spec_of(method, level=0.6, random_seed=seed)
     assert content(one, make_delta(one, spec)[0]) == content(other, make_delta(other, spec)[0])
 
 
@@ -172,7 +188,7 @@ def test_order_of_loading_and_entities_without_statements_change_nothing(
 @given(graph=graphs(25), seed=SEEDS, method=st.sampled_from([*DRAWN, Method.EDGE_REWIRING]))
 def test_new_heads_are_stored_and_laid(graph: KnowledgeGraph, seed: int, method: Method) -> None:
     """A delta without new heads has the bytes that it always had."""
-    delta, _ = make_delta(graph, ViewSpec(method, level=0.7, random_seed=seed))
+    delta, _ = make_delta(graph, spec_of(method, level=0.7, random_seed=seed))
     data = encode_delta(graph, delta)
     assert data[4] == (1 if delta.replaced_head is None else 2)
     read = decode_delta(graph, data)

@@ -16,7 +16,7 @@ from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
-from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.model.view_spec import ControlMatch, Method, Scope, ViewSpec
 from graph_service.views import paths as walking
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_at_level
@@ -99,6 +99,7 @@ def test_path_deletion_and_its_control(
             entity_ids=tuple(entities),
             answer_ids=tuple(answers),
             control=control,
+            control_by=ControlMatch.NUMBER if control else ControlMatch.DISTANCE,
             **asked,  # type: ignore[arg-type]
         )
         delta, report = make_delta(graph, spec)
