@@ -16,6 +16,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.quality.chains import TripleIds, triples_of, twin_of, twin_triple
 from graph_service.quality.question_sets import ChainQuestion, Step, open_text, read_questions
+from queries.datasets.path_questions import metaqa_steps
 from queries.datasets.wikidata_questions import (
     FOLDER,
     WikidataQuestion,
@@ -236,38 +237,6 @@ def _answers_of_worldcup(line: str) -> frozenset[str]:
 
 
 # MetaQA gives the answers, and the kinds of entity along the chain.
-
-_METAQA_STEPS: Mapping[str, str] = {
-    "actor": "starred_actors",
-    "director": "directed_by",
-    "genre": "has_genre",
-    "imdbrating": "has_imdb_rating",
-    "imdbvotes": "has_imdb_votes",
-    "language": "in_language",
-    "tag": "has_tags",
-    "tags": "has_tags",
-    "writer": "written_by",
-    "year": "release_year",
-}
-
-
-def metaqa_steps(template: str, /) -> tuple[Step, ...]:
-    """Returns the relations of one of MetaQA's types of question.
-
-    >>> metaqa_steps("actor_to_movie_to_year")
-    (('starred_actors', True), ('release_year', False))
-
-    Raises:
-        InputError: It is no such type.
-    """
-    kinds = template.split("_to_")
-    pairs = list(zip(kinds[:-1], kinds[1:], strict=True))
-    if not pairs or any((head == "movie") == (tail == "movie") for head, tail in pairs):
-        raise InputError(f"{template!r} is no type of MetaQA's questions", argument="data")
-    return tuple(
-        (_METAQA_STEPS[tail], False) if head == "movie" else (_METAQA_STEPS[head], True)
-        for head, tail in pairs
-    )
 
 
 def _metaqa_questions(name: str, family: str, path: Path) -> Iterator[FamilyQuestion]:

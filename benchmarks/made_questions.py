@@ -19,7 +19,6 @@ from benchmarks.families import (
     GraphFile,
     QuestionSet,
     graph_of,
-    metaqa_steps,
     signed,
 )
 from benchmarks.step_tables import Table, drawn, read_table, walk
@@ -27,6 +26,7 @@ from benchmarks.wordings import ASKED_OF_FILMS, FOOTBALL, SHARED_FILMS
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.quality.question_sets import Step
+from queries.datasets.path_questions import metaqa_steps
 
 OF_A_TYPE = 24
 """Questions made of each type of three steps, and of each wording of two."""

@@ -57,6 +57,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "experiment run PLAN.yaml --out DIR --workers 2",
         "experiment report PLAN.yaml --out DIR",
     ),
+    "robustness": (
+        "robustness list",
+        "robustness make pathquestion/path-1/v1 --data FOLDER --out DIR",
+        "robustness run pathquestion/path-1/v1 --out DIR",
+        "robustness verify --out DIR",
+    ),
     "dataset": (
         "dataset kalma build --graph demo --relation P26 --corpus texts.txt --model NAME "
         "--model-url URL --out DIR",

@@ -141,6 +141,11 @@ VERBS = (
         "experiment.options:EXPERIMENTS",
     ),
     Verb(
+        "robustness",
+        "frozen sets of questions and perturbed views: list, make, run, verify",
+        "robustness.options:ROBUSTNESS",
+    ),
+    Verb(
         "dataset",
         "make question sets of a graph and a chat model, check them, describe them",
         "dataset.options:DATASETS",

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from graph_service.errors import InputError
@@ -21,8 +21,10 @@ from queries.datasets.records import text_lines
 _SIMPLE = re.compile(r"[^\t]+\t[PR][1-9][0-9]*\t[^\t]+\t[^\t]+")
 _PATH = re.compile(r"[^\t]+\t[^\t]+\t[^\t#]+(?:#[^\t#]+){2,}")
 _METAQA = re.compile(r"[^\t]*\[[^\t\]]+\][^\t]*\t[^\t]+(?:\t[^\t]*\t[^\t]+)?")
-_METAQA_HEAD = "question\ttopic_entity\tqtype\tanswers"
+METAQA_HEAD = "question\ttopic_entity\tqtype\tanswers"
 _END = "<end>"
+Step = tuple[str, bool]
+"""A relation, and whether it is followed from the value to the head."""
 
 
 def is_simple_question(line: str, /) -> bool:
@@ -49,7 +51,7 @@ def is_metaqa(line: str, /) -> bool:
     >>> is_metaqa("who directed [Kismet]\tWilliam Dieterle")
     True
     """
-    return line == _METAQA_HEAD or _METAQA.fullmatch(line) is not None
+    return line == METAQA_HEAD or _METAQA.fullmatch(line) is not None
 
 
 def read_simple_questions(path: str | Path, /) -> tuple[Case, ...]:
@@ -121,7 +123,7 @@ def read_metaqa(path: str | Path, /) -> tuple[Case, ...]:
 
 def _movies(path: Path) -> Iterator[Case]:
     for index, line in text_lines(path, argument="questions"):
-        if line == _METAQA_HEAD:
+        if line == METAQA_HEAD:
             continue
         if not is_metaqa(line):
             raise _error(path, index, "a question with its [entity], and answers", line)
@@ -138,6 +140,39 @@ def _movies(path: Path) -> Iterator[Case]:
             answers=answers,
             answer_ids=answers,
         )
+
+
+_METAQA_RELATIONS: Mapping[str, str] = {
+    "actor": "starred_actors",
+    "director": "directed_by",
+    "genre": "has_genre",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+    "language": "in_language",
+    "tag": "has_tags",
+    "tags": "has_tags",
+    "writer": "written_by",
+    "year": "release_year",
+}
+
+
+def metaqa_steps(template: str, /) -> tuple[Step, ...]:
+    """Returns the relations of one of MetaQA's types of question.
+
+    >>> metaqa_steps("actor_to_movie_to_year")
+    (('starred_actors', True), ('release_year', False))
+
+    Raises:
+        InputError: It is no such type.
+    """
+    kinds = template.split("_to_")
+    pairs = list(zip(kinds[:-1], kinds[1:], strict=True))
+    if not pairs or any((head == "movie") == (tail == "movie") for head, tail in pairs):
+        raise InputError(f"{template!r} is no type of MetaQA's questions", argument="data")
+    return tuple(
+        (_METAQA_RELATIONS[tail], False) if head == "movie" else (_METAQA_RELATIONS[head], True)
+        for head, tail in pairs
+    )
 
 
 def _error(path: Path, number: int, expected: str, came: str) -> InputError:

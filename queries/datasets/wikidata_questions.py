@@ -143,7 +143,7 @@ def _wikibase(id_: str, document: _Document) -> dict[str, Any]:
         "claims": {
             relation: [
                 {
-                    "id": _guid(id_, relation, value, kind),
+                    "id": statement_guid(id_, relation, value, kind),
                     "type": "statement",
                     "rank": "normal",
                     "mainsnak": _snak(relation, value, kind),
@@ -155,8 +155,19 @@ def _wikibase(id_: str, document: _Document) -> dict[str, Any]:
     }
 
 
-def _guid(*parts: str) -> str:
-    return f"{parts[0]}${uuid.UUID(bytes=digest(parts))}"
+def statement_guid(head: str, relation: str, value: str, kind: str, /) -> str:
+    """Returns the id of a statement of the folder: its head, and a hash of what it says."""
+    return f"{head}${uuid.UUID(bytes=digest((head, relation, value, kind)))}"
+
+
+def read_statements(folder: Path, /) -> Iterator[tuple[str, str, str, str]]:
+    """Yields the statements whose value is known: head, relation, value and type of the value.
+
+    Raises:
+        InputError: The file is missing, or a line is not of its table.
+    """
+    for row in _rows(folder, "graph.tsv", 4):
+        yield row[0], row[1], row[2], row[3]
 
 
 def _snak(relation: str, value: str, kind: str) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from benchmarks.families import (
     GraphFile,
     QuestionSet,
     choose,
-    metaqa_steps,
     read_family,
 )
 from benchmarks.judging import Judgement
@@ -36,6 +35,7 @@ from graph_service.service import Service
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
+from queries.datasets.path_questions import metaqa_steps
 from queries.datasets.wikidata_questions import (
     read_rubq,
     read_sample_ids,

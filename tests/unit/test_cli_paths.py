@@ -81,6 +81,11 @@ experiment plan @
 experiment run @ --out run
 experiment report --out @
 experiment compare --out @ --other @
+robustness make pathquestion/path-1/v1 --data @ --out sets
+robustness make pathquestion/path-1/v1 --data . --out @
+robustness run pathquestion/path-1/v1 --out @
+robustness verify --out @
+robustness verify pathquestion/path-1/v1 --out sets --data @
 dataset kalma build --out @ --model echo
 dataset kalma build --out set --pairs @ --model echo
 dataset kalma build --out set --corpus @ --model echo

@@ -1,0 +1,1 @@
+"""robustness: frozen sets of questions and perturbed views."""
