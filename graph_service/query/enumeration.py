@@ -30,11 +30,14 @@ from graph_service.query.algebra import (
     Fold,
     InstanceOf,
     Instances,
+    Not,
     Number,
     Order,
+    Present,
     Query,
     Relation,
     Step,
+    Text,
     encode_query,
 )
 from graph_service.query.execution import passes_value
@@ -54,20 +57,37 @@ class NamedThing:
         span: Characters of the question.
         score: How sure that is; 0 for sure, below it for doubt.
         is_class: Whether its instances are meant.
+        relations: How well each relation that leads there fits, by id, where words near it tell;
+            None for what the whole question tells.
+        is_negated: Whether it is said not to be.
     """
 
     id: str
     span: Span
     score: float = 0.0
     is_class: bool = False
+    relations: Mapping[str, float] | None = None
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTest:
-    """Days or a number that a question says values to have."""
+    """What a question says of values: days, a number, a text, or that there is one.
 
-    test: During | Number
+    Attributes:
+        test: On each value.
+        span: Characters of the question.
+        relations: The relations that may have the value by id, with how well each fits; None for
+            all.
+        is_negated: Whether it is said not to be.
+        further: What else it says of the same relation: the other bound of a range.
+    """
+
+    test: During | Number | Text | Present
     span: Span
+    relations: Mapping[str, float] | None = None
+    is_negated: bool = False
+    further: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +115,8 @@ class QuestionParts:
 
     Attributes:
         things: Entities and classes, namesakes too.
-        tests: Days and numbers.
-        degree: Its word of degree.
+        tests: What it says of values; several of one span are readings of it.
+        degrees: Its word of degree, in each way it may be read.
         fold: What it asks to make of the answers.
         relation_scores: How well each relation fits by id; 0 where absent.
         is_choice: Whether it asks for one of the things that it names ("A or B"): nothing else is. A comparison (``Fold.COMPARE``) is of two, in their order.
@@ -106,7 +126,7 @@ class QuestionParts:
 
     things: Sequence[NamedThing]
     tests: Sequence[NamedTest] = ()
-    degree: Degree | None = None
+    degrees: Sequence[Degree] = ()
     fold: Fold = Fold.LIST
     relation_scores: Mapping[str, float] = field(default_factory=dict)
     is_choice: bool = False
@@ -123,6 +143,7 @@ class EnumerationBudget:
         constrained: Paths, the best of all lengths, that get filters and orders.
         options: Relations tried for each filter and order, the best fitting.
         queries: Queries returned.
+        steps: Relations of a path.
         nodes: Nodes of a path whose relations are looked at.
         statements: Statements looked at in all.
         walks: Ways of one path.
@@ -134,6 +155,7 @@ class EnumerationBudget:
     constrained: int = 40
     options: int = 2
     queries: int = 200
+    steps: int = MAX_STEPS
     nodes: int = 500
     statements: int = 500_000
     walks: int = 20_000
@@ -210,9 +232,9 @@ class _Path:
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """A filter or an order that takes up a span, and how well it fits."""
+    """Filters or an order that take up a span, and how well they fit."""
 
-    part: Filter | Order
+    parts: tuple[Filter, ...] | Order
     span: Span
     score: float
 
@@ -223,6 +245,7 @@ class _Enumerator:
         self._walker = walker
         self._budget = budget
         self._cuts: dict[str, Cut] = {}
+        self._values_at: dict[bytes, list[tuple[Relation, list[Value]]]] = {}
 
     def run(self) -> Enumeration:
         is_choice = self._parts.is_choice or self._parts.fold is Fold.COMPARE
@@ -247,15 +270,15 @@ class _Enumerator:
         spans = tuple(dict.fromkeys(thing.span for thing in things))
         score = sum(thing.score for thing in things)
         for option in self._orders(nodes):
-            assert isinstance(option.part, Order)
-            query = Query(Entities(ids), order=option.part, fold=self._parts.fold)
+            assert isinstance(option.parts, Order)
+            query = Query(Entities(ids), order=option.parts, fold=self._parts.fold)
             yield ScoredQuery(query, score + option.score, (*spans, option.span))
 
     def _paths(self) -> list[_Path]:
         """Returns the paths of the beam, of all lengths, best first."""
         level = sorted(self._start_paths(), key=lambda path: path.key)
         paths = list(level)
-        for _ in range(MAX_STEPS):
+        for _ in range(self._budget.steps):
             grown = sorted(
                 (each for path in level for each in self._further(path)), key=lambda each: each[0]
             )
@@ -300,9 +323,10 @@ class _Enumerator:
     def _queries(self, path: _Path) -> Iterator[ScoredQuery]:
         """Yields a path with each choice of filters and order for what the question says beside."""
         taken = [path.thing.span, *self._parts.used]
-        nodes = self._looked_at(path.targets)
+        targets = path.targets
         by_span: dict[Span, list[_Option]] = {}
-        for option in self._options(nodes, {relation.id for relation in path.relations}):
+        followed = {relation.id for relation in path.relations}
+        for option in self._options(targets, self._looked_at(targets), followed):
             if not any(_overlap(option.span, span) for span in taken):
                 by_span.setdefault(option.span, []).append(option)
         choices = [
@@ -316,8 +340,13 @@ class _Enumerator:
             spans = [option.span for option in options]
             if any(_overlap(a, b) for index, a in enumerate(spans) for b in spans[:index]):
                 continue
-            orders = [option.part for option in options if isinstance(option.part, Order)]
-            filters = [option.part for option in options if not isinstance(option.part, Order)]
+            orders = [option.parts for option in options if isinstance(option.parts, Order)]
+            filters = [
+                filter
+                for option in options
+                if not isinstance(option.parts, Order)
+                for filter in option.parts
+            ]
             query = Query(
                 Instances((start,)) if path.thing.is_class else Entities((start,)),
                 steps,
@@ -329,59 +358,85 @@ class _Enumerator:
             if steps or filters or orders or path.thing.is_class:
                 yield ScoredQuery(query, score, (path.thing.span, *spans))
 
-    def _fit(self, relation: Relation, followed: Set[str] = frozenset()) -> float:
+    def _fit(
+        self,
+        relation: Relation,
+        followed: Set[str] = frozenset(),
+        scores: Mapping[str, float] | None = None,
+    ) -> float:
         """Returns how well a relation fits; one that is followed already fits no more words."""
         if relation.id in followed:
             return 0.0
-        return self._parts.relation_scores.get(relation.id, 0.0)
+        return (self._parts.relation_scores if scores is None else scores).get(relation.id, 0.0)
 
-    def _options(self, nodes: Int64, followed: Set[str]) -> Iterator[_Option]:
+    def _options(self, targets: Int64, nodes: Int64, followed: Set[str]) -> Iterator[_Option]:
+        """Yields the filters and orders of what a path leads to; values are looked at of ``nodes``."""
         gain = self._budget.span_gain
         for thing in self._parts.things:
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:
                 continue
-            if node in nodes and self._parts.fold is Fold.EXISTS:
-                yield _Option(Condition((), Among((thing.id,))), thing.span, gain + thing.score)
-            for relation in self._walker.relations_to(nodes, node):
+            if node in targets and self._parts.fold is Fold.EXISTS:
+                yield _Option((Condition((), Among((thing.id,))),), thing.span, gain + thing.score)
+            for relation in self._walker.relations_to(targets, node):
                 condition = Condition((relation,), Among((thing.id,)))
                 if relation.id in INSTANCE_RELATIONS and not relation.backward:
                     condition = Condition((), InstanceOf((thing.id,)))
-                fit = self._fit(relation, followed)
-                yield _Option(condition, thing.span, gain + thing.score + fit)
+                fit = self._fit(relation, followed, thing.relations)
+                filter = Not(condition) if thing.is_negated else condition
+                yield _Option((filter,), thing.span, gain + thing.score + fit)
         for stated in self._parts.tests:
             for relation, values in self._values(nodes):
-                if any(passes_value(stated.test, value) for value in values):
-                    fit = self._fit(relation, followed)
-                    yield _Option(Condition((relation,), stated.test), stated.span, gain + fit)
+                if stated.relations is not None and relation.id not in stated.relations:
+                    continue
+                if any(_is_comparable(stated.test, value) for value in values):
+                    fit = self._fit(relation, followed, stated.relations)
+                    filters = [
+                        Condition((relation,), test) for test in (stated.test, *stated.further)
+                    ]
+                    yield _Option(
+                        tuple(map(Not, filters) if stated.is_negated else filters),
+                        stated.span,
+                        gain + fit,
+                    )
         yield from self._orders(nodes)
 
     def _orders(self, nodes: Int64) -> Iterator[_Option]:
-        degree = self._parts.degree
-        if degree is None:
-            return
-        for relation, values in self._values(nodes):
-            if relation.id not in degree.relations:
-                continue
-            unit = None
-            if degree.kind is Comparable.NUMBERS:
-                units = [amount.unit for amount in map(amount_of, values) if amount is not None]
-                if not units:
-                    continue
-                unit = max(sorted(set(units), key=str), key=units.count)
-            elif not any(_days(values)):
-                continue
-            order = Order((relation,), degree.kind, degree.descending, degree.rank, unit)
-            yield _Option(
-                order, degree.span, self._budget.span_gain + degree.relations[relation.id]
-            )
+        for degree in self._parts.degrees:
+            for relation, values in self._values(nodes):
+                if relation.id in degree.relations:
+                    yield from self._order(degree, relation, values)
 
-    def _values(self, nodes: Int64) -> Iterator[tuple[Relation, list[Value]]]:
-        """Yields the relations of some nodes, and the values that they lead to from there."""
-        for relation in self._walker.relations_at(nodes):
-            if not relation.backward:
-                walks = self._walker.follow(Walks.at(nodes), relation)
-                yield relation, [self._walker.value(node) for node in set(walks.targets.tolist())]
+    def _order(
+        self, degree: Degree, relation: Relation, values: Sequence[Value]
+    ) -> Iterator[_Option]:
+        unit = None
+        if degree.kind is Comparable.NUMBERS:
+            units = [amount.unit for amount in map(amount_of, values) if amount is not None]
+            if not units:
+                return
+            unit = max(sorted(set(units), key=str), key=units.count)
+        elif not any(_days(values)):
+            return
+        order = Order((relation,), degree.kind, degree.descending, degree.rank, unit)
+        yield _Option(order, degree.span, self._budget.span_gain + degree.relations[relation.id])
+
+    def _values(self, nodes: Int64) -> list[tuple[Relation, list[Value]]]:
+        """Returns the relations of some nodes, and the values that they lead to from there."""
+        key = nodes.tobytes()
+        if key not in self._values_at:
+            self._values_at[key] = [
+                (relation, [self._walker.value(node) for node in self._targets_of(nodes, relation)])
+                for relation in self._walker.relations_at(nodes)
+                if not relation.backward
+            ]
+        return self._values_at[key]
+
+    def _targets_of(self, nodes: Int64, relation: Relation) -> list[int]:
+        targets: list[int] = np.unique(
+            self._walker.follow(Walks.at(nodes), relation).targets
+        ).tolist()
+        return targets
 
     def _looked_at(self, nodes: Int64) -> Int64:
         self._cut("nodes", self._budget.nodes, len(nodes))
@@ -390,6 +445,20 @@ class _Enumerator:
     def _cut(self, what: str, most: int, total: int) -> None:
         if total > most:
             self._cuts.setdefault(what, Cut(what, CutReason.WORK_BUDGET, most, most, total))
+
+
+def _is_comparable(test: During | Number | Text | Present, value: Value) -> bool:
+    """Returns whether a value is of the kind that a test looks at."""
+    match test:
+        case Number(unit=unit):
+            amount = amount_of(value)
+            return amount is not None and (unit is None or amount.unit == unit)
+        case During():
+            return days_of_value(value) is not None
+        case Text():
+            return passes_value(test, value)
+        case Present():
+            return True
 
 
 def _days(values: Iterable[Value]) -> Iterator[Days]:

@@ -260,18 +260,22 @@ class _Execution:
         unordered: int,
     ) -> QueryResult:
         walker, most = self._walker, self._limits.rows
-        rows = tuple(
-            AnswerRow(
-                walker.value(answer.nodes[0]),
-                walker.statement_ids(self._edges_of(answer, walks, evidence)),
-                None if answer.ordering is None else walker.value(answer.ordering.node),
-            )
-            for answer in answers[:most]
-        )
+        rows = tuple(self._row(answer, walks, evidence) for answer in answers[:most])
         cuts = walker.cuts
         if len(answers) > most:
             cuts = (*cuts, Cut("items", CutReason.LIMIT, most, most, len(answers)))
         return QueryResult(rows, len(answers), truth, unordered, cuts)
+
+    def _row(self, answer: _Answer, walks: Walks, evidence: Evidence) -> AnswerRow:
+        walker = self._walker
+        edges = self._edges_of(answer, walks, evidence)
+        return AnswerRow(
+            walker.value(answer.nodes[0]),
+            walker.statement_ids(edges),
+            None if answer.ordering is None else walker.value(answer.ordering.node),
+            answer.nodes[0],
+            tuple(edges),
+        )
 
 
 def _note(evidence: Evidence, nodes: Int64, edges: Int64) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph_service.model.limits import Cut
 from graph_service.model.values import Value
@@ -34,11 +34,15 @@ class AnswerRow:
         statements: Ids of the statements that it rests on: the ways that lead to it, what filters
             saw, and the value that orders it.
         ordered_by: The value that it is ordered by, if the query has an order.
+        node: Its number in the arrays that were queried.
+        edges: Numbers there of ``statements``, in their order.
     """
 
     value: Value
     statements: tuple[str, ...] = ()
     ordered_by: Value | None = None
+    node: int = field(default=-1, compare=False, repr=False)
+    edges: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,11 +156,13 @@ class Walker:
     def relations_to(self, nodes: Int64, node: int, /) -> list[Relation]:
         """Returns the relations by which some distinct nodes, which ascend, lead to another."""
         relations = set[Relation]()
+        at = np.array([node], dtype=np.int64)
         for backward in (False, True):
-            edges, _ = self._statements(nodes, backward=backward)
-            others = self._column("head" if backward else "tail", edges)
+            # From the one node, whose statements are few beside those of a whole class.
+            edges, _ = self._statements(at, backward=not backward)
+            others = self._column("tail" if backward else "head", edges)
             relations |= {
-                Relation(id_, backward) for id_ in self._relation_ids(edges[others == node])
+                Relation(id_, backward) for id_ in self._relation_ids(edges[np.isin(others, nodes)])
             }
         return sorted(relations, key=lambda relation: (relation.id, relation.backward))
 

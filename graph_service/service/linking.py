@@ -126,7 +126,7 @@ class QuestionLinker:
             linking: With its ``starts``.
             mentions: As retrieval chose them among those.
         """
-        if linking.given or not linking.starts:
+        if linking.given or not (linking.starts or mentions):
             return linking.entities
         return self._shown(base, request, mentions)
 

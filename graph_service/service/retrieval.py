@@ -20,6 +20,7 @@ from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
 from graph_service.link.joint import JointMention
+from graph_service.link.spans import Certainty
 from graph_service.link.starts import START_RULES
 from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, Numbers
 from graph_service.model.graph_info import GraphInfo
@@ -47,8 +48,14 @@ from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Method, Naming, ViewSpec
 from graph_service.observation import TOTAL, note_stages
 from graph_service.options import options_of
+from graph_service.retrieve.classes.strategy import (
+    CLASS_RULES,
+    ClassAnswer,
+    ClassRequest,
+    answer_class_question,
+)
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.context import Selection
+from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.learned.network import shipped_scorer
@@ -94,6 +101,21 @@ DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ClassPart:
+    """The part of a stored graph that a question about a class is answered from.
+
+    Attributes:
+        arrays: What instances of the classes that it names have.
+        overlay: The view of it, if any.
+        is_cut: Whether limits left something out.
+    """
+
+    arrays: KnowledgeGraph
+    overlay: Overlay | None
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GraphSlice:
     """What a question is answered from.
 
@@ -105,6 +127,7 @@ class GraphSlice:
         region: Where the store made it; of ``base.arrays``.
         head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
         is_instance: Tells the entities of the types that the request names, where ``base`` is no part.
+        classes: What a question about a class is answered from, where ``base`` is a part.
     """
 
     base: OpenGraph
@@ -114,6 +137,7 @@ class GraphSlice:
     region: Region | None = None
     head_relations: HeadRelations | None = None
     is_instance: IsInstance | None = None
+    classes: ClassPart | None = None
 
     @property
     def overlay(self) -> Overlay | None:
@@ -136,6 +160,7 @@ class _Selected:
         asking: What ranks, under a preset that learned to.
         selection: What was selected; None where the question names nothing.
         mentions: What the question is taken to name, where the preset decides that.
+        part: Whose numbers the selection has, where it answers a question about a class.
     """
 
     vectors: Vectors
@@ -143,6 +168,7 @@ class _Selected:
     asking: Asking | None
     selection: Selection | None
     mentions: tuple[JointMention, ...]
+    part: ClassPart | None = None
 
 
 class Stopwatch:
@@ -260,7 +286,7 @@ class Retriever:
             named = source.named
             types = [self._linker.node(named, id_, argument="type_ids") for id_ in request.type_ids]
             is_instance = instances_of(
-                named.arrays, source.overlay, types, ranks=_rank_codes(request), deadline=deadline
+                named.arrays, source.overlay, types, ranks=rank_codes(request), deadline=deadline
             )
             source = replace(source, is_instance=is_instance)
         watch.stage("view")
@@ -305,6 +331,16 @@ class Retriever:
         watch.stage("embedder")
         asking = self._asking(base.info, linking, request, preset, vectors)
         selection: Selection | None = None
+        of_class: ClassAnswer | None = None
+        part = self._class_part(source, request)
+        if part is not None:
+            of_class = self._of_class(
+                part, source, request, partial(encoder.encode, vectors), deadline
+            )
+            watch.stage("classes")
+        is_of_class = of_class is not None and not _names_an_entity(linking, of_class)
+        if of_class is not None and of_class.is_sure and is_of_class:
+            return _Selected(vectors, encoder, asking, of_class.selection, of_class.mentions, part)
         if len(linking.start_entities):
             selection = run(
                 ResolvedRequest(
@@ -321,7 +357,7 @@ class Retriever:
                     else None,
                     languages=request.languages,
                     relation_filter=relation_filter(base.arrays, source.overlay, request),
-                    ranks=_rank_codes(request),
+                    ranks=rank_codes(request),
                     min_score=request.min_score,
                     prove=request.prove,
                     deadline=deadline,
@@ -337,7 +373,54 @@ class Retriever:
         mentions: tuple[JointMention, ...] = ()
         if asking is not None and selection is not None and not asking.given:
             mentions = asking.mentions(selection.used_starts)
+        if of_class is not None:
+            if selection is None or (of_class.is_sure and not selection.confident):
+                return _Selected(
+                    vectors, encoder, asking, of_class.selection, of_class.mentions, part
+                )
+            if is_of_class:
+                # What the walks of a class's own entity lead to is no answer for sure.
+                read = of_class.selection.read
+                selection = replace(
+                    selection, confident=False, unstated=False, answer=None, read=read
+                )
         return _Selected(vectors, encoder, asking, selection, mentions)
+
+    @staticmethod
+    def _class_part(source: GraphSlice, request: RetrieveRequest) -> ClassPart | None:
+        """Returns what a question about a class is answered from; None where none may be one."""
+        if not may_be_about_a_class(request, source.preset):
+            return None
+        if source.classes is None and source.region is None:
+            return ClassPart(source.named.arrays, source.overlay, is_cut=False)
+        return source.classes
+
+    @staticmethod
+    def _of_class(
+        part: ClassPart,
+        source: GraphSlice,
+        request: RetrieveRequest,
+        encode: Encode,
+        deadline: Deadline,
+    ) -> ClassAnswer | None:
+        """Returns what a question retrieves that is about a class; None where it is about none."""
+        preset = source.preset
+        assert isinstance(preset, LearnedPreset)
+        return answer_class_question(
+            ClassRequest(
+                question=request.question,
+                graph=part.arrays,
+                overlay=part.overlay,
+                ranks=rank_codes(request),
+                languages=request.languages,
+                encode=encode,
+                strategy=request.strategy,
+                limit=preset.limit,
+                min_confidence=preset.min_confidence,
+                deadline=deadline,
+                is_cut=part.is_cut,
+            )
+        )
 
     def _shape(
         self,
@@ -349,7 +432,10 @@ class Retriever:
         """Returns what was selected as a result with labels, without an id."""
         base, linking, preset = source.named, source.linking, source.preset
         asking, vectors, selection = selected.asking, selected.vectors, selected.selection
-        renderer = TripleRenderer(base.arrays, source.overlay, request.languages)
+        overlay = source.overlay
+        if selected.part is not None:
+            base, overlay = replace(base, arrays=selected.part.arrays), selected.part.overlay
+        renderer = TripleRenderer(base.arrays, overlay, request.languages)
         fitted = fit_budget(
             make_items(selection, renderer) if selection else (),
             strategy=request.strategy,
@@ -386,6 +472,7 @@ class Retriever:
                         {
                             "starts": START_RULES.parameters(),
                             "constraints": CONSTRAINT_RULES.parameters(),
+                            "classes": CLASS_RULES.parameters(),
                             "ranker": asking.ranker.name,
                         }
                         if asking
@@ -583,7 +670,7 @@ class Retriever:
                     hops=spec.scope.hops,
                     hub_degree=preset.hub_degree,
                     max_edges=preset.max_edges,
-                    ranks=_rank_codes(request),
+                    ranks=rank_codes(request),
                     deadline=deadline,
                 )
                 question_edges = region.edges.astype(base.arrays.edge_type)
@@ -658,6 +745,30 @@ class Retriever:
         )
 
 
+def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
+    """Returns whether a request may be read as one about a class: it says neither what it is about
+    nor what counts.
+    """
+    is_filtered = request.type_ids or request.relation_ids or request.exclude_relation_ids
+    return (
+        isinstance(preset, LearnedPreset)
+        and not request.entity_ids
+        and not is_filtered
+        and request.min_score is None
+    )
+
+
+def _names_an_entity(linking: Linking, of_class: ClassAnswer) -> bool:
+    """Returns whether a question surely names an entity that its reading about a class does not."""
+    taken = [(each.start, each.end) for each in of_class.mentions]
+    return any(
+        start.linked
+        and start.certainty > Certainty.COMMON
+        and not any(begin < start.end and start.start < end for begin, end in taken)
+        for start in linking.starts
+    )
+
+
 def _makes_texts(spec: ViewSpec) -> bool:
     """Returns whether a random seed of a client's makes texts that the graph has not."""
     return spec.method is Method.NAMES and spec.naming is Naming.SLIPS
@@ -668,7 +779,7 @@ def _as_named(base: OpenGraph, applied: AppliedView | None) -> OpenGraph:
     return base if applied is None else replace(base, arrays=applied.graph_of(base.arrays))
 
 
-def _rank_codes(request: RetrieveRequest) -> tuple[int, ...]:
+def rank_codes(request: RetrieveRequest) -> tuple[int, ...]:
     """Returns the codes of the ranks of statements that a request reads."""
     return tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
 

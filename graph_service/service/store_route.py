@@ -15,8 +15,9 @@ import numpy as np
 from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.link.lexicon import Lexicon, PartLexicon, RelationNames, share_lexicon
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.equal_entities import EqualEntities
-from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
@@ -30,13 +31,16 @@ from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
 from graph_service.service.retrieval import (
     DEFAULT_RANKS,
+    ClassPart,
     GraphSlice,
     Retriever,
     Stopwatch,
+    may_be_about_a_class,
+    rank_codes,
     relation_filter,
 )
 from graph_service.service.store_types import typed_neighbourhood
-from graph_service.service.store_views import StoreViews, ViewRegion
+from graph_service.service.store_views import DrawnView, StoreViews, ViewRegion
 from graph_service.service.stored_names import StoredNameReader
 from graph_service.store.lookup import read_merged_entities
 from graph_service.store.protocol import Store
@@ -48,6 +52,12 @@ from graph_service.store.snapshot.region_graph import (
 
 _NAMED_EDGES = 20_000
 """Statements read around them."""
+_CLASS_NAMES = 16
+"""Entities that are looked at whether they are classes."""
+_CLASS_HOPS = 2
+"""From a class to its instances, and to what they have."""
+_CLASS_EDGES = 50_000
+"""Statements read of the instances of classes."""
 
 
 class MergedGraphs:
@@ -157,9 +167,18 @@ def read_from_store(
     ids = around.graph.node_ids.take(linking.start_entities)
     scoped = StoreViews(store, views, info, equal, deadline)
     drawn = None if view is None else scoped.draw(view, ids, request, preset)
+    classes: ClassPart | None = None
+    if may_be_about_a_class(request, preset):
+        class_ids = _classes_among(store, info, [*names.exact, *names.singular], deadline)
+        if class_ids:
+            classes = _read_classes(
+                store, info, class_ids, equal, request, preset, scoped, drawn, deadline
+            )
     if not ids:
         laid = None if drawn is None else drawn.view
-        return GraphSlice(OpenGraph(info, around.graph), linking, preset, view=laid)
+        return GraphSlice(
+            OpenGraph(info, around.graph), linking, preset, view=laid, classes=classes
+        )
     if drawn is None:
         region_graph = _read_base(store, info, ids, types, equal, request, preset, deadline)
         watch.stage("read")
@@ -184,6 +203,50 @@ def read_from_store(
         laid,
         region,
         _head_relations(store, info, region_graph.graph, deadline),
+        classes=classes,
+    )
+
+
+def _classes_among(store: Store, info: GraphInfo, ids: list[str], deadline: Deadline) -> list[str]:
+    """Returns those of some entities that have instances."""
+    return [
+        id_
+        for id_ in list(dict.fromkeys(ids))[:_CLASS_NAMES]
+        if any(
+            store.statements_of(
+                info.edition,
+                id_,
+                incoming=True,
+                relation_ids=(relation,),
+                limit=1,
+                deadline=deadline,
+            )
+            for relation in sorted(INSTANCE_RELATIONS)
+        )
+    ]
+
+
+def _read_classes(
+    store: Store,
+    info: GraphInfo,
+    ids: list[str],
+    equal: EqualEntities,
+    request: RetrieveRequest,
+    preset: Preset,
+    views: StoreViews,
+    scoped_view: DrawnView | None,
+    deadline: Deadline,
+) -> ClassPart:
+    """Returns the statements of the instances of some classes, by the view if there is one."""
+    limits = replace(preset, hops=_CLASS_HOPS, max_edges=_CLASS_EDGES, hub_degree=None)
+    if scoped_view is None:
+        part = _read_base(store, info, ids, [], equal, request, limits, deadline)
+        return ClassPart(part.graph, None, is_cut=bool(part.neighbourhood.truncated))
+    through = views.read(scoped_view, ids, request, limits)
+    return ClassPart(
+        through.part.graph,
+        through.view.overlay,
+        is_cut=bool(through.part.neighbourhood.truncated),
     )
 
 
@@ -279,7 +342,7 @@ def _region_of_view(
         max_edges=preset.max_edges,
         hub_degree=preset.hub_degree,
         overlay=overlay,
-        ranks=[RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS],
+        ranks=rank_codes(request),
         relation_filter=relation_filter(graph, overlay, request),
         equal=graph.equal,
         degrees=through.degrees,

@@ -32,6 +32,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.result import SearchHit
+from graph_service.retrieve.constraints.reading import singular
 from graph_service.store.protocol import Store
 from graph_service.text.fold import normalise_name
 
@@ -39,6 +40,8 @@ _NAME_WORDS = 16
 _SAME_NAME = 50
 """Entities of one name that are told apart; of part of a name, those of the shortest names."""
 _ARTICLE = "the "
+_CLASS_WORDS = 4
+"""Words of the name of a class."""
 _MOST_DEMONYMS = 40
 """Names of places that are looked up for one question."""
 _MOST_RESPELT = 8
@@ -57,12 +60,15 @@ class StoredNames:
         exact: Ids of entities that bear a run of the question's words as a name, in any form, or
             nearly; in the order found.
         parts: Ids of entities of whose label words of the question are a part.
+        singular: Ids of entities that bear a run of its words as a name once the last is put into
+            the singular, as a class bears it.
         times: How many entities have each word in a name, as far as was counted.
         cuts: Partial names that were left out.
     """
 
     exact: dict[str, None] = field(default_factory=dict)
     parts: dict[str, None] = field(default_factory=dict)
+    singular: dict[str, None] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
     cuts: tuple[Cut, ...] = ()
 
@@ -107,6 +113,7 @@ class StoredNameReader:
         if parts:
             self._read_demonyms()
             self._read_parts()
+            self._read_singular()
         return self._found
 
     def _read_whole(self) -> None:
@@ -131,6 +138,16 @@ class StoredNameReader:
             max_words=LINKING_RULES.form_words,
         ):
             self._look_up(form.name)
+
+    def _read_singular(self) -> None:
+        for left, right in self._content_runs(1, _CLASS_WORDS):
+            texts = [atom.text for atom in self._atoms[left:right]]
+            name = " ".join((*texts[:-1], singular(texts[-1])))
+            if name == " ".join(texts):
+                continue
+            for hit in self._search(name):
+                if normalise_name(hit.matched) == name:
+                    self._found.singular[hit.entity.id] = None
 
     def _search(self, name: str, *, limit: int = _SAME_NAME) -> list[SearchHit]:
         hits = self._hits.get(name)

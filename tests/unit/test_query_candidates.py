@@ -67,7 +67,7 @@ def test_what_a_question_says_is_all_taken_up() -> None:
     parts = QuestionParts(
         [LIFT_NAME, NamedThing("Acme", (60, 64))],
         [NamedTest(During(years(1994, 1994)), (50, 54))],
-        DEAREST,
+        [DEAREST],
         relation_scores=SCORES,
     )
     found = enumerate_queries(parts, GRAPH).queries
@@ -104,7 +104,7 @@ def test_a_choice_yields_only_what_it_names() -> None:
     """Which is more expensive, the rope or the hook?"""
     parts = QuestionParts(
         [NamedThing("rope", (30, 34)), NamedThing("hook", (42, 46))],
-        degree=DEAREST,
+        degrees=[DEAREST],
         is_choice=True,
     )
     found = enumerate_queries(parts, GRAPH).queries
@@ -115,7 +115,7 @@ def test_a_choice_yields_only_what_it_names() -> None:
     assert execute(only.query, GRAPH).truth is False
     three = replace(compared, things=[*parts.things, LIFT_NAME])
     assert not enumerate_queries(three, GRAPH).queries
-    alone = QuestionParts([NamedThing("rope", (0, 4))], degree=DEAREST, is_choice=True)
+    alone = QuestionParts([NamedThing("rope", (0, 4))], degrees=[DEAREST], is_choice=True)
     assert not enumerate_queries(alone, GRAPH).queries
 
 

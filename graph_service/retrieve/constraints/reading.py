@@ -172,6 +172,50 @@ def read_answer(
     )
 
 
+def read_dates(question: str, /) -> list[DateConstraint]:
+    """Returns the spans of time that a question without names says.
+
+    >>> [each.text for each in read_dates("Which films came out before 1990?")]
+    ['before 1990']
+    """
+    return _dates(question, lowered(question), ())
+
+
+def read_degrees(question: str, /) -> list[Superlative]:
+    """Returns the words of degree of a question that order things, wherever they stand.
+
+    >>> [each.text for each in read_degrees("Which part is the most expensive?")]
+    ['most expensive']
+    """
+    folded = lowered(question)
+    return [
+        Superlative(
+            question[match.start() : match.end()], match.start(), match.end(), *_DEGREES[match[1]]
+        )
+        for match in _DEGREE.finditer(folded)
+        if not _FIXED.match(folded[match.end() :])
+    ]
+
+
+def comparative_meanings(word: str, /) -> tuple[str, ...]:
+    """Returns the names that relations may have whose values a comparative compares; or none.
+
+    >>> comparative_meanings("heavier")
+    ('mass', 'weight')
+    """
+    return _DEGREES[_COMPARATIVES[word]][2] if word in _COMPARATIVES else ()
+
+
+def asks_how_many(question: str, /) -> tuple[int, int] | None:
+    """Returns the characters of the words that ask for a count; None where none do.
+
+    >>> asks_how_many("How many films are there?")
+    (0, 8)
+    """
+    match = _COUNT.search(lowered(question))
+    return match.span() if match else None
+
+
 def _may_negate(said: re.Match[str]) -> bool:
     """Returns whether a word says that what is named after it is left out."""
     return said[0] not in {"neither", "nor", "no longer"}

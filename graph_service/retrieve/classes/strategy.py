@@ -1,0 +1,473 @@
+"""The answer to a question about a class: the best of the small queries that it may mean.
+
+No entity is asked about, or none but as a value that instances have. The question is read as parts
+of queries (``reading``), the enumeration puts them together, and the best is answered. It is sure
+where it takes up every content word and where no other query that fits nearly as well has another
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from graph_service.link.demonyms import origins_of
+from graph_service.link.joint import JointMention
+from graph_service.model.answer import MOST_READINGS, AnswerKind
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.graph import Float64, Int64, KnowledgeGraph
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
+from graph_service.model.result import ScorePart, Strategy
+from graph_service.query.algebra import Fold, Instances, paths_of
+from graph_service.query.enumeration import (
+    EnumerationBudget,
+    NamedThing,
+    ScoredQuery,
+    Span,
+    enumerate_queries,
+)
+from graph_service.query.execution import execute
+from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
+from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.profile import profile_relations
+from graph_service.retrieve.classes.reading import ClassReading, read_class_question
+from graph_service.retrieve.constraints.naming import MOST_WORDS
+from graph_service.retrieve.constraints.reading import singular
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.context import (
+    NO_STATS,
+    Clock,
+    Encode,
+    PickedAnswer,
+    PickedEdge,
+    PickedPath,
+    RankedQuery,
+    ReadQuery,
+    Selection,
+)
+from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRules:
+    """The numbers of it.
+
+    Attributes:
+        mentions: Classes that a question names at most, the first ones.
+        later_mention: Off the score of queries about each class named later.
+        unread: Off the score for each content word that nothing takes up.
+        gap: By how much the best fits better than a query of another answer, to be sure.
+        near: Other queries that are answered, the next ones.
+        sure, doubtful: Confidence in an answer that is sure, and in one that is not.
+        demonym: Off the score of an entity that is named by what people and things of it are called.
+    """
+
+    mentions: int = 2
+    later_mention: float = 0.4
+    unread: float = 0.6
+    gap: float = 0.25
+    near: int = 6
+    sure: float = 0.9
+    doubtful: float = 0.3
+    demonym: float = 0.1
+
+    def parameters(self) -> dict[str, float]:
+        """Returns the numbers by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+CLASS_RULES = ClassRules()
+_BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClassRequest:
+    """What a question about a class is answered from.
+
+    Attributes:
+        question: As asked.
+        graph: The base.
+        overlay: The view, if any.
+        ranks: ``RANK_CODES`` of the statements that count.
+        languages: Of labels, best first.
+        encode: Texts to unit vectors.
+        strategy: What is picked.
+        limit: Items at most.
+        min_confidence: From which on an answer is sure.
+        deadline: Raises ``DeadlineError`` when past.
+        is_cut: Whether the graph is a part of which limits left something out.
+    """
+
+    question: str
+    graph: KnowledgeGraph
+    overlay: Overlay | None
+    ranks: Sequence[int]
+    languages: Sequence[str]
+    encode: Encode
+    strategy: Strategy
+    limit: int
+    min_confidence: float
+    deadline: Deadline
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassAnswer:
+    """What a question about a class retrieves.
+
+    Attributes:
+        selection: Its answer, what that rests on, and the query.
+        mentions: The class and the entities that the query names.
+        is_sure: Whether the answer is.
+    """
+
+    selection: Selection
+    mentions: tuple[JointMention, ...]
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedReading:
+    """A query, its score less what it leaves unread, and the words that it does."""
+
+    scored: ScoredQuery
+    reading: ClassReading
+    score: float
+    unread: tuple[str, ...]
+
+
+def answer_class_question(request: ClassRequest, /) -> ClassAnswer | None:
+    """Returns the answer to a question that names a class; None where it names none, or no query
+    of it leads anywhere.
+    """
+    if len(request.question) > CONSTRAINT_RULES.characters:
+        return None
+    return _ClassQuestion(request).answer()
+
+
+def rank_class_queries(request: ClassRequest, /) -> list[RankedReading]:
+    """Returns the queries that a question about a class may mean, best first."""
+    return _ClassQuestion(request).ranked()
+
+
+class _ClassQuestion:
+    def __init__(self, request: ClassRequest, /) -> None:
+        self._request = request
+        self._graph = request.graph
+        self._clock = Clock()
+        self._labels = Labels(request.graph, request.overlay, request.languages, request.deadline)
+        self._walker = self._new_walker()
+
+    def _new_walker(self) -> Walker:
+        return Walker(
+            self._graph,
+            self._request.overlay,
+            ranks=self._request.ranks,
+            limits=QueryLimits(),
+            deadline=self._request.deadline,
+        )
+
+    def answer(self) -> ClassAnswer | None:
+        ranked = self.ranked()
+        if not ranked:
+            return None
+        best = ranked[0]
+        result = self._execute(best)
+        is_sure = not best.unread and not best.reading.refusal and result.is_complete
+        is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
+        is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
+        self._clock.stage("answer")
+        selection = self._selection(best, result, ranked, is_sure=is_sure)
+        confident = is_sure and CLASS_RULES.sure >= self._request.min_confidence
+        return ClassAnswer(selection, self._mentions(best), confident)
+
+    def ranked(self) -> list[RankedReading]:
+        """Returns the queries of all classes that the question names, best first."""
+        names = _find_names(self._request.question, self._graph, self._walker)
+        self._clock.stage("names")
+        ranked: list[RankedReading] = []
+        spans = sorted(names.classes)[: CLASS_RULES.mentions]
+        for index, span in enumerate(spans):
+            classes = [
+                NamedThing(id_, span, -CLASS_RULES.later_mention * index, is_class=True)
+                for id_ in names.classes[span]
+            ]
+            ranked += self._queries(classes, names)
+        ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
+        self._clock.stage("queries")
+        return ranked
+
+    def _queries(self, classes: Sequence[NamedThing], names: _Names) -> list[RankedReading]:
+        nodes = np.unique(self._walker.instances([each.id for each in classes]).targets)
+        things = self._joined(names.entities, nodes, classes[0].span)
+        numbers = np.arange(self._graph.relation_count)
+        labels = dict(
+            zip(self._labels.relation_ids(numbers), self._labels.relations(numbers), strict=True)
+        )
+        profiles = profile_relations(self._walker, nodes, labels)
+        reading = read_class_question(
+            self._request.question, classes, things, profiles, self._cosines
+        )
+        enumeration = enumerate_queries(
+            reading.parts,
+            self._graph,
+            overlay=self._request.overlay,
+            ranks=self._request.ranks,
+            budget=_BUDGET,
+            deadline=self._request.deadline,
+        )
+        ranked = []
+        for scored in enumeration.queries:
+            if classes[0].span not in scored.spans:
+                continue
+            unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
+            score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
+            ranked.append(RankedReading(scored, reading, score, unread))
+        return ranked
+
+    def _cosines(self, texts: Sequence[str], others: Sequence[str]) -> Float64:
+        vectors = self._request.encode([*texts, *others]).astype(np.float64)
+        cosines: Float64 = np.round(vectors[: len(texts)] @ vectors[len(texts) :].T, 5)
+        return cosines
+
+    # What the question names
+
+    def _joined(
+        self, entities: Sequence[tuple[Span, int, float]], nodes: Int64, class_span: Span
+    ) -> list[NamedThing]:
+        """Returns the entities that a statement joins to instances, of longer names first."""
+        things: list[NamedThing] = []
+        for span, node, score in entities:
+            if _overlap(span, class_span):
+                continue
+            if any(_overlap(span, each.span) and span != each.span for each in things):
+                continue
+            if self._walker.relations_to(nodes, node):
+                things.append(NamedThing(self._graph.node_ids[node], span, score))
+        return things
+
+    # How sure the best is
+
+    def _execute(self, ranked: RankedReading) -> QueryResult:
+        return execute(
+            ranked.scored.query,
+            self._graph,
+            overlay=self._request.overlay,
+            ranks=self._request.ranks,
+            deadline=self._request.deadline,
+        )
+
+    @staticmethod
+    def _says_something(best: RankedReading, result: QueryResult) -> bool:
+        query = best.scored.query
+        if query.fold is Fold.EXISTS:
+            return result.truth is not None
+        if query.fold is Fold.COUNT:
+            return True
+        return bool(result.rows)
+
+    def _has_rival(
+        self, best: RankedReading, result: QueryResult, others: Sequence[RankedReading]
+    ) -> bool:
+        answer = _answer_key(best, result)
+        near = [each for each in others if each.score > best.score - CLASS_RULES.gap]
+        if len(near) > CLASS_RULES.near:
+            near = near[: CLASS_RULES.near]
+        return any(_answer_key(each, self._execute(each)) != answer for each in near)
+
+    # What is picked
+
+    def _mentions(self, best: RankedReading) -> tuple[JointMention, ...]:
+        spans = set(best.scored.spans)
+        by_span: dict[Span, list[int]] = {}
+        for thing in best.reading.parts.things:
+            node = self._graph.find_node(thing.id)
+            if thing.span in spans and node is not None:
+                by_span.setdefault(thing.span, []).append(node)
+        return tuple(JointMention(*span, 1.0, tuple(by_span[span])) for span in sorted(by_span))
+
+    def _selection(
+        self,
+        best: RankedReading,
+        result: QueryResult,
+        ranked: Sequence[RankedReading],
+        *,
+        is_sure: bool,
+    ) -> Selection:
+        request, query = self._request, best.scored.query
+        origin = self._origin(best)
+        rows = result.rows or self._looked_at(best)
+        shown = rows[: request.limit]
+        cuts = list(result.truncated)
+        if len(rows) > len(shown) or result.count > len(result.rows):
+            cuts = [cut for cut in cuts if cut.what != "items"]
+            cuts.append(Cut("items", CutReason.LIMIT, request.limit, len(shown), result.count))
+        relevance = 1.0 if not best.unread else 0.5
+        paths: tuple[PickedPath, ...] = ()
+        triples: tuple[PickedEdge, ...] = ()
+        if request.strategy is Strategy.PATHS:
+            paths = tuple(
+                PickedPath(edges, reverse, relevance, (ScorePart("relevance", relevance),), origin)
+                for row in shown
+                for edges, reverse in (self._path(row),)
+                if edges
+            )
+        else:
+            edges = dict.fromkeys(edge for row in shown for edge in row.edges)
+            triples = tuple(
+                PickedEdge(edge, relevance, 0.0, relevance, 0.0, origin)
+                for edge in [*edges][: request.limit]
+            )
+        answer = None
+        if is_sure:
+            answer = PickedAnswer(
+                _kind(best),
+                _value(best, result),
+                () if query.fold is Fold.EXISTS else tuple(row.node for row in result.rows),
+                tuple(dict.fromkeys(edge for row in rows for edge in row.edges)),
+                not result.is_complete or result.count > len(result.rows),
+            )
+        return Selection(
+            NO_STATS,
+            NO_STATS,
+            triples=triples,
+            paths=paths,
+            relevance=relevance,
+            confidence=CLASS_RULES.sure if is_sure else CLASS_RULES.doubtful,
+            confident=is_sure and CLASS_RULES.sure >= request.min_confidence,
+            cuts=tuple(cuts),
+            timings_ms=dict(self._clock.stages),
+            used_starts=(origin,) if origin >= 0 else (),
+            answer=answer,
+            read=ReadQuery(
+                query,
+                best.unread,
+                tuple(
+                    RankedQuery(each.scored.query, round(max(each.score, 0.0), 4))
+                    for each in ranked[:MOST_READINGS]
+                ),
+            ),
+        )
+
+    def _looked_at(self, best: RankedReading) -> tuple[AnswerRow, ...]:
+        """Returns the entities among which a query has no answer."""
+        query = best.scored.query
+        if query.fold is Fold.LIST:
+            return ()
+        every = replace(query, filters=(), order=None, fold=Fold.LIST)
+        return execute(
+            every,
+            self._graph,
+            overlay=self._request.overlay,
+            ranks=self._request.ranks,
+            limits=QueryLimits(rows=self._request.limit),
+            deadline=self._request.deadline,
+        ).rows
+
+    def _origin(self, best: RankedReading) -> int:
+        start = best.scored.query.start
+        ids = start.class_ids if isinstance(start, Instances) else start.ids
+        nodes = self._walker.nodes(ids)
+        return int(nodes[0]) if len(nodes) else -1
+
+    def _path(self, row: AnswerRow) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+        """Returns one statement that leads to an answer: what it has, else that it is of its class."""
+        instances: list[tuple[int, bool]] = []
+        for edge in row.edges:
+            head, tail, relation = self._columns_of(edge)
+            if row.node in (head, tail):
+                step = (edge, head == row.node)
+                if relation not in INSTANCE_RELATIONS:
+                    return (step[0],), (step[1],)
+                instances.append(step)
+        return ((instances[0][0],), (instances[0][1],)) if instances else ((), ())
+
+    def _columns_of(self, edge: int) -> tuple[int, int, str]:
+        graph, overlay = self._graph, self._request.overlay
+        if edge < graph.edge_count:
+            head, tail, relation = graph.head[edge], graph.tail[edge], graph.rel[edge]
+        else:
+            assert overlay is not None
+            index = edge - graph.edge_count
+            head, tail, relation = overlay.head[index], overlay.tail[index], overlay.rel[index]
+        (id_,) = self._labels.relation_ids(np.array([int(relation)], dtype=np.int64))
+        return int(head), int(tail), id_
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The classes that a question names by span, and the entities: span, node, score."""
+
+    classes: dict[Span, list[str]]
+    entities: list[tuple[Span, int, float]]
+
+
+def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
+    classes: dict[Span, list[str]] = {}
+    entities: list[tuple[Span, int, float]] = []
+    spans = word_spans(question)
+    for length in range(min(MOST_WORDS, len(spans)), 0, -1):
+        for first in range(len(spans) - length + 1):
+            run = [word for word, _, _ in spans[first : first + length]]
+            if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
+                continue
+            span = (spans[first][1], spans[first + length - 1][2])
+            if any(_overlap(span, each) for each in classes):
+                continue
+            nodes = _nodes_of(run, graph)
+            ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
+            if ids:
+                classes[span] = ids
+            entities += [(span, node, 0.0) for node in nodes.tolist()]
+            if length == 1 and not len(nodes):
+                demonymous = [graph.names.find(name)[0] for name in origins_of(run[0])]
+                entities += [
+                    (span, node, -CLASS_RULES.demonym)
+                    for some in demonymous
+                    for node in some.tolist()
+                ]
+    return _Names(classes, entities)
+
+
+def _nodes_of(run: Sequence[str], graph: KnowledgeGraph) -> Int64:
+    """Returns the entities that some words name, the last in the singular too."""
+    names = {" ".join(run), " ".join((*run[:-1], singular(run[-1])))}
+    matches = [graph.names.find(name)[0].astype(np.int64) for name in sorted(names)]
+    return np.unique(np.concatenate(matches))
+
+
+def _answer_key(ranked: RankedReading, result: QueryResult) -> object:
+    """Returns what two queries share that have one answer."""
+    if ranked.scored.query.fold is Fold.EXISTS:
+        return result.truth
+    if ranked.scored.query.fold is Fold.COUNT:
+        return result.count
+    return frozenset(row.node for row in result.rows), result.count
+
+
+def _kind(ranked: RankedReading) -> AnswerKind:
+    query = ranked.scored.query
+    if query.fold is Fold.COUNT:
+        return AnswerKind.COUNT
+    if query.fold is Fold.EXISTS:
+        return AnswerKind.YES_NO
+    return AnswerKind.ENTITIES if query.order is None else AnswerKind.SUPERLATIVE
+
+
+def _value(ranked: RankedReading, result: QueryResult) -> str | None:
+    """Returns the text of an answer that is no list."""
+    fold = ranked.scored.query.fold
+    if fold is Fold.COUNT:
+        return str(result.count)
+    if fold is Fold.EXISTS:
+        return "yes" if result.truth else "no"
+    return None
+
+
+def _overlap(left: Span, right: Span) -> bool:
+    return left[0] < right[1] and right[0] < left[1]

@@ -1,0 +1,148 @@
+"""Which words of a question speak of which relations of a class's instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Float64
+from graph_service.retrieve.classes.profile import RelationProfile
+from graph_service.retrieve.constraints.coverage import root, sides_of
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+Cosines = Callable[[Sequence[str], Sequence[str]], Float64]
+"""Of some texts with others, float64 [texts, others]."""
+LEAST_FIT = 0.3
+"""How well a word fits a relation from which on it speaks of it."""
+_LEAST_COSINE = 0.45
+_OWN, _MEANING, _KNOWN = 1.0, 0.9, 0.7
+
+# What people say, and the words of relations that they mean.
+_MEANINGS: Mapping[str, frozenset[str]] = {
+    "cost": frozenset({"price", "cost"}),
+    "priced": frozenset({"price", "cost"}),
+    "charge": frozenset({"price", "cost", "fee"}),
+    "weigh": frozenset({"weight", "mass"}),
+    "heavy": frozenset({"weight", "mass"}),
+    "tall": frozenset({"height", "elevation"}),
+    "high": frozenset({"height", "elevation"}),
+    "long": frozenset({"length", "duration", "running", "runtime"}),
+    "last": frozenset({"duration", "running", "runtime"}),
+    "run": frozenset({"running", "runtime", "duration"}),
+    "old": frozenset({"birth", "age", "founded", "inception"}),
+    "aged": frozenset({"birth", "age"}),
+    "born": frozenset({"birth", "born"}),
+    "earn": frozenset({"salary", "wage", "income", "pay"}),
+    "paid": frozenset({"salary", "wage", "income", "pay"}),
+    "make": frozenset({"salary", "manufacturer", "maker"}),
+    "live": frozenset({"residence", "home", "city", "town", "country", "address"}),
+    "release": frozenset({"release", "publication", "year", "date"}),
+    "published": frozenset({"publication", "published", "release", "year", "date"}),
+    "came": frozenset({"release", "publication", "year", "date"}),
+    "made": frozenset({"release", "production", "manufacturer", "maker", "year", "date"}),
+    "placed": frozenset({"order", "ordered", "date"}),
+    "started": frozenset({"start", "hired", "hire", "inception", "founded", "begin"}),
+    "joined": frozenset({"hired", "hire", "join", "start"}),
+    "employ": frozenset({"employees", "staff", "employer"}),
+    "worker": frozenset({"employees", "staff"}),
+    "people": frozenset({"population", "employees", "capacity"}),
+    "inhabitant": frozenset({"population"}),
+    "resident": frozenset({"population"}),
+    "seat": frozenset({"seats", "capacity"}),
+    "hold": frozenset({"capacity", "seats"}),
+    "big": frozenset({"area", "size", "population"}),
+    "large": frozenset({"area", "size", "population"}),
+    "named": frozenset({"name"}),
+    "written": frozenset({"author", "writer", "written"}),
+    "wrote": frozenset({"author", "writer", "written"}),
+    "from": frozenset({"country", "origin"}),
+    "spoken": frozenset({"language"}),
+    "report": frozenset({"reports", "manager", "supervisor", "boss"}),
+    "boss": frozenset({"reports", "manager", "supervisor"}),
+    "supplied": frozenset({"supplier"}),
+    "located": frozenset({"city", "country", "location", "region", "town", "place", "address"}),
+    "based": frozenset({"city", "country", "location", "region", "town", "place", "headquarters"}),
+    "situated": frozenset({"city", "country", "location", "region", "town", "place"}),
+    "win": frozenset({"award", "prize", "medal"}),
+    "won": frozenset({"award", "prize", "medal"}),
+    "lives": frozenset({"residence", "home", "city", "town", "country", "address"}),
+}  # fmt: skip
+_BY_ROOT = {root(word): frozenset(map(root, meant)) for word, meant in _MEANINGS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of a question, folded, and its characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+class RelationWords:
+    """How well each content word of a question fits each relation.
+
+    Attributes:
+        fits: float64 [words, relations].
+
+    Args:
+        content: The words.
+        profiles: The relations.
+        cosines: Of texts.
+    """
+
+    def __init__(
+        self, content: Sequence[Word], profiles: Sequence[RelationProfile], cosines: Cosines, /
+    ) -> None:
+        self.content = content
+        self.profiles = profiles
+        self._own = [_roots(profile.label) for profile in profiles]
+        self._column = {profile.id: column for column, profile in enumerate(profiles)}
+        self.fits: Float64 = np.zeros((len(content), len(profiles)))
+        if content and profiles:
+            near = cosines([word.text for word in content], [each.label for each in profiles])
+            self.fits = np.where(near >= _LEAST_COSINE, np.minimum(near, 0.6), 0.0)
+        for row, word in enumerate(content):
+            for column, profile in enumerate(profiles):
+                self.fits[row, column] = max(
+                    self.fits[row, column], _word_fit(word.text, profile.label, self._own[column])
+                )
+
+    def speaks_of(self, row: int, relation_ids: Iterable[str], /) -> bool:
+        """Returns whether a word speaks of any of some relations."""
+        columns = [self._column[id_] for id_ in relation_ids if id_ in self._column]
+        return bool((self.fits[row, columns] >= LEAST_FIT).any())
+
+    def local(self, rows: Sequence[int], /) -> dict[str, float]:
+        """Returns how well some words together fit each relation by id; those that they do not
+        speak of are absent.
+        """
+        scores: dict[str, float] = {}
+        if not len(rows):
+            return scores
+        roots = {root(self.content[row].text) for row in rows}
+        for column, profile in enumerate(self.profiles):
+            fits = np.sort(self.fits[list(rows), column])[::-1]
+            if fits[0] < LEAST_FIT:
+                continue
+            own = self._own[column]
+            share = len(own & roots) / len(own) if own & roots else 0.5
+            total = float(fits[0]) + 0.25 * float(fits[1:].sum())
+            scores[profile.id] = round(total * (0.6 + 0.4 * share), 4)
+        return scores
+
+
+def _word_fit(word: str, label: str, own: frozenset[str]) -> float:
+    stem = root(word)
+    if stem in own:
+        return _OWN
+    if not own.isdisjoint(_BY_ROOT.get(stem, ())):
+        return _MEANING
+    return _KNOWN if any(stem in side.words for side in sides_of(label)) else 0.0
+
+
+def _roots(label: str) -> frozenset[str]:
+    return frozenset(root(word) for word in words(label) if word not in EMPTY_IN_ENGLISH)
