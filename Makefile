@@ -16,6 +16,8 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
 CLIENTS := .cache/clients
 EXPLORER := .cache/explorer
 
+CLUSTER := $(VENV)/cluster
+
 .PHONY: help setup demo check test test-clients kill-test attack test-models mutants bench serve lock schema clean release
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -86,6 +88,12 @@ test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, Llama
 	GRAPH_SERVICE_TEST_ADAPTERS=1 $(ADAPTERS)/bin/pytest -o asyncio_mode=auto \
 	  -o asyncio_default_fixture_loop_scope=function -o filterwarnings= tests/adapters
 
+.PHONY: test-cluster
+test-cluster: $(CLUSTER)/.installed ## Test views on Sail and on Spark: ENGINES=sail needs no Java
+	@set -e; for engine in $(or $(ENGINES),sail 'local[2]'); do \
+	  GRAPH_SERVICE_TEST_CLUSTER=$$engine $(CLUSTER)/bin/pytest -o filterwarnings= tests/cluster; \
+	done
+
 mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make mutants SEED=1 N=300
 	nice $(BIN)/python -m tools.mutants --seed $(or $(SEED),1) --count $(or $(N),300) $(OPTIONS)
 
@@ -119,6 +127,7 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 	$(LOCK) requirements/adapters.in -c requirements/test.txt -o requirements/adapters.txt
+	$(LOCK) requirements/cluster.in -c requirements/test.txt -o requirements/cluster.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
 	$(LOCK) requirements/docs.in -c requirements/test.txt -o requirements/docs.txt
 	$(LOCK) requirements/build.in -c requirements/models.txt -o requirements/build.txt
@@ -202,4 +211,12 @@ $(ADAPTERS)/.installed: requirements/build.txt requirements/adapters.txt pyproje
 	@$(BIN)/python -m venv $(ADAPTERS)
 	@$(LOCKED) $(ADAPTERS) requirements/adapters.txt $(BUILT)
 	@$(ADAPTERS)/bin/python $(EDITABLE)
+	@touch $@
+
+# An environment of its own: Spark with its server is 500 MB and another package of its client's name.
+$(CLUSTER)/.installed: requirements/build.txt requirements/cluster.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Sail and Spark into $(CLUSTER) (1 GB) ..."
+	@$(BIN)/python -m venv $(CLUSTER)
+	@$(LOCKED) $(CLUSTER) requirements/cluster.txt $(BUILT)
+	@$(CLUSTER)/bin/python $(EDITABLE)
 	@touch $@

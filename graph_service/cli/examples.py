@@ -19,6 +19,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "snapshot push /mnt/shared/snapshots --graph demo",
         "snapshot pull s3://bucket/snapshots --graph demo",
     ),
+    "cluster": (
+        "cluster view create demo.parquet --method edge-deletion --level 0.3 --to ed30",
+        "cluster view store ed30 --graph demo --name ed30",
+    ),
     "verify": ("verify --store sqlite:///graph.db", "verify --graph demo --json"),
     "search": ('search "Douglas Adams" --graph demo',),
     "item": ("item Q42", "item dbr:Rome --view rr:0.3:1 --limit 20"),

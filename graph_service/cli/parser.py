@@ -156,6 +156,11 @@ VERBS = (
         "train what preset default-6 ranks by on your graph",
         "retriever.options:RETRIEVER_VERBS",
     ),
+    Verb(
+        "cluster",
+        "draw views of a whole graph by Spark or Sail",
+        "cluster.options:CLUSTER_VERBS",
+    ),
     Verb("serve", "serve GraphQL over HTTP", "serve_options:ServeOptions", "serving:serve"),
     Verb(
         "documents",

@@ -47,6 +47,13 @@ class Stream:
     method: Method
     algorithm: int
 
+    def secret(self, purpose: str, /, *, attempt: int = 0) -> bytes:
+        """Returns the 16 bytes that the hashes of a purpose are keyed with."""
+        return digest(
+            (purpose, str(attempt), str(self.random_seed), self.method.value, str(self.algorithm)),
+            person=b"draw",
+        )
+
     def hashes(
         self,
         keys: Int64 | Uint64,
@@ -64,10 +71,7 @@ class Stream:
             attempt: Number of the try, where a draw can be refused.
             at: Which of the keys, all where None.
         """
-        secret = digest(
-            (purpose, str(attempt), str(self.random_seed), self.method.value, str(self.algorithm)),
-            person=b"draw",
-        )
+        secret = self.secret(purpose, attempt=attempt)
         hashes = np.empty(len(keys if at is None else at), dtype=np.uint64)
         for start in range(0, len(hashes), _BLOCK):
             block = slice(start, start + _BLOCK)

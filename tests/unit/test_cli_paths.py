@@ -32,6 +32,9 @@ load a.nt --graph h --store sqlite:///@
 load bolt://localhost:1 --graph h --mapping @
 export @ --graph g
 export @ --graph g --format neo4j-csv
+export @ --graph g --format parquet
+cluster view create @ --to view --method edge-deletion --level 0.3
+cluster view store @ --graph g
 export x.tsv --graph g --labels @
 backup @
 backup @ --replace

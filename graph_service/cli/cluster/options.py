@@ -1,0 +1,80 @@
+"""The options of the verb ``cluster``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_service.cli.options import GraphOptions, Subverb, SubverbGroup, VerbOptions, request
+from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(VerbOptions):
+    """What every word of ``cluster`` takes that works with an engine."""
+
+    remote: str = option(
+        "sail",
+        help="the engine: sc://host:port of a Spark Connect server, sail (in this process), or "
+        "local[N] for Spark on this machine",
+        metavar="ENGINE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterViewOptions(ClusterOptions):
+    """What ``cluster view create`` takes."""
+
+    source: Path = option(
+        help="the folder that export --format parquet wrote", metavar="GRAPH.parquet", is_word=True
+    )
+    to: Path = option(
+        help="a new folder for the view; this process and the engine both see it", metavar="FOLDER"
+    )
+    spec: ViewSpec = request(
+        ViewSpec,
+        only={"method", "level", "count", "random_seed"},
+        method=Method.EDGE_DELETION,
+    )
+    scope: Scope = request(Scope, only={"relation_ids"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreViewOptions(GraphOptions):
+    """What ``cluster view store`` takes."""
+
+    source: Path = option(
+        help="the folder that cluster view create wrote", metavar="FOLDER", is_word=True
+    )
+    name: str | None = option(None, help="what to call the view", metavar="NAME")
+    note: str = option("", help="kept with the view")
+
+
+CLUSTER_VERBS = (
+    SubverbGroup(
+        "view",
+        "draw views of a whole graph, and take them into a store",
+        (
+            Subverb(
+                "create",
+                "cluster.views:create",
+                "draw a view of a graph in Parquet by an engine that speaks Spark Connect",
+                ClusterViewOptions,
+                (
+                    "cluster view create demo.parquet --method edge-deletion --level 0.3 --to ed30",
+                    "cluster view create demo.parquet --method inversion --level 0.1 --to inv10 "
+                    "--remote sc://spark:15002",
+                ),
+            ),
+            Subverb(
+                "store",
+                "cluster.views:store",
+                "take a view that a cluster drew into the store of its graph",
+                StoreViewOptions,
+                ("cluster view store ed30 --graph demo --name ed30",),
+            ),
+        ),
+    ),
+)
+"""The words of ``cluster``."""

@@ -1,0 +1,153 @@
+"""Views that an engine draws are one machine's, bit for bit: ids, deltas, reports (O10, B3)."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import load_graph
+
+from graph_service import Service, open_service
+from graph_service.cluster.delta import read_delta, read_view, store_view
+from graph_service.cluster.graph import ClusterGraph, open_graph
+from graph_service.cluster.views import METHODS, create_view
+from graph_service.errors import InputError
+from graph_service.export import export, exported_graph
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.statement import Rank, Statement, make_statement
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.settings import Settings
+from graph_service.views.codec import encode_delta
+from graph_service.views.delta import make_delta
+
+
+def statements() -> list[Statement]:
+    """Classes, a crowd of parallel and inverse edges, literals, deprecated ones, twins."""
+    chance = random.Random(5)
+    made = [make_statement(f"Q{n}", "P31", EntityValue(f"Q{900 + n % 7}")) for n in range(1, 120)]
+    for _ in range(700):
+        head, tail = chance.randrange(1, 160), chance.randrange(1, 160)
+        relation = f"P{chance.choice((1, 1, 1, 2, 3, 4, 5))}"
+        rank = Rank.DEPRECATED if chance.random() < 0.1 else Rank.NORMAL
+        made.append(make_statement(f"Q{head}", relation, EntityValue(f"Q{tail}"), rank=rank))
+        if chance.random() < 0.1:
+            made.append(make_statement(f"Q{tail}", relation, EntityValue(f"Q{head}")))
+        if chance.random() < 0.1:
+            # The same triple under another id.
+            value = EntityValue(f"Q{tail}")
+            made.append(make_statement(f"Q{head}", relation, value, id=f"twin-{len(made)}"))
+    # A pool of two members, in which little is left to choose, and for some nothing.
+    made += [make_statement(f"Q{n}", "P6", EntityValue(f"Q{n % 2 + 300}")) for n in range(1, 12)]
+    made += [make_statement(f"Q{n}", "P6", EntityValue(f"Q{(n + 1) % 2 + 300}")) for n in (1, 2, 3)]
+    made += [make_statement(f"Q{n}", "P9", StringValue(f"text {n}")) for n in range(1, 40)]
+    return list({item.id: item for item in made}.values())
+
+
+@dataclass(frozen=True)
+class Both:
+    """A graph on one machine, and its Parquet files."""
+
+    service: Service
+    arrays: KnowledgeGraph
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("cluster")
+    with open_service(f"sqlite:///{folder / 'graph.db'}", settings=Settings()) as service:
+        load_graph(service.store, "made", statements(), [])
+        export(exported_graph(service, graph="made"), str(folder / "made.parquet"))
+        yield Both(service, service.arrays(service.graph("made")), folder / "made.parquet")
+
+
+@pytest.fixture(scope="session")
+def graph(session: Any, both: Both) -> ClusterGraph:
+    return open_graph(session, both.folder)
+
+
+def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
+    made = create_view(graph, spec, out)
+    delta, report = make_delta(both.arrays, spec)
+    view = read_view(out)
+    assert view == made
+    assert view.id == spec.identity(both.arrays.fingerprints.edges)
+    assert view.report == report
+    assert encode_delta(both.arrays, read_delta(view, both.arrays)) == encode_delta(
+        both.arrays, delta
+    )
+    assert sorted(path.name for path in out.iterdir()) == ["changes", "view.json"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_view_is_one_machines(
+    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+) -> None:
+    check(graph, both, ViewSpec(method, level=0.3, random_seed=7), tmp_path / "view")
+
+
+@pytest.mark.parametrize("method", [Method.INVERSION, Method.CONTRADICTION])
+def test_what_cannot_change_is_noted_as_on_one_machine(
+    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+) -> None:
+    """At level 1 nothing is left for some edges, and what each gets depends on those before it."""
+    spec = ViewSpec(method, level=1.0, random_seed=3)
+    check(graph, both, spec, tmp_path / "view")
+    assert any("can be changed" in note for note in read_view(tmp_path / "view").report.notes)
+
+
+def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_path: Path) -> None:
+    scope = Scope(relation_ids=("P2", "P6"))
+    for count in (5, 100_000):
+        spec = ViewSpec(Method.EDGE_DELETION, count=count, random_seed=1, scope=scope)
+        check(graph, both, spec, tmp_path / "view")
+    with pytest.raises(InputError, match="has no relation 'P77'"):
+        create_view(
+            graph,
+            ViewSpec(Method.EDGE_DELETION, count=1, scope=Scope(relation_ids=("P77",))),
+            tmp_path / "other",
+        )
+
+
+def test_a_view_goes_into_the_store_of_its_graph(
+    graph: ClusterGraph, both: Both, tmp_path: Path
+) -> None:
+    spec = ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=11)
+    create_view(graph, spec, tmp_path / "view")
+    view = read_view(tmp_path / "view")
+    stored = store_view(view, both.service.store, both.arrays, name="half")
+    assert (stored.id, stored.reused) == (view.id, False)
+    again = both.service.views.create(spec, graph="made")
+    assert (again.id, again.reused, again.name) == (view.id, True, "half")
+    assert again.deviation is not None
+    (tmp_path / "view" / "view.json").write_text("{")
+    with pytest.raises(InputError, match="no whole view of a cluster"):
+        read_view(tmp_path / "view")
+
+
+@pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
+def test_methods_that_walk_one_after_another_are_refused_by_name(
+    graph: ClusterGraph, tmp_path: Path, method: Method
+) -> None:
+    with pytest.raises(InputError):
+        create_view(graph, ViewSpec(method, level=0.3), tmp_path / "view")
+    assert not (tmp_path / "view").exists()
+
+
+def test_nothing_but_a_view_is_written_over(
+    graph: ClusterGraph, both: Both, tmp_path: Path
+) -> None:
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds other files"):
+        create_view(graph, ViewSpec(Method.EDGE_DELETION, level=0.1), out)
+    assert (out / "mine.txt").read_text() == "mine"
+    shutil.rmtree(out)
+    with pytest.raises(InputError, match=r"it has no graph\.json"):
+        open_graph(graph.session, tmp_path)

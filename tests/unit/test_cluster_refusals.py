@@ -1,0 +1,57 @@
+"""What a cluster does not draw is refused before an engine is asked (O10)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_service.cli import main
+from graph_service.cluster.session import open_session
+from graph_service.cluster.views import METHODS, require_supported
+from graph_service.errors import InputError
+from graph_service.model.view_spec import Method, Scope, ViewSpec
+
+
+@pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
+def test_methods_are_refused_by_name(method: Method) -> None:
+    with pytest.raises(InputError, match=f"does not draw method {method.value}"):
+        require_supported(ViewSpec(method, level=0.3))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scopes_of_regions_are_refused(method: Method) -> None:
+    require_supported(ViewSpec(method, level=0.3, scope=Scope(relation_ids=("P1",))))
+    for scope in (
+        Scope(around_entity_ids=("Q1",)),
+        Scope(statement_ids=("s",)),
+        Scope(of_question=True),
+    ):
+        with pytest.raises(InputError, match="a scope other than relations"):
+            require_supported(ViewSpec(method, level=0.3, scope=scope))
+
+
+def test_chains_of_a_question_are_refused() -> None:
+    spec = ViewSpec(Method.INSERTION, count=1, entity_ids=("Q1",), answer_ids=("Q2",))
+    with pytest.raises(InputError, match="with chains from a question's entities"):
+        require_supported(spec)
+
+
+def test_an_address_that_is_no_engine_is_refused() -> None:
+    with (
+        pytest.raises(InputError, match="expected sc://host:port, sail or local"),
+        open_session("http://localhost"),
+    ):
+        pytest.fail("it is no engine")
+
+
+def test_the_command_line_refuses_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["cluster", "view", "create", str(tmp_path), "--to", str(tmp_path / "view")]
+    assert main([*words, "--method", "rs", "--level", "0.3"]) == 2
+    assert "a cluster does not draw method relation-swapping" in capsys.readouterr().err
+    assert main([*words, "--method", "ed", "--level", "0.3"]) == 2
+    assert "it has no graph.json" in capsys.readouterr().err
+    assert main(["cluster", "view", "store", str(tmp_path), "--graph", "demo"]) == 2
+    assert "is no whole view of a cluster" in capsys.readouterr().err
