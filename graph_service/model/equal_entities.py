@@ -40,12 +40,15 @@ class EqualEntities:
         group: The group of each, int32 [k]; groups are numbered by their smallest members.
         by_group: Places in ``members``, group by group, int32 [k]; those of a group ascend.
         begins: Where each group begins in ``by_group``, and where the last ends: int32 [g + 1].
+        by_node: The group of each node up to the last member, -1 of one without, and -1 for all
+            nodes after: int32. Empty where the entities are keys.
     """
 
     members: Int32 | Int64
     group: Int32
     by_group: Int32
     begins: Int32
+    by_node: Int32
 
     @classmethod
     def build(cls, members: Int32 | Int64, label: Int64, /) -> EqualEntities:
@@ -67,7 +70,11 @@ class EqualEntities:
         begins = np.zeros(len(first) + 1, dtype=np.int32)
         np.cumsum(np.bincount(numbers, minlength=len(first)), out=begins[1:])
         by_group = np.argsort(numbers, kind="stable").astype(np.int32)
-        return cls(members, numbers, by_group, begins)
+        by_node = np.zeros(0, dtype=np.int32)
+        if members.dtype == np.int32 and len(members):
+            by_node = np.full(int(members[-1]) + 2, -1, dtype=np.int32)
+            by_node[members] = numbers
+        return cls(members, numbers, by_group, begins, by_node)
 
     @classmethod
     def none(cls) -> EqualEntities:
@@ -86,6 +93,8 @@ class EqualEntities:
         """Returns the group of each of some entities, -1 of one without: int32."""
         if not len(self.members):
             return np.full(len(entities), -1, dtype=np.int32)
+        if len(self.by_node):
+            return self.by_node[np.minimum(entities, len(self.by_node) - 1)]
         positions = np.minimum(find_positions(self.members, entities), len(self.members) - 1)
         group: Int32 = np.where(self.members[positions] == entities, self.group[positions], -1)
         return group.astype(np.int32)
@@ -97,13 +106,13 @@ class EqualEntities:
             The entities, one group after the other, and for each its place in ``entities``.
         """
         group = self.groups_of(entities)
-        alone = group < 0
-        begin = np.where(alone, 0, self.begins[group]).astype(np.int64)
-        end = np.where(alone, 1, self.begins[group + 1]).astype(np.int64)
-        owner = np.repeat(np.arange(len(entities)), end - begin)
+        grouped = np.flatnonzero(group >= 0)
+        groups = group[grouped]
+        count = np.ones(len(entities), dtype=np.int64)
+        count[grouped] = self.begins[groups + 1] - self.begins[groups]
+        owner = np.repeat(np.arange(len(entities)), count)
         members = entities[owner].astype(np.int64)
-        of_group = ~alone[owner]
-        members[of_group] = self.members[self.by_group[ranges(begin, end)[of_group]]]
+        members[np.repeat(group >= 0, count)] = self._members_of(groups)
         return members, owner
 
     def groups_by_entity(self, entities: Sequence[int], /) -> dict[int, list[int]]:
@@ -121,16 +130,26 @@ class EqualEntities:
         members: list[int] = self.members[positions].tolist()
         return members
 
-    def with_members(self, entities: Int64, /) -> Int64:
-        """Returns distinct ascending entities with all that are one thing with them, ascending."""
-        if not (self.groups_of(entities) >= 0).any():
-            return entities
-        return np.unique(self.gather(entities)[0])
+    def others(self, entities: Int64, /) -> Int64:
+        """Returns all that is one thing with some entities; these are among them, if in a group.
+
+        Each comes once, in no order.
+        """
+        group = self.groups_of(entities)
+        group = np.sort(group[group >= 0])
+        return self._members_of(group[np.flatnonzero(np.diff(group, prepend=np.int32(-1)))])
 
     def followed_by_members(self, entities: Int64, /) -> Int64:
         """Returns some entities in their order, and after them what else is one thing with them."""
-        more = np.setdiff1d(self.gather(entities)[0], entities)
+        more = np.setdiff1d(self.others(entities), entities)
         return np.concatenate((entities, more))
+
+    def _members_of(self, groups: Int32 | Int64) -> Int64:
+        """Returns the members of some groups, one group after the other."""
+        positions = ranges(
+            self.begins[groups].astype(np.int64), self.begins[groups + 1].astype(np.int64)
+        )
+        return self.members[self.by_group[positions]].astype(np.int64)
 
     def things(self, entities: Int64, /) -> Int64:
         """Returns the smallest entity that is one thing with each of some."""

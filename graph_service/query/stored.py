@@ -1,7 +1,7 @@
 """The answers of a query over a graph in a store that is not read whole.
 
 What the query can touch is read relation by relation, and then queried as arrays: one execution for
-both, so that the answers are the same.
+both, so that the answers are the same. Entities that are one thing are read together.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANK_CODES
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut, CutReason, Deadline
@@ -28,6 +29,7 @@ from graph_service.query.algebra import (
 )
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits, QueryResult
+from graph_service.store.lookup import StoredThings, read_merged_entities
 from graph_service.store.protocol import GraphReader
 from graph_service.store.snapshot.region_graph import unlabelled_graph_of
 
@@ -45,6 +47,7 @@ def execute_stored(
     info: GraphInfo,
     /,
     *,
+    equal: EqualEntities | None = None,
     ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
     limits: QueryLimits | None = None,
     deadline: Deadline | None = None,
@@ -52,12 +55,26 @@ def execute_stored(
     """Returns the answers of a query over an edition in a store; see ``execution.execute``.
 
     The limit on statements counts those that are read.
+
+    Args:
+        query: The query.
+        reader: The store.
+        info: The edition.
+        equal: Entities of the graph that are one thing, as 64-bit keys; None reads them.
+        ranks: Of the statements that count.
+        limits: Of the work and of what is returned.
+        deadline: Raises ``DeadlineError`` when past.
     """
     limits = limits or QueryLimits()
     deadline = deadline or Deadline.none()
-    part = _Part(reader, info, ranks, limits, deadline)
+    if equal is None:
+        equal = read_merged_entities(reader, info.edition).equal
+    things = StoredThings(reader, info, equal)
+    part = _Part(reader, info, things, ranks, limits, deadline)
     start_ids = part.read(query)
-    graph = unlabelled_graph_of(info, part.rows, start_ids)
+    # A thing is numbered by the smallest of its entities, so all of them are part of the arrays.
+    ids = start_ids | things.with_members(part.entity_ids) if len(equal) else start_ids
+    graph = unlabelled_graph_of(info, part.rows, sorted(ids), equal=equal)
     result = execute(
         query,
         graph,
@@ -77,12 +94,14 @@ class _Part:
         self,
         reader: GraphReader,
         info: GraphInfo,
+        things: StoredThings,
         ranks: Sequence[Rank],
         limits: QueryLimits,
         deadline: Deadline,
     ) -> None:
         self._reader = reader
         self._edition = info.edition
+        self._things = things
         self._ranks = ranks
         self._limits = limits
         self._deadline = deadline
@@ -96,12 +115,19 @@ class _Part:
         return [*self._rows.values()]
 
     @property
+    def entity_ids(self) -> set[str]:
+        """The entities at the ends of the statements that were read."""
+        values = (stored_value(row.value) for row in self._rows.values())
+        tails = {value.id for value in values if isinstance(value, EntityValue)}
+        return tails.union(row.head for row in self._rows.values())
+
+    @property
     def cuts(self) -> tuple[Cut, ...]:
         """What the limit left out."""
         most = self._limits.statements
         return (Cut("statements", CutReason.WORK_BUDGET, most, most),) if self._is_cut else ()
 
-    def read(self, query: Query, /) -> list[str]:
+    def read(self, query: Query, /) -> set[str]:
         """Reads what a query can touch; returns those of its start entities that there are."""
         start_ids: set[str] = set()
         if isinstance(query.start, Entities):
@@ -114,11 +140,12 @@ class _Part:
         self._read_filters(query.filters, nodes)
         if query.order is not None:
             self._follow_path(nodes, query.order.path)
-        return sorted(start_ids)
+        return start_ids
 
     def _known(self, ids: Sequence[str]) -> set[str]:
         entities = self._reader.entities(self._edition, ids).entities
-        return {id_ for id_ in ids if id_ in entities and entities[id_].id == id_}
+        known = (id_ for id_ in ids if id_ in entities and entities[id_].id == id_)
+        return self._things.with_members(known)
 
     def _instances(self, start: Instances) -> set[str]:
         instances: set[str] = set()
@@ -157,6 +184,7 @@ class _Part:
 
     def _follow(self, nodes: set[str], relation: Relation) -> set[str]:
         """Returns the entities that a relation leads to, and reads the statements of it."""
+        nodes = self._things.with_members(nodes)
         new = sorted(node for node in nodes if (relation, node) not in self._endpoints)
         for node in new:
             self._endpoints[relation, node] = set()

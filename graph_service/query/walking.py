@@ -1,4 +1,7 @@
-"""A graph or a view of it as queries walk it: along one relation at a time, statement by statement."""
+"""A graph or a view of it as queries walk it: along one relation at a time, statement by statement.
+
+Entities that are one thing (``model.equal_entities``) are one node: the smallest of them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
-from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind, ranges
+from graph_service.model.graph import Bool, Int64, KnowledgeGraph, NodeKind, ranges
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, Value, stored_value
@@ -71,6 +74,7 @@ class Walker:
         self.graph = graph
         self.overlay = overlay
         self.limits = limits
+        self._equal = graph.equal if len(graph.equal) else None
         self._ranks = np.zeros(256, dtype=bool)
         self._ranks[list(ranks)] = True
         self._deadline = deadline
@@ -88,7 +92,8 @@ class Walker:
         nodes = {self.graph.find_node(id_) for id_ in ids}
         if self.overlay is not None:
             nodes |= {self._new_entities.get(id_) for id_ in ids}
-        return np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
+        known = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
+        return known if self._equal is None else np.unique(self._equal.things(known))
 
     def node(self, id_: str, /) -> int | None:
         """Returns the node of an entity that the graph or the view has."""
@@ -118,7 +123,7 @@ class Walker:
     def nodes_of(self, walks: Walks, row: int, /) -> list[int]:
         """Returns the nodes on a way, its end last."""
         edges = walks.edges[row]
-        nodes = [*self._column("head", edges).tolist(), *self._column("tail", edges).tolist()]
+        nodes = [*self._ends("head", edges).tolist(), *self._ends("tail", edges).tolist()]
         return list(dict.fromkeys([*nodes, int(walks.targets[row])]))
 
     def follow(self, walks: Walks, relation: Relation, /) -> Walks:
@@ -140,9 +145,11 @@ class Walker:
             each[complete] = room - int(each[:complete].sum())
         rows = np.repeat(np.arange(len(walks)), each)
         chosen = edges[ranges(begin[inverse], begin[inverse] + each)]
-        unused = np.flatnonzero((walks.edges[rows] != chosen[:, None]).all(axis=1))
+        unused = (walks.edges[rows] != chosen[:, None]).all(axis=1)
+        if self._equal is not None:
+            unused &= ~self._is_repeated(walks.edges[rows], chosen)
         rows, chosen = rows[unused], chosen[unused]
-        targets = self._column("head" if relation.backward else "tail", chosen)
+        targets = self._ends("head" if relation.backward else "tail", chosen)
         return Walks(walks.origins[rows], np.column_stack((walks.edges[rows], chosen)), targets)
 
     def relations_at(self, nodes: Int64, /) -> list[Relation]:
@@ -160,7 +167,7 @@ class Walker:
         for backward in (False, True):
             # From the one node, whose statements are few beside those of a whole class.
             edges, _ = self._statements(at, backward=not backward)
-            others = self._column("tail" if backward else "head", edges)
+            others = self._ends("tail" if backward else "head", edges)
             relations |= {
                 Relation(id_, backward) for id_ in self._relation_ids(edges[np.isin(others, nodes)])
             }
@@ -207,6 +214,19 @@ class Walker:
 
         Those of one node come together, in order of their numbers.
         """
+        if self._equal is None:
+            return self._statements_at(nodes, backward=backward, relation=relation)
+        members, thing = self._equal.gather(nodes)
+        order = np.argsort(members, kind="stable")
+        edges, owner = self._statements_at(members[order], backward=backward, relation=relation)
+        owner = thing[order][owner]
+        order = np.lexsort((edges, owner))
+        return edges[order], owner[order]
+
+    def _statements_at(
+        self, nodes: Int64, *, backward: bool, relation: int | None
+    ) -> tuple[Int64, Int64]:
+        """Returns the same of entities that are nodes of their own."""
         graph, overlay = self.graph, self.overlay
         base = nodes[: np.searchsorted(nodes, graph.node_count)]
         adjacency = graph.in_edges if backward else graph.out_edges
@@ -261,6 +281,26 @@ class Walker:
         new = self.overlay.new_relations if self.overlay is not None else ()
         ids = self.graph.relation_ids.take(numbers[numbers < count])
         return [*ids, *(new[relation - count] for relation in numbers[numbers >= count].tolist())]
+
+    def _is_repeated(self, used: Int64, edges: Int64) -> Bool:
+        """Returns which statements, [w], one of [w, s] says in another source: of the same things.
+
+        Parallel statements of the very same entities are no repetition.
+        """
+        repeated = np.zeros(len(edges), dtype=bool)
+        for column in used.T:
+            is_same = self._column("rel", column) == self._column("rel", edges)
+            is_other = np.zeros(len(edges), dtype=bool)
+            for end in ("head", "tail"):
+                is_same &= self._ends(end, column) == self._ends(end, edges)
+                is_other |= self._column(end, column) != self._column(end, edges)
+            repeated |= is_same & is_other
+        return repeated
+
+    def _ends(self, name: str, edges: Int64) -> Int64:
+        """Returns the head or the tail of some edges: of entities that are one thing the smallest."""
+        nodes = self._column(name, edges)
+        return nodes if self._equal is None else self._equal.things(nodes)
 
     def _column(self, name: str, edges: Int64) -> Int64:
         """Returns the head, the relation or the tail of some edges."""

@@ -19,6 +19,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
+from graph_service.sorting import ranked
 
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
@@ -69,8 +70,9 @@ def deduplicate_languages(
     joined, merged = _joined(region, graph, languages)
     groups = _Groups()
     if joined is not region:
-        places = _language_places(region, graph, languages)
-        _equal_statements(groups, region, joined, merged, encoded, places, deadline)
+        edges = _touched_twice(region, joined, merged)
+        later = _later(region, edges, graph, languages)
+        _equal_statements(groups, region, joined, edges, later, encoded, deadline)
     _texts(groups, joined, encoded, languages, deadline)
     if joined is region and not groups.dropped:
         return SaidOnce(region)
@@ -137,23 +139,26 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     """
     if not len(graph.equal):
         return region, np.zeros(region.node_count, dtype=bool)
-    thing = graph.equal.groups_of(region.nodes)
-    count = np.bincount(thing + 1)
-    merged = (thing >= 0) & (count[thing + 1] > 1)
-    if not merged.any():
+    merged = np.zeros(region.node_count, dtype=bool)
+    group = graph.equal.groups_of(region.nodes)
+    nodes = np.flatnonzero(group >= 0)
+    _, thing = ranked(group[nodes].astype(np.int64))
+    several = np.flatnonzero(np.bincount(thing)[thing] > 1)
+    nodes, thing = nodes[several], thing[several]
+    if not len(nodes):
         return region, merged
+    merged[nodes] = True
     start = np.full(region.node_count, len(region.start_entities))
     start[region.start_entities[::-1]] = np.arange(len(region.start_entities))[::-1]
-    nodes = np.flatnonzero(merged)
-    place = _language_places(region, graph, languages)
-    order = nodes[np.lexsort((nodes, place[nodes], start[nodes], region.hops[nodes], thing[nodes]))]
-    things, first, of_thing = np.unique(thing[order], return_index=True, return_inverse=True)
+    position = _language_places(region.nodes[nodes], graph, languages)
+    order = np.lexsort((nodes, position, start[nodes], region.hops[nodes], thing))
+    nodes, thing = nodes[order], thing[order]
+    is_first = np.diff(thing, prepend=-1) > 0
+    first, of_thing = np.flatnonzero(is_first), np.cumsum(is_first) - 1
     stays = np.arange(region.node_count, dtype=np.int32)
-    stays[order] = order[first][of_thing]
+    stays[nodes] = nodes[first][of_thing]
     degrees = region.degrees.copy()
-    degrees[order[first]] = np.bincount(
-        of_thing, weights=region.degrees[order], minlength=len(things)
-    ).astype(np.int64)
+    degrees[nodes[first]] = np.add.reduceat(region.degrees[nodes], first)
     start_entities = np.array(
         list(dict.fromkeys(stays[region.start_entities].tolist())), dtype=np.int32
     )
@@ -167,28 +172,63 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     return joined, merged
 
 
-def _language_places(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:
-    """Returns which of the languages is the first that each node has a label in, int64 [n].
+def _language_places(nodes: Int32, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:
+    """Returns which of the languages is the first that each of some entities has a label in.
 
-    Of a node without any it is their number, of a literal 0.
+    Of an entity without any it is their number.
     """
-    found = np.full(region.node_count, len(languages))
-    for place in reversed(range(len(languages))):
-        column = graph.node_labels.get(languages[place])
+    positions = np.full(len(nodes), len(languages))
+    for position in reversed(range(len(languages))):
+        column = graph.node_labels.get(languages[position])
         if column is not None and len(column.index):
-            rows = np.minimum(find_positions(column.index, region.nodes), len(column.index) - 1)
-            found[column.index[rows] == region.nodes] = place
-    found[region.literal] = 0
-    return found
+            rows = np.minimum(find_positions(column.index, nodes), len(column.index) - 1)
+            positions[column.index[rows] == nodes] = position
+    return positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Touched:
+    """Local edges at merged nodes of which several join the same things by the same relation.
+
+    Attributes:
+        edges: Ascending, int64.
+        group: Equal for those that do, int64. Literals of one head and relation count as one thing.
+    """
+
+    edges: Int64
+    group: Int64
+
+
+def _touched_twice(region: Region, joined: Region, merged: Bool) -> _Touched:
+    edges = np.flatnonzero(merged[region.head] | merged[region.tail])
+    relations = int(region.rel.max(initial=0)) + 1
+    relation = joined.head[edges].astype(np.int64) * relations + region.rel[edges]
+    # Of a literal only what might be said again is read.
+    tail = np.where(region.literal[region.tail[edges]], -1, joined.tail[edges])
+    _, group = ranked(relation * (region.node_count + 1) + tail + 1)
+    several = np.flatnonzero(np.bincount(group)[group] > 1)
+    return _Touched(edges[several], group[several])
+
+
+def _later(
+    region: Region, touched: _Touched, graph: KnowledgeGraph, languages: Sequence[str]
+) -> list[int]:
+    """Returns of each edge how late in the languages asked for those of its entities' labels are."""
+    head, tail = region.head[touched.edges], region.tail[touched.edges]
+    later = _language_places(region.nodes[head], graph, languages)
+    of_tail = _language_places(region.nodes[tail], graph, languages)
+    of_tail[region.literal[tail]] = 0
+    positions: list[int] = (later + of_tail).tolist()
+    return positions
 
 
 def _equal_statements(
     groups: _Groups,
     region: Region,
     joined: Region,
-    merged: Bool,
+    touched: _Touched,
+    later: Sequence[int],
     encoded: _Encoded,
-    places: Int64,
     deadline: Deadline,
 ) -> None:
     """Drops statements that equal another one but for the edition of what they name.
@@ -196,33 +236,26 @@ def _equal_statements(
     Those stay whose ends have labels in the language asked for first, then those of the editions
     that stay as nodes.
     """
-    moved = (region.head != joined.head).astype(np.int64) + (region.tail != joined.tail)
-    later = places[region.head] + places[region.tail]
-    touched = np.flatnonzero(merged[region.head] | merged[region.tail])
-    relations = int(region.rel.max(initial=0)) + 1
-    said = joined.head[touched].astype(np.int64) * relations + region.rel[touched]
-    literal = region.literal[region.tail[touched]]
-    # Of a literal only what might be said again is read.
-    tail = np.where(literal, -1, joined.tail[touched])
-    code = said * (region.node_count + 1) + tail + 1
-    _, group, count = np.unique(code, return_inverse=True, return_counts=True)
-    several = count[group] > 1
-    touched, literal, group = touched[several], literal[several], group[several]
-    values = iter(encoded.take(region.nodes[region.tail[touched[literal]]]))
+    edges = touched.edges
+    head, tail = region.head[edges], region.tail[edges]
+    moved = ((head != joined.head[edges]).astype(np.int64) + (tail != joined.tail[edges])).tolist()
+    literal = region.literal[tail]
+    values = iter(encoded.take(region.nodes[tail[literal]]))
     equal: dict[tuple[int, str], list[int]] = {}
-    for edge, is_literal, number in zip(
-        touched.tolist(), literal.tolist(), group.tolist(), strict=True
+    for row, (is_literal, group) in enumerate(
+        zip(literal.tolist(), touched.group.tolist(), strict=True)
     ):
         deadline.check(_WHILE)
-        equal.setdefault((number, next(values) if is_literal else ""), []).append(edge)
-    for edges in equal.values():
+        equal.setdefault((group, next(values) if is_literal else ""), []).append(row)
+    for rows in equal.values():
         deadline.check(_WHILE)
-        ends = {edge: _ends(region, edge) for edge in edges}
+        ends = {row: _ends(region, int(edges[row])) for row in rows}
         if len(set(ends.values())) == 1:
             continue
         # Parallel statements of the very same ends were no repetition, and are none now.
-        kept = min(edges, key=lambda edge: (int(later[edge]), int(moved[edge]), edge))
-        groups.drop((edge for edge in edges if ends[edge] != ends[kept]), kept)
+        first = min(rows, key=lambda row: (later[row], moved[row], row))
+        others = (int(edges[row]) for row in rows if ends[row] != ends[first])
+        groups.drop(others, int(edges[first]))
 
 
 def _ends(region: Region, edge: int) -> tuple[int, int]:
@@ -243,8 +276,8 @@ def _texts(
         edges = edges[~np.isin(edges, list(groups.dropped))]
     code = region.head[edges].astype(np.int64) * (int(region.rel.max(initial=0)) + 1)
     code += region.rel[edges]
-    _, group, count = np.unique(code, return_inverse=True, return_counts=True)
-    several = count[group] > 1
+    _, group = ranked(code)
+    several = np.bincount(group)[group] > 1
     edges, group = edges[several], group[several]
     texts: dict[int, dict[int, MonolingualText]] = {}
     values = encoded.take(region.nodes[region.tail[edges]])

@@ -20,6 +20,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
 from graph_service.retrieve.region.cut import LOOKED_AT
+from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import Store
 from graph_service.walk import NewRows, RowRegion, closure, walk
 
@@ -83,42 +84,6 @@ def typed_neighbourhood(
         unexpanded=tuple(region.hubs),
         truncated=cuts,
     )
-
-
-class StoredThings:
-    """Entities of a stored graph that are one thing, by id.
-
-    Args:
-        store: Where the graph is.
-        info: The graph.
-        equal: The entities, as 64-bit keys.
-    """
-
-    def __init__(self, store: Store, info: GraphInfo, equal: EqualEntities, /) -> None:
-        self._store = store
-        self._info = info
-        self._equal = equal
-
-    def of(self, ids: Iterable[str], /) -> dict[str, list[str]]:
-        """Returns the entities of each thing by those of some ids that are one with others."""
-        some = list(ids) if len(self._equal) else []
-        groups = self._equal.groups_by_entity([key64(id_) for id_ in some])
-        if not groups:
-            return {}
-        near = self._store.neighbourhood(
-            self._info.edition,
-            [some[index] for index in groups],
-            hops=0,
-            max_edges=0,
-            equal=self._equal,
-        )
-        names = {key64(id_): id_ for id_ in near.hops}
-        return {some[index]: [names[key] for key in keys] for index, keys in groups.items()}
-
-    def with_members(self, ids: Iterable[str], /) -> set[str]:
-        """Returns some ids and all that are one thing with one of them."""
-        some = set(ids)
-        return some.union(*self.of(sorted(some)).values())
 
 
 class _TypedRegion(RowRegion[str, EdgeRow]):

@@ -28,7 +28,8 @@ from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
 from graph_service.service.lookup import read_id, require_base
 from graph_service.service.retrieval import DEFAULT_RANKS
-from graph_service.service.store_types import StoredThings, ends_of
+from graph_service.service.store_types import ends_of
+from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
     RegionGraph,

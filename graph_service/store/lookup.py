@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from graph_service.model.equal_entities import MergedEntities, merge_entities, source_of_id
+from graph_service.model.equal_entities import (
+    EqualEntities,
+    MergedEntities,
+    merge_entities,
+    source_of_id,
+)
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity
 from graph_service.store.protocol import GraphReader
@@ -76,3 +82,39 @@ def read_merged_entities(reader: GraphReader, edition: str, /) -> MergedEntities
             links[side, column] = key = key64(id_)
             sources.setdefault(key, source_of_id(id_))
     return merge_entities(links[0], links[1], lambda keys: [sources[key] for key in keys.tolist()])
+
+
+class StoredThings:
+    """Entities of a stored graph that are one thing, by id.
+
+    Args:
+        reader: Where the graph is.
+        info: The graph.
+        equal: The entities, as 64-bit keys.
+    """
+
+    def __init__(self, reader: GraphReader, info: GraphInfo, equal: EqualEntities, /) -> None:
+        self._reader = reader
+        self._info = info
+        self._equal = equal
+
+    def of(self, ids: Iterable[str], /) -> dict[str, list[str]]:
+        """Returns the entities of each thing by those of some ids that are one with others."""
+        some = list(ids) if len(self._equal) else []
+        groups = self._equal.groups_by_entity([key64(id_) for id_ in some])
+        if not groups:
+            return {}
+        near = self._reader.neighbourhood(
+            self._info.edition,
+            [some[index] for index in groups],
+            hops=0,
+            max_edges=0,
+            equal=self._equal,
+        )
+        names = {key64(id_): id_ for id_ in near.hops}
+        return {some[index]: [names[key] for key in keys] for index, keys in groups.items()}
+
+    def with_members(self, ids: Iterable[str], /) -> set[str]:
+        """Returns some ids and all that are one thing with one of them."""
+        some = set(ids)
+        return some.union(*self.of(sorted(some)).values())

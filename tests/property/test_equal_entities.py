@@ -71,7 +71,10 @@ def test_groups_are_what_links_join(links: list[tuple[int, int]], sources: int) 
         assert {*members[owner == entity].tolist()} == things[entity]
     assert equal.things(entities).tolist() == [min(things[entity]) for entity in range(121)]
     some = entities[::7]
-    assert equal.with_members(some).tolist() == sorted(set().union(*(things[e] for e in some)))
+    joined = {entity for entity in some.tolist() if len(things[entity]) > 1}
+    assert sorted(equal.others(some).tolist()) == sorted(set().union(*(things[e] for e in joined)))
+    as_nodes = EqualEntities.build(equal.members.astype(np.int32), equal.group.astype(np.int64))
+    assert as_nodes.groups_of(entities).tolist() == equal.groups_of(entities).tolist()
     # Among a part of the entities the groups are those of the part.
     part = entities[entities % 2 == 0]
     among = equal.among(part)

@@ -27,7 +27,7 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.topology import edge_type
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
-from graph_service.sorting import TABLE, are_among, distinct
+from graph_service.sorting import TABLE, are_among, distinct, ranked
 from graph_service.walk import Step, walk
 
 IsInstance = Callable[[Int64], Bool]
@@ -168,11 +168,14 @@ class _ArrayRegion:
             return nodes, 0
         degrees, things = _degrees(self._graph, self._degrees, nodes), nodes
         if self._equal is not None:
-            things = self._equal.things(nodes)
-            _, thing = np.unique(things, return_inverse=True)
-            degrees = np.bincount(thing, weights=degrees)[thing]
+            group = self._equal.groups_of(nodes)
+            rows = np.flatnonzero(group >= 0)
+            if len(rows):
+                _, thing = ranked(group[rows].astype(np.int64))
+                degrees[rows] = np.bincount(thing, weights=degrees[rows])[thing]
+                things = self._equal.things(nodes)
         is_hub = degrees > hub_degree
-        return nodes[~is_hub], len(np.unique(things[is_hub]))
+        return nodes[~is_hub], len(distinct(things[is_hub]))
 
     def step(self, nodes: Int64, room: int) -> Step[Int64]:
         self._deadline.check("walking the graph")
@@ -191,7 +194,7 @@ class _ArrayRegion:
         ends = distinct(np.concatenate((part.head, part.tail)))
         reached = ends[~seen[ends]]
         if self._equal is not None:
-            reached = self._equal.with_members(reached)
+            reached = distinct(np.concatenate((reached, self._equal.others(reached))))
         seen[reached] = True
         self.reached.append(reached)
         return Step(len(new), reached, is_cut, total, cuts)

@@ -42,7 +42,7 @@ from graph_service.model.graph import (
 )
 from graph_service.model.graph_info import GraphInfo
 
-FORMAT = 7
+FORMAT = 8
 """Version of the layout; part of the file's name."""
 
 BLOCK_BYTES = 4 * 2**20
@@ -55,7 +55,7 @@ _CHECKING_THREADS = 2
 _PIECE_BYTES = 64 * 2**10
 _LABEL_SETS = ("node_labels", "relation_labels")
 _TABLES = ("node_ids", "relation_ids")
-_EQUAL = ("members", "group", "by_group", "begins")
+_EQUAL = ("members", "group", "by_group", "begins", "by_node")
 _COLUMNS = ("node_keys", "node_kinds", "relation_keys", "statement_keys", "rank", "best")
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, struct.error)
 

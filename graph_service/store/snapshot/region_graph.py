@@ -106,13 +106,26 @@ def region_graph_of(
 
 
 def unlabelled_graph_of(
-    info: GraphInfo, edges: Sequence[EdgeRow], ids: Iterable[str] = (), /
+    info: GraphInfo,
+    edges: Sequence[EdgeRow],
+    ids: Iterable[str] = (),
+    /,
+    *,
+    equal: EqualEntities | None = None,
 ) -> KnowledgeGraph:
-    """Returns statements that were read, and further entities, as arrays without labels or names."""
+    """Returns statements that were read, and further entities, as arrays without labels or names.
+
+    Args:
+        info: The edition.
+        edges: The statements.
+        ids: Of the further entities.
+        equal: As for ``region_graph_of``.
+    """
     tail_ids = TailIds()
     nodes, _ = _named_in(edges, tail_ids)
     entities = [Entity(id_) for id_ in sorted(nodes.union(ids))]
-    return _as_arrays(info, edges, entities, tail_ids)
+    graph = _as_arrays(info, edges, entities, tail_ids)
+    return replace(graph, equal=(equal or EqualEntities.none()).among(graph.node_keys))
 
 
 def _as_arrays(
