@@ -212,7 +212,8 @@ class ItemType(Node):
     ) -> ItemRelationConnection | None:
         """How many statements of each property have this item as their subject, and how many as
         their value, of every rank; on a view, the view's. The most come first. A cheap look at what
-        can be walked to: statements gives those of one property.
+        can be walked to: statements gives those of one property. Items that are one thing with this
+        count too.
         """
         check_first(first, MOST_COUNTS)
         reference = to_view_ref(view)
@@ -255,7 +256,7 @@ class ItemType(Node):
         after: After = None,
     ) -> StatementConnection | None:
         """Statements that have this item as their subject, or as their value, of every rank; on a
-        view, the view's.
+        view, the view's. Those of items of other sources that are one thing with this come too.
         """
         reference = to_view_ref(view)
         page = _Page(self, "statements", reference, property_ids or (), direction)
@@ -278,7 +279,7 @@ class ItemType(Node):
         after: After = None,
     ) -> NeighbourConnection | None:
         """The items at the other end of a statement, one edge a statement, of every rank; on a
-        view, the view's.
+        view, the view's. Those of items that are one thing with this come too.
         """
         reference = to_view_ref(view)
         page = _Page(self, "neighbours", reference, property_ids or (), direction)
@@ -286,7 +287,7 @@ class ItemType(Node):
         edges = []
         for edge in page.edges(info.context, rows):
             triple = edge.triple
-            item, outgoing = triple.head, triple.head.id == self.item_id
+            item, outgoing = triple.head, triple.head.id in rows.entity_ids
             if outgoing:
                 assert isinstance(triple.value, EntityValue)
                 item = EntityRef(triple.value.id, triple.value_label)

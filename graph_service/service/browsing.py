@@ -1,7 +1,8 @@
 """Statements and neighbours of an entity, page by page, on a graph or on a view laid over it.
 
 The order is that of the edges' numbers, by the statements' heads and then by their keys, those
-that a view made last. So a page begins after a number, whatever came before it.
+that a view made last. So a page begins after a number, whatever came before it. Statements of
+entities that are one thing (``model.equal_entities``) come together.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class StatementPage:
         numbers: The number of each one's edge, or what ``stored_page`` orders by.
         total: How many statements there are on all pages.
         has_next: Whether others come after these.
+        entity_ids: The entity, and all that are one thing with it.
         view_id, view_spec: The view that was asked for; None for the base.
     """
 
@@ -55,6 +57,7 @@ class StatementPage:
     numbers: tuple[int, ...]
     total: int
     has_next: bool
+    entity_ids: frozenset[str] = frozenset()
     view_id: str | None = None
     view_spec: str | None = None
 
@@ -78,13 +81,29 @@ def cut_page(edges: Int64, /, *, first: int, after: int | None) -> tuple[Int64, 
 def edges_of(
     graph: KnowledgeGraph, overlay: Overlay | None, node: int, page: PageRequest, /
 ) -> Int64:
-    """Returns the edges that have a node at an end that the page asks for, ascending."""
+    """Returns the edges that have a thing at an end that the page asks for, ascending.
+
+    Args:
+        graph: The base.
+        overlay: The view, where one is asked for.
+        node: An entity of the thing.
+        page: Which ends.
+    """
     parts = []
-    if page.outgoing:
-        parts.append(edges_from(graph, overlay, node))
-    if page.incoming:
-        parts.append(_edges_to(graph, overlay, node))
+    for member in members_of(graph, node):
+        if page.outgoing:
+            parts.append(edges_from(graph, overlay, member))
+        if page.incoming:
+            parts.append(_edges_to(graph, overlay, member))
     return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+
+
+def members_of(graph: KnowledgeGraph, node: int, /) -> list[int]:
+    """Returns an entity and all that are one thing with it, ascending."""
+    if not len(graph.equal):
+        return [node]
+    members: list[int] = sorted(graph.equal.gather(np.array([node]))[0].tolist())
+    return members
 
 
 def find_edge(graph: KnowledgeGraph, overlay: Overlay, statement_id: str, /) -> int | None:

@@ -6,8 +6,10 @@ arrays the store counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from graph_service.model.neighbourhood import EdgeRow, Neighbourhood
 from graph_service.model.overlay import Overlay
 from graph_service.model.overview import ClassSize, Overview, RelationUse
 from graph_service.model.statement import Statement
-from graph_service.model.values import encode_value
+from graph_service.model.values import EntityValue, encode_value
 from graph_service.service.browsing import (
     PageRequest,
     StatementPage,
@@ -36,6 +38,8 @@ from graph_service.store.snapshot.region_graph import region_graph_of
 
 _KEY_OFFSET = 2**63
 _EDGES_AT_ONCE = 2**20
+_READ_AT_ONCE = 5_000
+"""Statements of one entity that are read to be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +97,35 @@ def count_relations(
 
 
 def stored_relation_counts(
-    reader: GraphReader, info: GraphInfo, entity: str, /, *, outgoing: bool, deadline: Deadline
+    reader: GraphReader,
+    info: GraphInfo,
+    entities: Iterable[str],
+    /,
+    *,
+    outgoing: bool,
+    deadline: Deadline,
 ) -> list[RelationCount]:
-    """Returns the same as ``count_relations``, counted by the store, without labels."""
-    counts = reader.relation_counts(info.edition, entity, incoming=not outgoing, deadline=deadline)
+    """Returns the same as ``count_relations``, counted by the store, without labels.
+
+    Args:
+        reader: Where the graph is.
+        info: The graph.
+        entities: Ids of the thing, as many as it has.
+        outgoing: Whether its entities are the heads, or the values.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    counts: Counter[str] = Counter()
+    for entity in entities:
+        counts.update(
+            reader.relation_counts(info.edition, entity, incoming=not outgoing, deadline=deadline)
+        )
     return [RelationCount(id_, None, outgoing, count) for id_, count in counts.items()]
 
 
 def stored_page(
     reader: GraphReader,
     info: GraphInfo,
-    entity: str,
+    entities: Collection[str],
     page: PageRequest,
     /,
     *,
@@ -111,12 +133,12 @@ def stored_page(
     entities_only: bool,
     deadline: Deadline,
 ) -> StatementPage:
-    """Returns a page of the statements at an entity, read from the store, in order of their keys.
+    """Returns a page of the statements at a thing, read from the store, in order of their keys.
 
     Args:
         reader: Where the graph is.
         info: The graph.
-        entity: Its id; redirects are not followed.
+        entities: Ids of the thing, as many as it has; redirects are not followed.
         page: Which statements; its relations are ids as the store has them. The numbers of a page
             are the statements' keys, from 0 on.
         languages: Of labels, best first.
@@ -128,7 +150,7 @@ def stored_page(
     ]
     statements: dict[str, Statement] = {}
     total = 0
-    for incoming in ways:
+    for entity, incoming in product(entities, ways):
         edges_page = reader.statements_of(
             info.edition,
             entity,
@@ -151,6 +173,8 @@ def stored_page(
         )
         relation_ids = page.relation_ids or counts
         total += sum(counts.get(id_, 0) for id_ in set(relation_ids))
+    if len(entities) > 1 and len(ways) == 2:
+        total -= _count_within(reader, info, entities, page.relation_ids, deadline)
     by_key = sorted(statements.values(), key=lambda statement: key64(statement.id))
     chosen = by_key[: page.first]
     shown = shown_statements(reader, info, chosen, languages)
@@ -159,7 +183,41 @@ def stored_page(
         numbers=tuple(key64(statement.id) + _KEY_OFFSET for statement in chosen),
         total=total,
         has_next=len(by_key) > page.first,
+        entity_ids=frozenset(entities),
     )
+
+
+def _count_within(
+    reader: GraphReader,
+    info: GraphInfo,
+    entities: Collection[str],
+    relation_ids: Sequence[str],
+    deadline: Deadline,
+) -> int:
+    """Returns how many statements join two entities of a thing: they are at both its ends."""
+    count = 0
+    for entity in entities:
+        after: int | None = None
+        while True:
+            statements = reader.statements_of(
+                info.edition,
+                entity,
+                relation_ids=relation_ids,
+                entities_only=True,
+                after=after,
+                limit=_READ_AT_ONCE,
+                deadline=deadline,
+            )
+            count += sum(
+                isinstance(each.value, EntityValue)
+                and each.value.id in entities
+                and each.value.id != entity
+                for each in statements
+            )
+            if len(statements) < _READ_AT_ONCE:
+                break
+            after = statements[-1].key
+    return count
 
 
 def shown_statements(

@@ -37,6 +37,7 @@ from graph_service.service.browsing import (
     cut_page,
     edges_of,
     find_edge,
+    members_of,
 )
 from graph_service.service.comparison import (
     Comparison,
@@ -82,6 +83,7 @@ from graph_service.service.store_views import servable_view
 from graph_service.service.triples import ShownEdge, TripleRenderer
 from graph_service.service.views import Views
 from graph_service.settings import Settings
+from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
 from graph_service.store.recall import LastReads, recalling
@@ -364,7 +366,8 @@ class Service:
     ) -> StatementPage:
         """Returns a page of the statements at an entity, of every rank, by their heads and keys.
 
-        There are none where the graph lacks the entity. On a view, a changed statement keeps the
+        Those of all entities that are one thing with it come too. There are none where the graph
+        lacks the entity. On a view, a changed statement keeps the
         qualifiers and references of its base.
 
         Args:
@@ -380,11 +383,10 @@ class Service:
         info = self.graph(graph)
         if view is None and self._is_read_from_store(info):
             ids = [read_id(id_, argument="relation_ids") for id_ in page.relation_ids]
-            entity = self._moved(entity_id, info)
             return stored_page(
                 self.store,
                 info,
-                entity,
+                self._stored_entities(entity_id, info),
                 replace(page, relation_ids=ids),
                 languages=languages,
                 entities_only=entities_only,
@@ -408,6 +410,7 @@ class Service:
             numbers=tuple(shown),
             total=len(edges),
             has_next=has_next,
+            entity_ids=frozenset(arrays.node_ids.take(members_of(arrays, node))),
             view_id=applied.id if applied else None,
             view_spec=applied.spec.to_json() if applied else None,
         )
@@ -438,20 +441,20 @@ class Service:
         """
         check_languages(languages)
         info = self.graph(graph)
-        entity = self._moved(entity_id, info)
         deadline = self._graphs.deadline()
         ways = [way for way, is_included in ((True, outgoing), (False, incoming)) if is_included]
         counts: list[RelationCount] = []
         if view is None and self._is_read_from_store(info):
+            entities = self._stored_entities(entity_id, info)
             for way in ways:
                 counts += stored_relation_counts(
-                    self.store, info, entity, outgoing=way, deadline=deadline
+                    self.store, info, entities, outgoing=way, deadline=deadline
                 )
             return in_order(counts)
         arrays, applied = self._apply(info, view)
         overlay = applied.overlay if applied else None
         renderer = self._renderer(arrays, applied, languages)
-        node = arrays.find_node(entity)
+        node = arrays.find_node(self._moved(entity_id, info))
         if node is not None:
             for way in ways:
                 counts += count_relations(arrays, overlay, node, outgoing=way, renderer=renderer)
@@ -506,6 +509,12 @@ class Service:
             edge for edge in edges if edge is not None
         )
         return {edge.triple.statement_id: edge for edge in shown.values()}
+
+    def _stored_entities(self, entity_id: str, info: GraphInfo) -> list[str]:
+        """Returns the ids of an entity, as it is now, and of all that are one thing with it."""
+        entity = self._moved(entity_id, info)
+        equal = self._merged_graphs.of(info)
+        return sorted(StoredThings(self.store, info, equal).with_members([entity]))
 
     def _is_read_from_store(self, info: GraphInfo) -> bool:
         """Returns whether a graph is too large to be opened as arrays."""

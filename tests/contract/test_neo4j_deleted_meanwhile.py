@@ -158,6 +158,8 @@ def test_a_load_that_ends_is_not_listed(
         ("(n:Entity {key: key})", lambda store, edition: store.neighbourhood(edition, ["Q1"])),
         ("-[r]-()", lambda store, edition: store.neighbourhood(edition, ["Q1"])),
         ("RETURN e.relations", lambda store, edition: store.relations(edition)),
+        ("(n:Entity {key: s.key})", lambda store, edition: store.equal_pairs(edition)),
+        ("collect(s.target)", lambda store, edition: store.equal_pairs(edition)),
         ("-[r]->()", lambda store, edition: store.relations_of(edition, ["Q1"])),
         ("db.index.fulltext", lambda store, edition: store.search(edition, "Rome")),
         ("n.key > $after", lambda store, edition: list(store.scan_entities(edition))),
@@ -181,7 +183,11 @@ def test_what_is_read_of_an_edition_is_whole_or_refused(
     query: str,
     read: Callable[[Neo4jStore, str], object],
 ) -> None:
-    edition = load_graph(store, graph_name, ROWS, [Entity("Q1", labels={"en": "Rome"})]).edition
+    entities = [
+        Entity("Q1", labels={"en": "Rome"}, same_as=("Q2", "a:1")),
+        Entity("Q2", same_as=("a:1",)),
+    ]
+    edition = load_graph(store, graph_name, ROWS, entities).edition
     meanwhile(query, lambda: other.delete_graph(graph_name))
     with pytest.raises(GraphNotFoundError):
         read(store, edition)
