@@ -122,7 +122,11 @@ def recognise_source(source: ByteSource, /) -> Format:
     if start.startswith(GRAPH_LINES_MARK):
         return Format.GRAPH_LINES
     if source.head.startswith(_UTF_16):
-        raise _refused(source.name, "is UTF-16, and text is read as UTF-8", "Convert it to UTF-8.")
+        raise _refused(
+            source.name,
+            "is UTF-16 that is packed, and only plain files of UTF-16 are read",
+            "Unpack it.",
+        )
     complete = len(source.head) < HEAD_BYTES
     if start[:1] in (b"{", b"["):
         if _JSON_LD.search(start):

@@ -1,8 +1,12 @@
-"""How a source is packed: compressed streams that are unpacked, archives that are refused by name."""
+"""How a source is packed: compressed streams that are unpacked, archives that are refused by name.
+
+Text in UTF-16, told by its byte order mark, is unpacked to UTF-8 in the same way.
+"""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 from collections.abc import Callable
@@ -11,6 +15,7 @@ from typing import BinaryIO, Protocol
 from graph_service.errors import InputError, SetupError
 
 MAGIC_BYTES = 6
+UTF_16 = "UTF-16"
 _READ_BYTES = 1 << 14
 # Of which a frame can make 16 MiB at most.
 _ZSTD_BYTES = 1 << 9
@@ -22,6 +27,7 @@ _COMPRESSIONS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("bzip2", (b"BZh",)),
     ("xz", (b"\xfd7zXZ\x00",)),
     ("zstd", (_ZSTD, *_ZSTD_SKIPPABLE)),
+    (UTF_16, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
 )
 # What holds files of its own, or bytes that nothing here unpacks: by where its mark stands.
 _REFUSED: tuple[tuple[int, bytes, str], ...] = (
@@ -190,6 +196,29 @@ class _UnpackedStreams:
                 return data
 
 
+class _Utf8:
+    """Text in UTF-16, as UTF-8; its byte order mark is left out."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._text = b""
+        self._is_complete = False
+
+    def read1(self, size: int, /) -> bytes:
+        """Returns at most ``size`` bytes, as many as are at hand; empty at the end."""
+        while not self._text and not self._is_complete:
+            data = self._file.read(_READ_BYTES)
+            self._is_complete = not data
+            try:
+                self._text = self._decoder.decode(data, self._is_complete).encode()
+            except UnicodeError as error:
+                self._is_complete = True
+                raise PackedDataError(str(error)) from error
+        text, self._text = self._text[:size], self._text[size:]
+        return text
+
+
 def unpacked(packed: BinaryIO, compression: str, /) -> Unpacked:
     """Returns the bytes of all streams of a file, whose kind ``compression_of`` told.
 
@@ -200,4 +229,6 @@ def unpacked(packed: BinaryIO, compression: str, /) -> Unpacked:
     """
     if compression == "gzip":
         return gzip.GzipFile(fileobj=packed)
+    if compression == UTF_16:
+        return _Utf8(packed)
     return _UnpackedStreams(packed, _STREAMS[compression])

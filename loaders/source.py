@@ -79,7 +79,7 @@ class ByteSource:
 
     Attributes:
         name: As the load was given it.
-        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None.
+        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd``, ``UTF-16`` or None.
         head: The first bytes, which ``read`` gives again: up to ``HEAD_BYTES``, not counted white
             space that the source begins with.
         total_bytes: Size of the file as it lies on disk, 0 for a pipe.

@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from graph_service.errors import InputError
+from loaders.packing import UTF_16
+from loaders.source import ByteSource
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?')
@@ -65,9 +67,22 @@ def check_encoding(name: str | None, /) -> str:
             f"{name!r} is no encoding that tables are read in; expected one that holds ASCII, "
             "such as utf-8, cp1252 or iso8859-2",
             argument="encoding",
-            hint="Convert other files to UTF-8.",
+            hint="UTF-16 is told by its first bytes. Convert other files to UTF-8.",
         )
     return known
+
+
+def encoding_of(source: ByteSource, name: str | None, /) -> str:
+    """Returns the encoding of a source's bytes; of a file in UTF-16 they are UTF-8 by now.
+
+    Args:
+        source: The table.
+        name: The encoding that tables are said to have; None for UTF-8.
+
+    Raises:
+        InputError: As ``check_encoding``.
+    """
+    return check_encoding(None if source.compression == UTF_16 else name)
 
 
 def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:

@@ -19,8 +19,9 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.values import decimal_text
 from loaders.source import ByteSource
-from loaders.tables.dialect import TABS, check_encoding, recognise_dialect
+from loaders.tables.dialect import TABS, encoding_of, recognise_dialect
 from loaders.tables.header import Extra, Layout, read_layout
+from loaders.tables.neo4j_nodes import is_node_header, read_nodes
 from loaders.tables.rows import Row, RowError, cell_entity, cell_id, read_rows, row_statement
 from loaders.tables.side_files import read_side_files
 from loaders.tables.sparql_results import is_sparql_header, read_sparql_rows
@@ -49,8 +50,11 @@ def read_csv(
 def _read_table(
     source: ByteSource, options: LoadOptions, start: Mapping[str, Any]
 ) -> Iterator[Parsed]:
-    dialect = recognise_dialect(source.head, encoding=check_encoding(options.encoding))
+    dialect = recognise_dialect(source.head, encoding=encoding_of(source, options.encoding))
     sample = dialect.sample(source.head)
+    if sample and not options.columns and is_node_header(sample[0]):
+        yield from read_nodes(source, dialect, sample[0], options, start)
+        return
     layout = read_layout(sample, options, source.name) if sample else None
     if layout is not None and dialect.delimiter == TABS.delimiter and is_sparql_header(sample[0]):
         yield from read_sparql_rows(source, options, start, layout)

@@ -20,7 +20,7 @@ from loaders.options import LoadOptions
 from loaders.source import open_source
 from loaders.tables.cells import clean
 from loaders.tables.decide import decide_column
-from loaders.tables.dialect import Dialect, check_encoding, recognise_dialect
+from loaders.tables.dialect import Dialect, encoding_of, recognise_dialect
 from loaders.tables.mapping import (
     AUTO,
     ColumnMapping,
@@ -77,7 +77,9 @@ class TableLook:
         with open_source(self.path, limits=options.limits) as source:
             dialect: Dialect | None = None
             if not is_workbook(self.path):
-                dialect = recognise_dialect(source.head, encoding=check_encoding(options.encoding))
+                dialect = recognise_dialect(
+                    source.head, encoding=encoding_of(source, options.encoding)
+                )
             self.dialect = dialect
             rows = []
             with open_source(self.path, limits=options.limits) as first:

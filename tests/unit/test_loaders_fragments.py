@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -145,9 +146,11 @@ def test_what_is_no_rdf_of_ours_is_refused_in_words(
     assert any(part in caught.value.message for part in said.split("|")), caught.value.message
 
 
-def test_utf_16_is_refused_in_words(tmp_path: Path) -> None:
+def test_utf_16_is_told_by_its_mark_and_refused_in_a_packed_file(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_bytes(LIST.encode("utf-16"))
+    assert recognise(path) is Format.TURTLE
+    path.write_bytes(gzip.compress(LIST.encode("utf-16")))
     with pytest.raises(InputError, match="UTF-16"):
         recognise(path)
 

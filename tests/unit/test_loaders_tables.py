@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from graph_service.cli import main
 from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE
 from graph_service.model.statement import EntityKind, Rank, Snak
 from graph_service.model.values import (
     Coordinates,
@@ -45,6 +47,7 @@ def read(tmp_path: Path, text: str | bytes, reader: Reader, **options: Any) -> P
             whole.entities += parsed.entities
             whole.rejects += parsed.rejects
             whole.skipped += parsed.skipped
+            whole.kept += parsed.kept
     return whole
 
 
@@ -474,6 +477,89 @@ def test_relationships_of_neo4j_admin(tmp_path: Path) -> None:
     assert triples(read(tmp_path, spaces, tables.read_csv)) == [
         ("Person/1", "LIKES", EntityValue("Movie/1"))
     ]
+
+
+MOVIES = """movieId:ID(Movie),title,year:int,rating:float,released:date,seen:boolean,tags:string[],:LABEL
+tt1,The Matrix,1999,8.7,1999-03-31,true,action;cyber;,Movie;Film
+tt2,"Reloaded, The",n/a,,,no,,Movie
+,No id,2003,,,,,Movie
+tt3,Short,2003
+"""
+PEOPLE = (
+    "personId:ID(Person),name:string,born:int,note:IGNORE,:LABEL\n1,Keanu Reeves,1964,x,Person\n"
+)
+ROLES = ":START_ID(Person),role,:END_ID(Movie),:TYPE\n1,Neo,tt1,ACTED_IN\n"
+
+
+def test_nodes_of_neo4j_admin(tmp_path: Path) -> None:
+    parsed = read(tmp_path, MOVIES, tables.read_csv)
+    assert set(triples(parsed)) == {
+        ("Movie/tt1", RDF_TYPE, EntityValue("class/Movie")),
+        ("Movie/tt1", RDF_TYPE, EntityValue("class/Film")),
+        ("Movie/tt1", "year", Quantity("1999")),
+        ("Movie/tt1", "rating", Quantity("8.7")),
+        ("Movie/tt1", "released", Time("1999-03-31T00:00:00Z")),
+        ("Movie/tt1", "seen", StringValue("true", "boolean")),
+        ("Movie/tt1", "tags", StringValue("action")),
+        ("Movie/tt1", "tags", StringValue("cyber")),
+        ("Movie/tt2", RDF_TYPE, EntityValue("class/Movie")),
+        ("Movie/tt2", "year", StringValue("n/a")),
+        ("Movie/tt2", "seen", StringValue("false", "boolean")),
+    }
+    labels = {entity.id: entity.labels.get("en") for entity in parsed.entities}
+    assert labels["Movie/tt1"] == "The Matrix"
+    assert labels["Movie/tt2"] == "Reloaded, The"
+    assert labels["class/Movie"] == "Movie"
+    [movie] = [entity for entity in parsed.entities if entity.id == "class/Movie"]
+    assert movie.aliases["en"] == ("Movies",)
+    assert parsed.kept == {"cells of year that are no int, kept as text": 1}
+    assert [reject.reason for reject in parsed.rejects] == [
+        "the node has no id",
+        "expected 8 columns, came 3",
+    ]
+    with pytest.raises(InputError, match="2 columns of ids"):
+        read(tmp_path, "a:ID,b:ID\n1,2\n", tables.read_csv)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_folder_of_neo4j_admin_is_one_graph(
+    tmp_path: Path, tmp_store: Store, encoding: str
+) -> None:
+    """Nodes and relationships in files of their own, also as Windows writes them."""
+    folder = tmp_path / "import"
+    folder.mkdir()
+    for name, text in (("movies", MOVIES), ("people", PEOPLE), ("roles", ROLES)):
+        (folder / f"{name}.csv").write_bytes(text.encode(encoding))
+    options = LoadOptions(rejects_path=tmp_path / "rejects", encoding="cp1252")
+    report = load(folder, store=tmp_store, graph="films", options=options)
+    assert report.rejected == 2
+    assert report.skipped["cells of the column note, which is ignored"] == 1
+    edition = tmp_store.graph("films").edition
+    acted = tmp_store.statements_of(edition, "Person/1", relation_ids=["ACTED_IN"])
+    assert [(each.value, each.qualifiers) for each in acted] == [
+        (EntityValue("Movie/tt1"), (Snak("role", StringValue("Neo")),))
+    ]
+    names = tmp_store.entities(edition, ["Person/1", "Movie/tt1"]).entities
+    assert {entity.labels["en"] for entity in names.values()} == {"Keanu Reeves", "The Matrix"}
+
+
+def test_utf_16_is_read_as_it_is_in_utf_8(tmp_path: Path, tmp_store: Store) -> None:
+    """Excel's Unicode text: tabs, little endian with its mark; other formats too."""
+    text = "head\trelation\ttail\nZürich\tland\tSchweiz 😀\n"
+    prints = []
+    for name, encoding in (("a.txt", "utf-8"), ("b.txt", "utf-16"), ("c.txt", "utf-16-be")):
+        mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+        (tmp_path / name).write_bytes(mark + text.encode(encoding))
+        load(tmp_path / name, store=tmp_store, graph=name[0], options=LoadOptions())
+        prints.append(tmp_store.graph(name[0]).fingerprints)
+    assert prints[0] == prints[1] == prints[2]
+    # Half a character at the end.
+    (tmp_path / "d.txt").write_bytes(text.encode("utf-16") + b"\x3d\xd8")
+    options = LoadOptions(rejects_path=tmp_path / "rejects")
+    report = load(tmp_path / "d.txt", store=tmp_store, graph="d", options=options)
+    assert "UTF-16 data" in (tmp_path / "rejects").read_text()
+    assert report.rejected == 1
+    assert tmp_store.graph("d").counts.statements == 1
 
 
 def test_a_header_that_is_not_known_is_no_statement(tmp_path: Path) -> None:
