@@ -7,6 +7,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
+from math import log2
 
 from graph_service.errors import InputError
 from loaders.packing import UTF_16
@@ -17,6 +18,8 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?')
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 # Rows by which the separator is told.
 _SAMPLE_ROWS = 100
+_OTHER_FIRST_ROW = 0.7
+"""What a separator counts if the first row has another width: it may be a title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:
     """Returns how a table is written, told by its first bytes.
 
     A first line ``sep=;`` says what separates. Else it is the character by which most rows have
-    as many cells as the first, and more than one. Cells between tabs are quoted only if all of the
+    equally many cells, the first too, and many rather than two. Cells between tabs are quoted only if all of the
     first line are.
     """
     text = head.decode(encoding, "replace").removeprefix("\ufeff")
@@ -107,12 +110,16 @@ def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:
 
 
 def _regularity(lines: list[str], delimiter: str) -> float:
-    """Returns the share of rows that have as many cells as most, which are more than one."""
-    widths = Counter(map(len, _cells(lines, delimiter, is_quoted=True, rows=_SAMPLE_ROWS)))
-    if not widths:
+    """Returns how surely a character separates: 0 where most rows are one cell.
+
+    It is the share of rows that are as wide as most, times the bits of that width, and less
+    where the first row is not: bars in the cells of one column are as regular as its separator.
+    """
+    rows = [len(row) for row in _cells(lines, delimiter, is_quoted=True, rows=_SAMPLE_ROWS)]
+    if not rows:
         return 0.0
-    width, count = widths.most_common(1)[0]
-    return count / widths.total() if width > 1 else 0.0
+    width, count = Counter(rows).most_common(1)[0]
+    return count / len(rows) * log2(width) * (1.0 if rows[0] == width else _OTHER_FIRST_ROW)
 
 
 def _cells(lines: list[str], delimiter: str, *, is_quoted: bool, rows: int) -> list[list[str]]:

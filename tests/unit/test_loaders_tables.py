@@ -491,6 +491,14 @@ PEOPLE = (
 ROLES = ":START_ID(Person),role,:END_ID(Movie),:TYPE\n1,Neo,tt1,ACTED_IN\n"
 
 
+def test_bars_in_a_column_do_not_separate_cells() -> None:
+    """One bar a row is as regular as semicolons of which a few rows have one too many."""
+    rows = [f"P-{n};{n},5;red|blue{';more' if n % 30 == 0 else ''}\n" for n in range(90)]
+    head = "".join(["No;Price;Colours\n", *rows]).encode()
+    assert recognise_dialect(head).delimiter == ";"
+    assert recognise_dialect(b"Prices, all in euro\n" + head).delimiter == ";"
+
+
 def test_nodes_of_neo4j_admin(tmp_path: Path) -> None:
     parsed = read(tmp_path, MOVIES, tables.read_csv)
     assert set(triples(parsed)) == {
