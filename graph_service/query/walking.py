@@ -123,7 +123,7 @@ class Walker:
     def nodes_of(self, walks: Walks, row: int, /) -> list[int]:
         """Returns the nodes on a way, its end last."""
         edges = walks.edges[row]
-        nodes = [*self._ends("head", edges).tolist(), *self._ends("tail", edges).tolist()]
+        nodes = [*self._endpoints("head", edges).tolist(), *self._endpoints("tail", edges).tolist()]
         return list(dict.fromkeys([*nodes, int(walks.targets[row])]))
 
     def follow(self, walks: Walks, relation: Relation, /) -> Walks:
@@ -149,7 +149,7 @@ class Walker:
         if self._equal is not None:
             unused &= ~self._is_repeated(walks.edges[rows], chosen)
         rows, chosen = rows[unused], chosen[unused]
-        targets = self._ends("head" if relation.backward else "tail", chosen)
+        targets = self._endpoints("head" if relation.backward else "tail", chosen)
         return Walks(walks.origins[rows], np.column_stack((walks.edges[rows], chosen)), targets)
 
     def relations_at(self, nodes: Int64, /) -> list[Relation]:
@@ -167,7 +167,7 @@ class Walker:
         for backward in (False, True):
             # From the one node, whose statements are few beside those of a whole class.
             edges, _ = self._statements(at, backward=not backward)
-            others = self._ends("tail" if backward else "head", edges)
+            others = self._endpoints("tail" if backward else "head", edges)
             relations |= {
                 Relation(id_, backward) for id_ in self._relation_ids(edges[np.isin(others, nodes)])
             }
@@ -292,12 +292,12 @@ class Walker:
             is_same = self._column("rel", column) == self._column("rel", edges)
             is_other = np.zeros(len(edges), dtype=bool)
             for end in ("head", "tail"):
-                is_same &= self._ends(end, column) == self._ends(end, edges)
+                is_same &= self._endpoints(end, column) == self._endpoints(end, edges)
                 is_other |= self._column(end, column) != self._column(end, edges)
             repeated |= is_same & is_other
         return repeated
 
-    def _ends(self, name: str, edges: Int64) -> Int64:
+    def _endpoints(self, name: str, edges: Int64) -> Int64:
         """Returns the head or the tail of some edges: of entities that are one thing the smallest."""
         nodes = self._column(name, edges)
         return nodes if self._equal is None else self._equal.things(nodes)
