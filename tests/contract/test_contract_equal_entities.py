@@ -293,7 +293,7 @@ def test_pages_of_statements_are_those_of_the_graph_with_merged_ids(
     open_both: Callable[..., tuple[Service, Service]],
     direction: tuple[bool, bool],
 ) -> None:
-    """Whichever id is named: page by page, with totals and counts of relations (B14)."""
+    """Whichever id is named: page by page, with totals and counts of relations."""
     within = [
         make_statement(f"{A}0", "part of", EntityValue(f"{B}0")),
         make_statement(f"{B}0", "part of", EntityValue(f"{C}0")),

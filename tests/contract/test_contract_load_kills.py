@@ -172,7 +172,7 @@ def test_loads_killed_at_random_points_end_as_unbroken_ones(
 def test_loads_of_tables_of_things_killed_end_as_unbroken_ones(
     store: Store, graph_names: Callable[[], str], loads: Loads, tables: Path, tmp_path: Path
 ) -> None:
-    """The tables are looked at again before the load goes on; their plan is the same (B15)."""
+    """The tables are looked at again before the load goes on; their plan is the same."""
     _kill_loads(store, graph_names, replace(loads, row="auto"), tables, tmp_path, rejected=10)
 
 

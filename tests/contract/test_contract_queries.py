@@ -148,7 +148,7 @@ def compared(result: QueryResult) -> QueryResult:
 def test_entities_that_are_one_thing_are_one_node(
     store: Store, graph_names: Callable[[], str], seed: int
 ) -> None:
-    """Random queries have the answers of the graph whose things have one id each (B14)."""
+    """Random queries have the answers of the graph whose things have one id each."""
     distinct = {(each.head, each.relation, str(each.value)): each for each in valued_statements(5)}
     statements = [*distinct.values()]
     links = [Entity(id_, same_as=(other,)) for id_, other in ELSEWHERE.items()]
