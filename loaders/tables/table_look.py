@@ -233,7 +233,12 @@ class TableLook:
                 continue
             if words in (["name"], ["label"], ["bezeichnung"]):
                 best.append((0, column.name))
-            elif words[-1] in ("name", "title", "label") and before in names:
+            elif (
+                words[-1] in ("name", "title", "label")
+                and before in names
+                or " ".join(words) == self.kind
+                and self.profile(column.name).is_unique
+            ):
                 best.append((1, column.name))
             elif words == ["company", "name"]:
                 best.append((2, column.name))

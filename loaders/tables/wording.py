@@ -12,6 +12,8 @@ _UNIT = re.compile(
     r"^(?P<name>.*?\w)\s*(?:\((?P<unit>[^()]{1,8})\)|\[(?P<unit_2>[^\[\]]{1,8})\])\s*$"
 )
 _IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S{1,6})$", re.I)
+_ID_ENDINGS = ("nr", "nr.", "nummer")
+"""Of words that German and its neighbours write as one."""
 _ID_WORDS = frozenset({"id", "ids", "key", "no", "no.", "nr", "nr.", "number", "num", "code", "#"})
 _IRREGULAR = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
@@ -75,9 +77,15 @@ def referred_name(name: str, /) -> str:
 
 
 def is_id_name(name: str, /) -> bool:
-    """Returns whether a header names an id: by its last word, or by its first alone."""
+    """Returns whether a header names an id: by its last word, or by its first alone.
+
+    >>> [is_id_name(name) for name in ("Part No", "Kundennr.", "Artikelnummer", "Zentner")]
+    [True, True, True, False]
+    """
     words = header_words(name)
-    return bool(words) and words[-1].lower() in _ID_WORDS
+    return bool(words) and (
+        words[-1].lower() in _ID_WORDS or words[-1].lower().endswith(_ID_ENDINGS)
+    )
 
 
 def class_name(path: str, /) -> str:

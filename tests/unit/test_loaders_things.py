@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ import openpyxl
 import pyarrow
 import pytest
 from pyarrow import parquet
+from things_of_tables import Things
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -24,7 +24,6 @@ from graph_service.model.values import (
     Quantity,
     StringValue,
     Time,
-    Value,
     display_value,
 )
 from graph_service.store import open_store
@@ -35,54 +34,13 @@ from loaders.progress import Progress
 from loaders.source import open_source
 from loaders.tables.cells import read_date_cell, read_number
 from loaders.tables.frames import load_frames
-from loaders.tables.look import look_lines
-from loaders.tables.mapping import TablesPlan, read_tables_request
+from loaders.tables.mapping import read_tables_request
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.things import read_things
 
 
-class Things:
-    """What tables of a folder become, without a store."""
-
-    def __init__(self, folder: Path, tables: Mapping[str, str | bytes], **options: Any) -> None:
-        for name, text in tables.items():
-            (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
-        source = folder if len(tables) > 1 else folder / next(iter(tables))
-        said = LoadOptions(**({"row": "auto"} | options))
-        request = request_of(said)
-        assert request is not None
-        self.plan: TablesPlan = plan_tables(source, request, said)
-        self.options = replace(said, tables=self.plan)
-        self.parsed = Parsed()
-        for path in dict.fromkeys(table.path for table in self.plan.tables):
-            with open_source(path) as opened:
-                for parsed in read_things(opened, self.options, {}):
-                    self.parsed.add(parsed)
-
-    def values(self, relation: str) -> dict[str, Any]:
-        """Values of a relation by their head; several as a sorted list, in words."""
-        values: dict[str, list[str]] = {}
-        for statement in self.parsed.statements:
-            if statement.relation == relation:
-                values.setdefault(statement.head, []).append(_said(statement.value))
-        return {head: each[0] if len(each) == 1 else sorted(each) for head, each in values.items()}
-
-    def types(self, relation: str) -> set[type]:
-        return {type(s.value) for s in self.parsed.statements if s.relation == relation}
-
-    def labels(self) -> dict[str, str]:
-        return {entity.id: entity.labels["en"] for entity in self.parsed.entities if entity.labels}
-
-    def notes(self) -> str:
-        return "\n".join(look_lines(self.plan))
-
-
 def _statements(blocks: list[Parsed]) -> list[Statement]:
     return [statement for parsed in blocks for statement in parsed.statements]
-
-
-def _said(value: Value) -> str:
-    return display_value(value)
 
 
 def test_a_german_export_with_semicolons(tmp_path: Path) -> None:
@@ -540,7 +498,7 @@ def test_sheets_of_a_workbook_are_tables(tmp_path: Path) -> None:
     plan = plan_tables(tmp_path / "stock.xlsx", request, options)
     with open_source(tmp_path / "stock.xlsx") as source:
         statements = _statements(list(read_things(source, replace(options, tables=plan), {})))
-    assert {(s.head, s.relation, _said(s.value)) for s in statements} == {
+    assert {(s.head, s.relation, display_value(s.value)) for s in statements} == {
         ("part/s1", RDF_TYPE, "class/part"),
         ("part/s1", "pieces", "4"),
         ("part/s2", RDF_TYPE, "class/part"),
