@@ -74,6 +74,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "dataset ltgen build --sample sample.jsonl --model NAME --model-url URL --out DIR",
         "dataset kalma check --out DIR",
     ),
+    "papers": (
+        "papers kalma --graph demo --model NAME --model-url URL --out DIR",
+        "papers talec --texts texts.jsonl --criteria own.yaml --model NAME --out DIR",
+    ),
     "rank": (
         "rank train train.txt --label-file labels.tsv --out ranker.npz",
         "rank measure valid.txt --ranker ranker.npz --label-file labels.tsv --also train.txt",

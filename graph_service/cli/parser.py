@@ -146,6 +146,11 @@ VERBS = (
         "robustness.options:ROBUSTNESS",
     ),
     Verb(
+        "papers",
+        "make the tables of the four papers with a model of your own",
+        "papers.options:PAPERS",
+    ),
+    Verb(
         "dataset",
         "make question sets of a graph and a chat model, check them, describe them",
         "dataset.options:DATASETS",

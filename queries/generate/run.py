@@ -97,6 +97,10 @@ class AnswerFile:
                 )
         return left
 
+    def answers(self) -> tuple[Answer, ...]:
+        """Returns the answers that the file has."""
+        return tuple(self._answers.values())
+
     def append(self, item: Answer, /) -> None:
         """Writes an answer, and has it on the disk before it returns."""
         self._file.append(item)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from queries.generate.answer import Answer, base_statements
-from queries.generate.citations import Citation
+from queries.generate.citations import Citation, one_line
 from queries.score.metric import (
     Float64,
     Score,
@@ -48,6 +48,8 @@ class CitationCounts:
         missed: Statements of that set that no correct citation names, in its order.
         unmatched: Citations that match nothing given.
         other_case: Citations that differ from a triple given in upper and lower case alone.
+        distinct: Different citations: those that name the same statements count once.
+        distinct_useful: Of these, correct ones whose statement is in the minimum set.
     """
 
     citations: int
@@ -59,6 +61,8 @@ class CitationCounts:
     missed: tuple[str, ...] = ()
     unmatched: int = 0
     other_case: int = 0
+    distinct: int = 0
+    distinct_useful: int = 0
 
     @property
     def correctness(self) -> float | None:
@@ -125,8 +129,17 @@ def count_citations(
     unmatched = sum(item.statement_id is None for item in citations)
     other_case = sum(not item.matched for item in citations) - unmatched
     named = {id_ for item in correct for id_ in item.statement_ids}
+    # Those that match nothing are told apart by their words.
+    distinct = len({item.statement_ids or (one_line(item.raw).casefold(),) for item in citations})
     best = CitationCounts(
-        len(citations), len(correct), 0, 0, 0, unmatched=unmatched, other_case=other_case
+        len(citations),
+        len(correct),
+        0,
+        0,
+        0,
+        unmatched=unmatched,
+        other_case=other_case,
+        distinct=distinct,
     )
     best_key: tuple[float, float] = (-1.0, -1.0)
     for index, listed in enumerate(minimum_sets):
@@ -134,16 +147,19 @@ def count_citations(
         if not minimum:
             continue
         inside = set(minimum)
+        useful = [item for item in correct if not inside.isdisjoint(item.statement_ids)]
         counts = CitationCounts(
             citations=len(citations),
             correct=len(correct),
-            useful=sum(not inside.isdisjoint(item.statement_ids) for item in correct),
+            useful=len(useful),
             hit=len(inside & named),
             minimum=len(inside),
             minimum_set=index,
             missed=tuple(id_ for id_ in minimum if id_ not in named),
             unmatched=unmatched,
             other_case=other_case,
+            distinct=distinct,
+            distinct_useful=len({item.statement_ids for item in useful}),
         )
         key = (counts.f1 or 0.0, counts.recall or 0.0)
         if key > best_key:
@@ -249,6 +265,8 @@ class CitationScores:
         precision_micro, precision_macro: Correct and in the minimum set; an answer without
             citations has macro precision 0.
         precision_macro_cited: The same mean without answers that cite nothing.
+        precision_distinct: As ``precision_micro``, where a citation that an answer repeats counts
+            once; so nothing is gained by citing one useful statement again and again.
         recall_micro, recall_macro: The minimum set hit.
         f1_micro, f1_macro: F1 of the two above it.
         true_micro: Citations that are also true in the base graph.
@@ -263,6 +281,7 @@ class CitationScores:
     precision_micro: Score
     precision_macro: Score
     precision_macro_cited: Score
+    precision_distinct: Score
     recall_micro: Score
     recall_macro: Score
     f1_micro: Score
@@ -327,6 +346,11 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
         precision_macro=precision_macro,
         precision_macro_cited=mean(
             [counts.precision if counts.citations else None for counts in done], no_citation
+        ),
+        precision_distinct=ratio(
+            [counts.distinct_useful for counts in scored],
+            [counts.distinct for counts in scored],
+            no_citation,
         ),
         recall_micro=recall_micro,
         recall_macro=recall_macro,

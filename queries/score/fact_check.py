@@ -121,6 +121,21 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     return FactsRow(case.id, case.groups, tuple(facts), run.usage)
 
 
+def check_facts_again(case: TextCase, row: FactsRow, /, *, by: FactChecker) -> FactsRow:
+    """Returns the facts of a row judged anew by another judge, so that the two can be compared.
+
+    Args:
+        case: The text with its evidence.
+        row: Its facts, as the first judge took them from it; one that failed stays as it is.
+        by: The other judge.
+    """
+    if row.failure is not None or row.missing is not None:
+        return row
+    run = _Run(case, by)
+    facts = tuple(run.check(Fact(fact.text, fact.sentence, None)) for fact in row.facts)
+    return FactsRow(case.id, case.groups, facts, run.usage)
+
+
 class _Run:
     """One case's requests, and the tokens they took."""
 

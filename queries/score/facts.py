@@ -2,7 +2,8 @@
 
 FActScore (Min et al., 2023) and SAFE (Wei et al., 2024) break a text into atomic facts and check
 each. Both are reported as OKGQA does: supported facts over all of them. What those papers add
-stands beside it: the share without irrelevant facts, the length penalty, the respond ratio, F1@K.
+stands beside it: the share without irrelevant facts, the length penalty, the respond ratio, F1@K. So do the
+figures where a fact that a text says again counts once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_service.errors import InputError
+from graph_service.text.fold import words
 from queries.llm import Usage
 from queries.score.metric import Score, mean_score, ratio_score
 from queries.score.report import CaseReport, Groups, make_report
@@ -21,6 +23,11 @@ GAMMA = 10
 NO_FACT = "no text has a fact"
 NO_RELEVANT = "no text has a relevant fact"
 NO_TEXT = "there is no text whose facts were judged"
+SAFE_NOTE = (
+    "SAFE says supported too often: on a public set of facts it gives .96 where people say .79"
+)
+"""SAFE's known excess, told beside its figures."""
+_SAY_NOTHING = frozenset(["a", "an", "the", "is", "are", "was", "were", "be", "been", "being"])
 MEDIAN = "the median number of relevant facts in the texts"
 
 
@@ -88,6 +95,23 @@ def supported_share(facts: Sequence[Fact], /) -> float | None:
     return sum(fact.supported is True for fact in facts) / len(facts) if facts else None
 
 
+def merge_facts(facts: Sequence[Fact], /) -> tuple[Fact, ...]:
+    """Returns the facts of a text without those that it says again, the first of each.
+
+    Two facts are one if they have the same words, whatever their order, case and diacritics,
+    articles and forms of "to be" left out, and were judged alike. Other paraphrases stay two.
+
+    >>> merge_facts([Fact("Ada was a person.", 0, True), Fact("A person was Ada", 1, True)])
+    (Fact(text='Ada was a person.', sentence=0, supported=True, relevant=None, failure=None),)
+    """
+    merged: dict[tuple[object, ...], Fact] = {}
+    for fact in facts:
+        content = sorted(word for word in words(fact.text) if word not in _SAY_NOTHING)
+        key = (tuple(content) or fact.text, fact.supported, fact.relevant)
+        merged.setdefault(key, fact)
+    return tuple(merged.values())
+
+
 def length_penalty(facts: int, /, *, gamma: int = GAMMA) -> float:
     """Returns FActScore's factor for short texts: 1 from ``gamma`` facts on, else exp(1 - gamma/n).
 
@@ -100,17 +124,20 @@ def length_penalty(facts: int, /, *, gamma: int = GAMMA) -> float:
 
 
 def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
-    """Returns SAFE's F1@K over relevant facts: precision S/(S+N) and recall min(S/K, 1).
+    """Returns F1@K over relevant facts: precision S/(S+N) and recall min(S/K, 1).
 
-    0 where no fact is supported, in a text without any fact too: silence must not win. None where
+    What a text says again counts once (``merge_facts``), else one true fact that is said K times
+    would have 1. SAFE's authors count it each time. 0 where no fact is supported, in a text without any fact too: silence must not win. None where
     there are facts and none of them could be judged.
 
     >>> round(f1_at_k([Fact("a", 0, True), Fact("b", 0, False)], 2), 4)  # precision and recall 1/2
     0.5
     >>> f1_at_k([], 2)
     0.0
+    >>> round(f1_at_k([Fact("Ada sang", i, True) for i in range(12)], 12), 4)  # recall 1/12
+    0.1538
     """
-    judged = [fact for fact in facts if fact.supported is not None]
+    judged = [fact for fact in merge_facts(facts) if fact.supported is not None]
     if facts and not judged:
         return None
     relevant = [fact for fact in judged if fact.relevant is not False]
@@ -131,7 +158,7 @@ def middle_count(rows: Sequence[FactsRow], /) -> int | None:
     >>> middle_count([FactsRow("1", Groups(), (Fact("a", 0, True), Fact("b", 0, False)))])
     2
     """
-    counts = sorted(len(row.relevant) for row in rows if row.relevant)
+    counts = sorted(len(merge_facts(row.relevant)) for row in rows if row.relevant)
     if not counts:
         return None
     half = len(counts) // 2
@@ -204,16 +231,27 @@ def facts_report(
             )
 
         every = [row.judged for row in done]
+        merged = [merge_facts(facts) for facts in every]
         relevant = [row.relevant for row in done]
         shares = [supported_share(facts) for facts in every]
         answered = [row for row in part if row.failure is None and row.missing is None]
         scores = {
             "supported, macro": macro(shares),
             "supported, micro": micro(every),
+            "supported, merged, macro": macro([supported_share(facts) for facts in merged]),
+            "supported, merged, micro": micro(merged),
             "with length penalty": macro(
                 [
                     None if share is None else share * length_penalty(len(facts), gamma=gamma)
                     for share, facts in zip(shares, every, strict=True)
+                ]
+            ),
+            "with length penalty, merged": macro(
+                [
+                    None
+                    if not facts
+                    else (supported_share(facts) or 0.0) * length_penalty(len(facts), gamma=gamma)
+                    for facts in merged
                 ]
             ),
             "respond ratio": mean_score(
@@ -242,6 +280,13 @@ def facts_report(
         return scores
 
     all_notes = [*notes]
+    if title == "safe":
+        all_notes.append(SAFE_NOTE)
+    repeats = sum(len(row.judged) - len(merge_facts(row.judged)) for row in rows)
+    if repeats:
+        all_notes.append(
+            f"{repeats} facts say again what their text said before; merged and F1@K count them once"
+        )
     if chosen is not None:
         why = k_from if k is not None else f"{MEDIAN} of this file"
         all_notes.append(f"F1@K: K = {chosen}, {why}")

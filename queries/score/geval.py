@@ -7,8 +7,6 @@ is (x - low) / (high - low). A reply that is no whole number of the scale is a f
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,18 +14,30 @@ from enum import StrEnum
 
 from graph_service.errors import InputError
 from queries.generate.citations import one_line
-from queries.llm import Message, ReplyError, TokenChoice, Usage, set_aside
+from queries.llm import Message, Reply, ReplyError, TokenChoice, Usage, set_aside
 from queries.llm.reply import CUT, UnreadableReplyError, cut_note, read_reply
 from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
 from queries.score.judge import Judge, ask
 from queries.score.metric import Score, mean_score
 from queries.score.prompts import load_score_prompt
+from queries.score.rating import (
+    SplitNumberError,
+    begins_longer,
+    digits_after,
+    read_rating,
+    weighted_rating,
+)
 from queries.score.report import CaseReport, Groups, RunSpread, make_report, over_runs
 from queries.score.rubric import load_rubric
 
 NO_RATING = "no text was rated"
 TOP = 20
+MORE_REPLIES = 5
+"""Replies asked for to see what follows a token that may be two numbers."""
+ENOUGH_ALONE = 3
+"""Replies that end with such a token after which it counts as that number alone."""
+_OTHER_SEED = 1_000_003
 
 
 class Weighting(StrEnum):
@@ -158,64 +168,6 @@ class GEval:
             f"{how}, {preset.low} to {preset.high}, {preset.runs} runs, prompt "
             f"{load_score_prompt('geval').label}, qualities {names}"
         )
-
-
-def read_rating(text: str, low: int, high: int, /) -> int:
-    """Returns the whole number that a reply is.
-
-    Raises:
-        UnreadableReplyError: It is anything else, or outside the scale.
-
-    >>> read_rating(" 4. ", 1, 5)
-    4
-    """
-    match = re.fullmatch(
-        r"[^\w+-]*(?:(?:score|rating)[^\w+-]*)?([+-]?\d+)(?:\s*/\s*(\d+))?\W*", text.strip(), re.I
-    )
-    if match is None or match.group(2) not in (None, str(high)):
-        raise UnreadableReplyError(
-            f"it has to be one whole number from {low} to {high} and no more"
-        )
-    value = int(match.group(1))
-    if not low <= value <= high:
-        raise UnreadableReplyError(f"{value} is outside the scale from {low} to {high}")
-    return value
-
-
-def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: int, /) -> float:
-    """Returns the mean of the scale's numbers by their probability where the rating was said.
-
-    Of the likeliest tokens at that place those that are whole numbers of the scale count, in
-    proportion to their probabilities.
-
-    Args:
-        tokens: Of the reply, with the likeliest ones at each place.
-        rating: What the reply says.
-        low: Least number of the scale.
-        high: Greatest number of the scale.
-
-    Raises:
-        UnreadableReplyError: There are no log-probabilities, or the rating is no token of its own.
-
-    >>> from queries.llm import TokenChance
-    >>> top = (TokenChance("4", math.log(0.6)), TokenChance("5", math.log(0.2)))
-    >>> round(weighted_rating([TokenChoice("4", math.log(0.6), top)], 4, 1, 5), 6)  # 3.4 / .8
-    4.25
-    """
-    if not tokens:
-        raise UnreadableReplyError("the endpoint gives no log-probabilities (weigh by sampling)")
-    for choice in tokens:
-        if choice.token.strip() != str(rating):
-            continue
-        shares: dict[int, float] = {}
-        for chance in choice.top or (choice,):
-            token = chance.token.strip()
-            if token.isascii() and token.isdigit() and low <= int(token) <= high:
-                shares[int(token)] = shares.get(int(token), 0.0) + math.exp(chance.logprob)
-        total = sum(shares.values())
-        if total > 0:
-            return sum(value * share for value, share in shares.items()) / total
-    raise UnreadableReplyError(f"the rating {rating} is no token of its own (weigh by sampling)")
 
 
 def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
@@ -355,11 +307,48 @@ class _Rater:
     def by_logprobs(
         self, messages: Sequence[Message], random_seed: int
     ) -> tuple[float | None, str | None]:
-        preset = self.by.preset
+        """The rating by log-probabilities, or why there is none.
+
+        A token that may be two numbers needs the token after it. It is in a reply that begins so,
+        therefore a few more replies are asked for, each with a random seed of its own.
+        """
+        low, high = self.by.preset.low, self.by.preset.high
+        first: tuple[Sequence[TokenChoice], int] | None = None
+        next_digits: dict[str, Mapping[str, float]] = {}
+        alone = 0
+        failure = ""
+        for index in range(1 + MORE_REPLIES):
+            reply, why = self.reply(messages, random_seed + index * _OTHER_SEED)
+            if reply is None:
+                return None, why
+            try:
+                reply_text = read_reply(reply.text)
+                if reply.finish_reason == CUT:
+                    raise UnreadableReplyError(cut_note(self.by.judge.max_tokens))
+                rating = read_rating(reply_text.text, low, high)
+                tokens = _tokens_from(reply.logprobs, reply_text.start)
+                first = first or (tokens, rating)
+                next_digits |= digits_after(tokens, rating, low, high)
+                is_alone = begins_longer(rating, low, high) and str(rating) not in next_digits
+                alone += is_alone
+                if alone == ENOUGH_ALONE:
+                    # Of so many replies that begin so, none went on.
+                    next_digits[str(rating)] = {}
+                return weighted_rating(*first, low, high, next_digits=next_digits), None
+            except SplitNumberError as error:
+                failure = f"unreadable: {error}"
+            except UnreadableReplyError as error:
+                if not index:
+                    set_aside(self.by.judge.model, [reply])
+                    return None, f"unreadable: {error}"
+        return None, failure
+
+    def reply(self, messages: Sequence[Message], random_seed: int) -> tuple[Reply | None, str]:
+        """A reply with log-probabilities, or why there is none."""
         try:
             reply = self.by.judge.model.complete(
                 messages,
-                temperature=preset.temperature,
+                temperature=self.by.preset.temperature,
                 max_tokens=self.by.judge.max_tokens,
                 random_seed=random_seed,
                 top_logprobs=TOP,
@@ -367,16 +356,7 @@ class _Rater:
         except ReplyError as error:
             return None, f"{error.fault.value}: {error.message}"
         self.usage += reply.usage
-        try:
-            reply_text = read_reply(reply.text)
-            if reply.finish_reason == CUT:
-                raise UnreadableReplyError(cut_note(self.by.judge.max_tokens))
-            rating = read_rating(reply_text.text, preset.low, preset.high)
-            tokens = _tokens_from(reply.logprobs, reply_text.start)
-            return weighted_rating(tokens, rating, preset.low, preset.high), None
-        except UnreadableReplyError as error:
-            set_aside(self.by.judge.model, [reply])
-            return None, f"unreadable: {error}"
+        return reply, ""
 
 
 def _tokens_from(tokens: Sequence[TokenChoice], start: int) -> Sequence[TokenChoice]:

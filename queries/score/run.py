@@ -28,6 +28,7 @@ _TITLES: Mapping[str, str] = {
     "precision_micro": "precision, micro",
     "precision_macro": "precision, macro",
     "precision_macro_cited": "precision, macro, answers that cite",
+    "precision_distinct": "precision, micro, without repeats",
     "recall_micro": "recall, micro",
     "recall_macro": "recall, macro",
     "f1_micro": "F1, micro",

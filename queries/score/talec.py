@@ -48,20 +48,26 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Talec:
-    """Who judges, by which criteria, and how."""
+    """Who judges, by which criteria, and how.
+
+    Attributes:
+        restates: Whether the judge, and each shot, says the criterion again before the judgement
+            (T4); without it the prompts are those of TALEC's comparison.
+    """
 
     judge: Judge
     criteria: Criteria
     division: Division = Division.LABEL
     method: Method = Method.JOINT
+    restates: bool = True
 
     @property
     def label(self) -> str:
         """All of it, as reports show it."""
-        names = ["talec-label", "talec-labels", "talec-score"]
+        names = [_named("talec-label", self.restates), "talec-labels", "talec-score"]
         prompt_names = [names[list(Division).index(self.division)]]
         if self.method is not Method.ZERO_SHOT and self.division is Division.LABEL:
-            prompt_names.append("talec-shot")
+            prompt_names.append(_named("talec-shot", self.restates))
         if self.method is Method.JOINT:
             prompt_names.append("talec-joint")
         prompts = ", ".join(load_score_prompt(name).label for name in prompt_names)
@@ -168,24 +174,33 @@ def show_criteria(criteria: Criteria, /, *, shots: bool) -> str:
     return "\n\n".join(blocks)
 
 
-def shot_messages(label: Label, shot: Shot, /) -> tuple[Message, ...]:
+def _named(prompt: str, restates: bool) -> str:
+    return prompt if restates else f"{prompt}-unrepeated"
+
+
+def shot_messages(label: Label, shot: Shot, /, *, restates: bool = True) -> tuple[Message, ...]:
     """Returns a shot as what was asked and what was replied, the criterion restated first (T4)."""
-    (parts,) = load_score_prompt("talec-label").parts[1:]
+    (parts,) = load_score_prompt(_named("talec-label", restates)).parts[1:]
     shown = show_case(shot.question, shot.text, shot.knowledge)
     return (
         Message(parts.role, parts.content.replace("{{case}}", shown)),
-        *load_score_prompt("talec-shot").render(
-            title=label.title,
-            description=one_line(label.description),
+        *load_score_prompt(_named("talec-shot", restates)).render(
+            **(
+                {"title": label.title, "description": one_line(label.description)}
+                if restates
+                else {}
+            ),
             reason=one_line(shot.reason),
             verdict=f"[[{PRESENT if shot.present else ABSENT}]]",
         ),
     )
 
 
-def label_messages(criteria: Criteria, label: Label, case: TextCase, /, *, shots: bool) -> Rendered:
+def label_messages(
+    criteria: Criteria, label: Label, case: TextCase, /, *, shots: bool, restates: bool = True
+) -> Rendered:
     """Returns the prompt that judges one label, with its shots or without (T2, T3)."""
-    prompt = load_score_prompt("talec-label")
+    prompt = load_score_prompt(_named("talec-label", restates))
     system, *question = prompt.render(
         task=one_line(criteria.task),
         title=label.title,
@@ -193,7 +208,9 @@ def label_messages(criteria: Criteria, label: Label, case: TextCase, /, *, shots
         case=show_case(case.question, case.cited or case.text, case.knowledge, case.context),
     )
     examples = [
-        message for shot in (label.shots if shots else ()) for message in shot_messages(label, shot)
+        message
+        for shot in (label.shots if shots else ())
+        for message in shot_messages(label, shot, restates=restates)
     ]
     return Rendered([system, *examples, *question], label=prompt.label)
 
@@ -340,7 +357,10 @@ class _Run:
             return (read_choice(text, (PRESENT, ABSENT)),)
 
         verdict, zero, few = self.judge(
-            lambda shots: label_messages(self.by.criteria, label, self.case, shots=shots), read
+            lambda shots: label_messages(
+                self.by.criteria, label, self.case, shots=shots, restates=self.by.restates
+            ),
+            read,
         )
         return LabelVerdict(
             _holds(verdict, PRESENT),

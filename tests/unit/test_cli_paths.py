@@ -89,6 +89,15 @@ robustness make pathquestion/path-1/v1 --data . --out @
 robustness run pathquestion/path-1/v1 --out @
 robustness verify --out @
 robustness verify pathquestion/path-1/v1 --out sets --data @
+papers kalma --questions @ --out out --model echo
+papers kalma --questions q.jsonl --specific @ --out out --model echo
+papers kalma --questions q.jsonl --human @ --out out --model echo
+papers kalma --questions q.jsonl --out @ --model echo --only table-2
+papers okgqa --questions q.jsonl --pages @ --out out --model echo --only table-3
+papers okgqa --questions q.jsonl --passages @ --out out --model echo --only table-3
+papers ltgen --questions q.jsonl --turns @ --out out --model echo --only table-a6
+papers ltgen --questions q.jsonl --references @ --out out --model echo --only table-a6
+papers talec --texts @ --criteria @.yaml --out out --model echo --only table-9
 dataset kalma build --out @ --model echo
 dataset kalma build --out set --pairs @ --model echo
 dataset kalma build --out set --corpus @ --model echo

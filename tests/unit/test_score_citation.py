@@ -171,14 +171,28 @@ def test_without_a_minimum_set_citations_are_counted_and_nothing_else_k4() -> No
     citations.append(Citation("Q", "r", "v", "k3", "", False))
     for sets in ([], [()]):
         assert count_citations(citations, sets) == CitationCounts(
-            5, 3, 0, 0, 0, minimum_set=0, missed=(), unmatched=1, other_case=1
+            5, 3, 0, 0, 0, minimum_set=0, missed=(), unmatched=1, other_case=1, distinct=4
         )
     counts = count_citations(citations, [("k9", "k2", "k9", "k8")])
-    assert counts == CitationCounts(5, 3, 1, 1, 3, 0, ("k9", "k8"), 1, 1)
+    assert counts == CitationCounts(
+        5, 3, 1, 1, 3, 0, ("k9", "k8"), 1, 1, distinct=4, distinct_useful=1
+    )
     nothing = count_citations([], [])
     assert (nothing.correctness, nothing.precision, nothing.recall, nothing.f1) == (None,) * 4
     silent = count_citations([], [MINIMUM])
     assert (silent.correctness, silent.precision, silent.recall, silent.f1) == (None, 0.0, 0.0, 0.0)
+
+
+def test_a_repeated_citation_counts_once_in_precision_without_repeats_k4() -> None:
+    useful = [cited("k1")[0] for _ in range(9)]
+    counts = count_citations([*useful, *cited("k9"), *cited("x", matched=False)], [("k1", "k2")])
+    # Nine of eleven citations are useful; of three different ones one.
+    assert counts.precision == pytest.approx(9 / 11)
+    assert (counts.distinct, counts.distinct_useful) == (3, 1)
+    row = CitationRow("1", "", counts, None, 1, 0, 0, None, None, None)
+    scores = citation_scores([row])
+    assert scores.precision_micro.value == pytest.approx(9 / 11)
+    assert scores.precision_distinct.value == pytest.approx(1 / 3)
 
 
 def test_folded_case_counts_in_correct_and_in_true_k4() -> None:
@@ -334,7 +348,10 @@ def test_every_interval_is_drawn_by_the_random_seed_k4() -> None:
     for number in range(90):
         most = draw.randrange(2, 9)
         correct = draw.randrange(most + 1)
-        counts = CitationCounts(most, correct, draw.randrange(correct + 1), draw.randrange(4), 4)
+        useful = draw.randrange(correct + 1)
+        counts = CitationCounts(
+            most, correct, useful, draw.randrange(4), 4, distinct=most, distinct_useful=useful
+        )
         rows.append(
             CitationRow(
                 f"{number}", "", counts, draw.randrange(most), 3, draw.randrange(2), 7,

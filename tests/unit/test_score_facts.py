@@ -27,11 +27,13 @@ from queries.score.entailment_score import entailment_report, judge_pairs
 from queries.score.evidence import Evidence
 from queries.score.fact_check import NO_EVIDENCE, FactChecker, check_facts, read_facts
 from queries.score.facts import (
+    SAFE_NOTE,
     Fact,
     FactsRow,
     f1_at_k,
     facts_report,
     length_penalty,
+    merge_facts,
     middle_count,
     supported_share,
 )
@@ -88,7 +90,7 @@ def test_micro_macro_and_the_further_columns_o9() -> None:
 
 @given(FACTS, st.integers(1, 8))
 def test_f1_at_k_is_between_its_parts_o9(listed: list[Fact], k: int) -> None:
-    kept = [f for f in listed if f.supported is not None and f.relevant is not False]
+    kept = [f for f in merge_facts(listed) if f.supported is not None and f.relevant is not False]
     found = f1_at_k(listed, k)
     if listed and not any(f.supported is not None for f in listed):
         assert found is None
@@ -101,6 +103,40 @@ def test_f1_at_k_is_between_its_parts_o9(listed: list[Fact], k: int) -> None:
     assert found is not None
     assert min(precision, recall) - 1e-12 <= found <= max(precision, recall) + 1e-12
     assert supported_share(kept) == precision
+
+
+def test_a_true_fact_that_is_said_again_gains_nothing() -> None:
+    once, again, other = (
+        [Fact(text, i, True) for i, text in enumerate(texts)]
+        for texts in (
+            ["Ada was a person."],
+            ["Ada was a person."] * 12,
+            ["Ada was a person.", "A person was Ada.", "ADA, a person", "Ada was a poet."],
+        )
+    )
+    # Precision 1 and recall 1/12: 2 * (1/12) / (13/12).
+    assert f1_at_k(once, 12) == f1_at_k(again, 12) == pytest.approx(2 / 13)
+    assert [len(merge_facts(listed)) for listed in (once, again, other)] == [1, 1, 2]
+    # Said again and judged otherwise, a fact stays: nobody knows which judgement is right.
+    assert len(merge_facts([Fact("Ada sang", 0, True), Fact("Ada sang.", 1, False)])) == 2
+    report = facts_report([FactsRow("1", Groups(), tuple(again))], k=12)
+    figures = {name: report.score(name).value for name in ("F1@12", "facts a text")}
+    assert figures == {"F1@12": pytest.approx(2 / 13), "facts a text": 12}
+    # The papers' figures count all twelve: no penalty. Merged, exp(1 - 10/1).
+    assert report.score("with length penalty").value == 1
+    assert report.score("with length penalty, merged").value == pytest.approx(math.exp(-9))
+    assert "11 facts say again what their text said before" in report.notes[0]
+
+
+def test_merged_figures_stand_beside_those_of_the_papers() -> None:
+    listed = [Fact("Ada sang", i, True) for i in range(3)] + [Fact("Ada slept", 3, False)]
+    report = facts_report([FactsRow("1", Groups(), tuple(listed))], title="safe")
+    # Three of four; merged, one of two.
+    assert report.score("supported, macro").value == 0.75
+    assert report.score("supported, merged, macro").value == 0.5
+    assert report.score("supported, merged, micro").value == 0.5
+    assert SAFE_NOTE in report.notes
+    assert SAFE_NOTE not in facts_report([FactsRow("1", Groups(), tuple(listed))]).notes
 
 
 def test_penalty_and_median() -> None:
@@ -145,6 +181,7 @@ def test_people_labels_of_instructgpt_give_the_known_figures(data_dir: Path) -> 
     # One biography has no annotations, another has them and no fact in them.
     assert report.score("respond ratio").value == pytest.approx(181 / 183)
     assert report.notes == (
+        "12 facts say again what their text said before; merged and F1@K count them once",
         "F1@K: K = 22, the median number of relevant facts in the texts of this file",
     )
     assert report.score("F1@22").value == pytest.approx(0.467, abs=5e-4)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_chat import HandChat, refuses, script
+from hand_chat import Asked, HandChat, refuses, script
 from hypothesis import given
 from hypothesis import strategies as st
 from openai_stand_in import StandIn, stand_in
@@ -27,10 +27,9 @@ from queries.score.geval import (
     geval_report,
     rate_text,
     rating_prompt,
-    read_rating,
-    weighted_rating,
 )
 from queries.score.judge import Judge
+from queries.score.rating import SplitNumberError, digits_after, read_rating, weighted_rating
 from queries.score.report import Groups
 from queries.score.rubric import load_rubric, parse_rubric, rubric_names
 
@@ -178,8 +177,73 @@ def test_a_rating_is_weighted_by_log_probabilities_o9() -> None:
     assert "logprobs" in by.label
     mute = GEval(Judge(HandChat(script("4"))), replace(ONE, weighting=Weighting.LOGPROBS))
     assert "gives no log-probabilities" in str(rate_text(CASE, by=mute).failure)
-    with pytest.raises(UnreadableReplyError, match="no token of its own"):
-        weighted_rating([TokenChoice("1", 0.0), TokenChoice("0", 0.0)], 10, 1, 10)
+    with pytest.raises(UnreadableReplyError, match="not in the tokens"):
+        weighted_rating([TokenChoice("ten", 0.0)], 10, 1, 10)
+
+
+NINE = {"9": 0.5, "1": 0.4, "8": 0.1}
+"""9 at .5, 8 at .1, and at .4 the token 1, which begins 10."""
+
+
+def test_ten_of_two_tokens_is_shared_out_by_the_token_after_it() -> None:
+    # The reply is 10: its second token is 0 at .75, else the rating ends. 1 has .4 * .25 = .1 and
+    # 10 has .3: 9 * .5 + 8 * .1 + 1 * .1 + 10 * .3 = 8.4.
+    tokens = [choice("1", **NINE), choice("0", **{"0": 0.75, "\n": 0.25})]
+    assert digits_after(tokens, 10, 1, 10) == {"1": {"0": pytest.approx(0.75)}}
+    assert weighted_rating(tokens, 10, 1, 10) == pytest.approx(8.4)
+    # The same of a reply that is 9, once it is known what follows a 1.
+    nine = [choice("9", **NINE)]
+    assert weighted_rating(nine, 9, 1, 10, next_digits={"1": {"0": 0.75}}) == pytest.approx(8.4)
+    # A model with a token for 10 needs none: 9 * .5 + 10 * .4 + 1 * .1.
+    own = [choice("9", **{"9": 0.5, "10": 0.4, "1": 0.1})]
+    assert weighted_rating(own, 9, 1, 10) == pytest.approx(8.6)
+
+
+def test_a_scale_whose_numbers_cannot_be_told_apart_is_refused() -> None:
+    # 5.7 if the token 1 is the number 1, 9.3 if it is 10.
+    with pytest.raises(SplitNumberError, match=r"5\.7 to 9\.3; weigh by sampling .*--scale 1-9"):
+        weighted_rating([choice("9", **NINE)], 9, 1, 10)
+    # On 1 to 9 nothing is unclear: (4.5 + .8 + .4) / 1.
+    assert weighted_rating([choice("9", **NINE)], 9, 1, 9) == pytest.approx(5.7)
+    # .001 of 1 or 10 changes .009 at most; the middle is taken.
+    little = [choice("9", **{"9": 0.999, "1": 0.001})]
+    assert weighted_rating(little, 9, 1, 10) == pytest.approx(8.9965)
+
+
+@pytest.mark.parametrize(
+    ("replies", "value", "requests"),
+    [
+        # The second reply shows that 0 follows 1: 9 * .5 + 8 * .1 + 10 * .4.
+        (["9", "10"], 9.3, 2),
+        # Three replies that begin with 1 end there: 9 * .5 + 8 * .1 + 1 * .4.
+        (["9", "1", "1", "1"], 5.7, 4),
+        (["9"], None, 6),
+    ],
+)
+def test_more_replies_are_asked_for_where_a_token_may_be_two_numbers(
+    replies: list[str], value: float | None, requests: int
+) -> None:
+    said: list[str] = []
+    say = script(*replies)
+
+    def reply(asked: Asked) -> str:
+        said.append(say(asked))
+        return said[-1]
+
+    def chances(_: Asked) -> tuple[TokenChoice, ...]:
+        if said[-1] == "10":
+            return choice("1", **NINE), choice("0", **{"0": 1.0})
+        return (choice(said[-1], **NINE),)
+
+    model = HandChat(reply, chances=chances)
+    preset = replace(ONE, weighting=Weighting.LOGPROBS, low=1, high=10)
+    row = rate_text(CASE, by=GEval(Judge(model), preset))
+    rated = row.scores["fluency"].value
+    assert rated == (None if value is None else pytest.approx(value))
+    assert len(model.asked) == requests
+    assert len({asked.random_seed for asked in model.asked}) == requests
+    if value is None:
+        assert "writes 10 as several tokens" in str(row.failure)
 
 
 def test_log_probabilities_come_through_the_real_client() -> None:

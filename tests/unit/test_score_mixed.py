@@ -188,12 +188,16 @@ safe: 7 cases, 1 failed
 checked by: hand
 failed 1 times: late: x
 a note
+SAFE says supported too often: on a public set of facts it gives .96 where people say .79
 F1@K: K = 2, given
 1 texts unscored, no evidence
 3 facts could not be judged, in no figure
 supported, macro              0.833 (0.500 to 1.000, n=3, failed=2, unscored=2)
 supported, micro              0.667 (0.500 to 1.000, n=6, failed=4, unscored=1)
+supported, merged, macro      0.833 (0.500 to 1.000, n=3, failed=2, unscored=2)
+supported, merged, micro      0.667 (0.500 to 1.000, n=6, failed=4, unscored=1)
 with length penalty           0.200 (0.050 to 0.500, n=3, failed=2, unscored=2)
+with length penalty, merged   0.200 (0.050 to 0.500, n=3, failed=2, unscored=2)
 respond ratio                 0.800 (0.400 to 1.000, n=5, failed=1, unscored=1)
 facts a text                  2.250 (1.250 to 3.500, n=4, failed=1, unscored=2)
 F1@2                          0.367 (0.000 to 0.733, n=4, failed=2, unscored=1)
@@ -202,7 +206,10 @@ supported of relevant, micro  0.750 (0.667 to 1.000, n=4, failed=4, unscored=1)
 kind a
   supported, macro              0.750 (0.500 to 1.000, n=2, failed=1, unscored=1)
   supported, micro              0.600 (0.500 to 1.000, n=5, failed=2)
+  supported, merged, macro      0.750 (0.500 to 1.000, n=2, failed=1, unscored=1)
+  supported, merged, micro      0.600 (0.500 to 1.000, n=5, failed=2)
   with length penalty           0.275 (0.050 to 0.500, n=2, failed=1, unscored=1)
+  with length penalty, merged   0.275 (0.050 to 0.500, n=2, failed=1, unscored=1)
   respond ratio                 0.750 (0.250 to 1.000, n=4)
   facts a text                  2.333 (1.000 to 4.000, n=3, unscored=1)
   F1@2                          0.267 (0.000 to 0.800, n=3, failed=1)
@@ -211,7 +218,10 @@ kind a
 kind b
   supported, macro              1.000 (n=1, failed=1, unscored=1)
   supported, micro              1.000 (n=1, failed=2, unscored=1)
+  supported, merged, macro      1.000 (n=1, failed=1, unscored=1)
+  supported, merged, micro      1.000 (n=1, failed=2, unscored=1)
   with length penalty           0.050 (n=1, failed=1, unscored=1)
+  with length penalty, merged   0.050 (n=1, failed=1, unscored=1)
   respond ratio                 1.000 (n=1, failed=1, unscored=1)
   facts a text                  2.000 (n=1, failed=1, unscored=1)
   F1@2                          0.667 (n=1, failed=1, unscored=1)

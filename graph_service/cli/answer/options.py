@@ -108,7 +108,18 @@ class RunOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeOptions:
+class FileEntityOptions:
+    """Whether the entities of a question are those of its file."""
+
+    GROUP: ClassVar[str] = "knowledge"
+
+    given_entities: bool = option(
+        False, help="take the entities that the file names instead of linking"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeOptions(FileEntityOptions):
     """Where the knowledge of a prompt comes from."""
 
     GROUP: ClassVar[str] = "knowledge"
@@ -117,9 +128,6 @@ class KnowledgeOptions:
         "retrieved",
         help="from a retrieval, from the question file's gold sets, or none",
         choices=("retrieved", "gold", "none"),
-    )
-    given_entities: bool = option(
-        False, help="take the entities that the file names instead of linking"
     )
     right_share: float = option(
         1.0, help="with gold: share of the entities that keep their own facts", least=0, most=1

@@ -20,7 +20,7 @@ from queries.generate.setting import Generation
 from queries.generate.spoken import labels_of
 from queries.llm import ChatModel
 from queries.llm.reply import UnreadableReplyError, read_json_text
-from queries.score.geval import read_rating
+from queries.score.rating import read_rating
 from queries.score.rubric import Rubric, parse_rubric
 
 PROMPTS = ("okgqa-question", "okgqa-rate")

@@ -1,0 +1,1 @@
+"""papers: the tables of the four papers with a model of one's own."""

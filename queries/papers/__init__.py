@@ -1,0 +1,1 @@
+"""The tables of the four papers, made with a model of one's own."""
