@@ -32,6 +32,7 @@ class GoldQuestion:
         statement_ids: The minimum set, in the order in which they are walked. GUIDs in the
             normal form (capitals, ``Q42$...``). For a lacking question, what the graph has of it.
         alternatives: Other sets that are as good, such as child for father; never the first one.
+        okay_ids: Statements that an answer may say beside its minimum set (``score nuggets``).
         answer_ids: The entities that answer; empty where the answer is a literal or is lacking.
         answers: The answers as text; ``("[NA]",)`` for a lacking question.
         hops: How many statements away the answer is; 0 where unknown.
@@ -52,6 +53,7 @@ class GoldQuestion:
     lacking: bool = False
     absent: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    okay_ids: tuple[str, ...] = ()
 
     @property
     def minimum_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -124,6 +126,7 @@ def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
         JsonNode(where, "", fields),
         readers={
             "statement_ids": lambda node: _normal(_distinct(node)),
+            "okay_ids": lambda node: _normal(_distinct(node)),
             "alternatives": lambda node: tuple(
                 _normal(_distinct(item)) for item in node.items("a list of lists of texts")
             ),

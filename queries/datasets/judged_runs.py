@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.model.identity import digest
 from graph_service.model.serialise import from_plain
 from queries.datasets.records import Record, read_records
 from queries.score.agreement import RatedCase, Rating
@@ -25,6 +28,8 @@ _KINDS: Mapping[str, type[Any]] = {
     "geval": GEvalRow,
     "talec": TalecRow,
 }
+
+_MODEL = re.compile(r" by (.+?) \(temperature ")
 
 
 def is_run(record: Record, /) -> bool:
@@ -143,3 +148,61 @@ def _ratings(kind: str, row: Any) -> Iterator[tuple[str, Rating | None, Rating |
         yield row.id, row.score, row.human.get("score")
     else:
         raise InputError(f"no ratings are known of {kind}")
+
+
+def models_of_runs(paths: Sequence[str | Path], /) -> dict[str, str]:
+    """Returns the model that judged in each run, by the run's rater; those not told left out.
+
+    Raises:
+        InputError: A line is no row of a score.
+    """
+    models: dict[str, str] = {}
+    for path in paths:
+        record = next(iter(read_records(path)), None)
+        match = None if record is None else _MODEL.search(record.text("basis", default=""))
+        if match is not None:
+            # A checker that is no model has its facts by one, which comes last.
+            models[Path(path).stem] = match[1].rpartition(" by ")[2]
+    return models
+
+
+def with_labels(cases: Sequence[RatedCase], path: str | Path, /) -> tuple[RatedCase, ...]:
+    """Returns cases with what people say of some, from JSON lines of ``id`` and ``human``.
+
+    A line whose ``human`` is null is one that nobody has labelled yet.
+
+    Raises:
+        InputError: A label is no number and not true or false, or none is of a case.
+    """
+    labels: dict[str, Rating] = {}
+    for record in read_records(path):
+        value = record.fields.get("human")
+        if value is None and "human" in record.fields:
+            continue
+        if not isinstance(value, bool | int | float):
+            raise record.error("human", "a number, or true or false")
+        labels[record.text("id")] = value
+    ids = {case.id for case in cases}
+    if not ids & labels.keys():
+        raise InputError(
+            f"none of the {len(labels)} labels of {path} is of a case that was judged, such as "
+            f"{cases[0].id!r}",
+            argument="labels",
+        )
+    return tuple(
+        replace(case, ratings={**case.ratings, PEOPLE: labels[case.id]})
+        if case.id in labels
+        else case
+        for case in cases
+    )
+
+
+def draw_cases(
+    cases: Sequence[RatedCase], count: int, /, *, random_seed: int = 0
+) -> tuple[RatedCase, ...]:
+    """Returns some cases for people to label, drawn by a keyed hash: the same on every machine."""
+
+    def rank(case: RatedCase) -> tuple[bytes, str]:
+        return digest((str(random_seed), case.id), size=8, person=b"draw-labels"), case.id
+
+    return tuple(sorted(cases, key=rank)[:count])

@@ -129,7 +129,7 @@ class Workbench(JudgeBench):
         passages: Where passages come from; None where there are none.
         pages: Texts by question id that facts are checked against and that are G-Eval's context;
             without them both are found in the passages.
-        temperature: Of the answers; None for the setting's.
+        temperature: Of the answers; over 0 if there are several runs, which would else be one.
         retry_failed: Whether answers that failed are made again.
     """
 
@@ -141,7 +141,7 @@ class Workbench(JudgeBench):
     entities_of_file: bool = False
     passages: PassageFinder | None = None
     pages: Mapping[str, tuple[str, ...]] | None = None
-    temperature: float | None = None
+    temperature: float = 0.0
     retry_failed: bool = False
 
     def notes(self) -> tuple[str, ...]:
@@ -173,9 +173,9 @@ class Workbench(JudgeBench):
         request = Request(line.strategy, self.graph, line.view, preset=self.preset, more=line.more)
         made: list[tuple[Answer, ...]] = []
         for run in range(self.runs):
-            generation = replace(default_generation(line.setting), random_seed=run)
-            if self.temperature is not None:
-                generation = replace(generation, temperature=self.temperature)
+            generation = replace(
+                default_generation(line.setting), random_seed=run, temperature=self.temperature
+            )
             plan = Plan(
                 setting=line.setting,
                 generation=generation,

@@ -182,7 +182,7 @@ def test_mean_and_standard_deviation_of_three_runs(demo_cli: Cli, tmp_path: Path
     questions = write_lines(tmp_path / "q.jsonl", question_rows("one-01"))
     with stand_in(reply) as server:
         ran = demo_cli("papers", "ltgen", "--graph", "demo", "--questions", str(questions),
-                       "--model", "M", "--model-url", server.url, "--runs", "3", "--only",
+                       "--model", "M", "--model-url", server.url, "--runs", "3", "--temperature", "0.7", "--only",
                        "table-4", "--out", "out")  # fmt: skip
     assert ran.code == 0, ran.err
     row = tables_of(tmp_path)["table-4"]["rows"][0]
@@ -192,6 +192,14 @@ def test_mean_and_standard_deviation_of_three_runs(demo_cli: Cli, tmp_path: Path
     assert row["figures"][0]["deviation"] == pytest.approx(0.57735, abs=1e-5)
     assert row["figures"][0]["runs"] == 3
     assert "0.333 ± 0.577" in (tmp_path / "out" / "tables.md").read_text()
+
+
+def test_several_runs_at_temperature_0_are_refused(demo_cli: Cli) -> None:
+    ran = demo_cli(
+        "papers", "ltgen", "--graph", "demo", "--model", "M", "--runs", "3", "--out", "o"
+    )
+    assert ran.code == 2
+    assert "at temperature 0 all 3 runs are one" in ran.err
 
 
 def test_what_lacks_is_said_in_its_cells(demo_cli: Cli, tmp_path: Path) -> None:

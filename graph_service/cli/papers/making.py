@@ -50,6 +50,8 @@ from queries.score.talec_report import assign_splits
 REPLIES_NAME = "replies.db"
 RUNS = {"kalma": 3, "okgqa": 3, "ltgen": 1, "talec": 1}
 """How often the papers asked every question."""
+TEMPERATURES = {"kalma": 0.5, "okgqa": 0.7, "ltgen": 0.0}
+"""Of the answers: KaLMA's and LTGen's own; OKGQA does not say one."""
 
 TITLES = {"kalma": "KaLMA", "okgqa": "OKGQA", "ltgen": "LTGen", "talec": "TALEC"}
 Makers = Mapping[str, Callable[[], PaperTable]]
@@ -205,6 +207,14 @@ def _answered(
     how: Mapping[str, Any] | None = None,
 ) -> int:
     """Makes the tables of a paper whose questions are answered."""
+    runs = options.runs or RUNS[paper]
+    temperature = TEMPERATURES[paper] if options.temperature is None else options.temperature
+    if runs > 1 and not temperature:
+        raise InputError(
+            f"at temperature 0 all {runs} runs are one",
+            argument="runs",
+            hint="Give a temperature (--temperature 0.7), or --runs 1.",
+        )
     options.out.mkdir(parents=True, exist_ok=True)
     with (
         one_writer(options.out / LOCK_NAME),
@@ -222,7 +232,7 @@ def _answered(
             "preset": preset,
             "embedder": settings_of(options).embedder,
             "given_entities": options.given_entities,
-            "temperature": options.temperature,
+            "temperature": temperature,
             **(how or {}),
         }
         bind_folder(options.out, made_of, files)
@@ -237,8 +247,8 @@ def _answered(
             preset=preset,
             entities_of_file=options.given_entities,
             passages=passages,
-            runs=options.runs or RUNS[paper],
-            temperature=options.temperature,
+            runs=runs,
+            temperature=temperature,
             concurrency=options.concurrency,
             retry_failed=options.retry_failed,
             say=output.note,
@@ -250,7 +260,7 @@ def _answered(
             "graph": f"{info.name}, edges {info.fingerprints.edges}",
             "questions": sizes,
             "passages": "none" if passages is None else passages.name,
-            "runs": str(bench.runs),
+            "runs": f"{runs}, temperature {temperature:g}",
         }
         return _write(paper, makers(bench), about, options, output)
 

@@ -69,7 +69,7 @@ class AnswerTableOptions(GraphOptions, EmbedderOptions, FileEntityOptions, Paper
         metavar="FILE",
     )
     temperature: float | None = option(
-        None, help="of the answers; default: the setting's", least=0, most=2
+        None, help="of the answers; default: as the paper (0.5, 0.7 and 0)", least=0, most=2
     )
 
 

@@ -354,6 +354,40 @@ class AgreementOptions(VerbOptions):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgesOptions(VerbOptions):
+    """Options of ``score judges``: runs of judges, and what people say of some cases."""
+
+    files: tuple[str, ...] = option(
+        help="what `score ... --out` wrote, one file a judge; or JSON lines with id and ratings, an "
+        "object by rater",
+        metavar="FILE",
+        is_word=True,
+    )
+    labels: str | None = option(
+        None,
+        help="what people say of some cases, drawn at random: JSON lines with id and human",
+        metavar="FILE",
+    )
+    texts: str | None = option(
+        None, help="the texts that were judged: their length, and who wrote them", metavar="FILE"
+    )
+    draw: int | None = option(
+        None, help="draw so many cases for people to label, into --out, and stop", least=1
+    )
+    draw_seed: int = option(0, help="random seed of that draw", metavar="S")
+    out: str | None = option(None, help="file of the cases that --draw draws", metavar="FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NuggetsOptions(
+    GraphOptions, RunOptions, JudgeModelOptions, EntailmentJudgeOptions, GoldOptions
+):
+    """Options of ``score nuggets``: answers, their questions, and who says what a text entails."""
+
+    file: str = option(help=_ANSWERS, metavar="FILE", is_word=True)
+
+
 SCORES = (
     Subverb(
         "citations",
@@ -370,6 +404,18 @@ SCORES = (
         "ask on views that withhold 1, 2, 3 statements of each minimum set, and score citations "
         "and [NA]",
         WithheldOptions,
+    ),
+    Subverb(
+        "nuggets",
+        "score.nugget_scoring:nuggets",
+        "statements that an answer must say (vital) or may say (okay), as TREC counts them",
+        NuggetsOptions,
+    ),
+    Subverb(
+        "judges",
+        "score.judge_figures:judges",
+        "judges against a few labels of people: calibrated means, length, retests, a panel",
+        JudgesOptions,
     ),
     Subverb(
         "knowledge",

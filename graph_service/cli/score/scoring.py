@@ -220,7 +220,7 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
             options.request.limit,
         )
         entailment = entailment_of(options, options.judge, judge, output)
-        triples = _base_triples(client, withheld_statements(cases), options.graph)
+        triples = base_triples(client, withheld_statements(cases), options.graph)
         rows = run_cases(
             options,
             output,
@@ -239,16 +239,35 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
     return rounds_report(rounds, label=how.label, judged_by=entailment.name)
 
 
-def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapping[str, Triple]:
-    """The triples of Wikidata statements, found through the entity that their ids begin with."""
+def base_triples(
+    client: Client,
+    ids: Sequence[str],
+    graph: str | None,
+    /,
+    *,
+    entity_ids: Sequence[str] = (),
+    may_lack: bool = False,
+) -> Mapping[str, Triple]:
+    """Returns the triples of statements by id.
+
+    Args:
+        client: Reads them.
+        ids: Of statements; those of Wikidata begin with their entity.
+        graph: Name of the graph.
+        entity_ids: Entities that have the statements of other sources.
+        may_lack: Whether the graph may lack some, which are then left out.
+    """
     targets = set(ids)
     triples: dict[str, Triple] = {}
-    for entity in sorted({id_.split("$")[0] for id_ in targets}):
+    heads = {id_.partition("$")[0] for id_ in targets if "$" in id_}
+    if any("$" not in id_ for id_ in targets):
+        heads |= set(entity_ids)
+    for entity in sorted(heads):
         for statement in client.statements(entity, graph=graph, limit=ALL):
             if statement.triple.statement_id in targets:
                 triples[statement.triple.statement_id] = statement.triple
     missing = sorted(targets - triples.keys())
-    if missing:
+    if missing and not may_lack:
         raise InputError(
             f"the graph has no statement {missing[0]} of a minimum set ({len(missing)} are missing)",
             argument="gold",
