@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import strawberry
 
-from graph_service.api.derive import output
-from graph_service.api.global_ids import IdKind, global_id
+from graph_service.api.derive import build, output
+from graph_service.api.global_ids import Frame, IdKind, global_id
 from graph_service.api.items import Context, ItemType, LanguageCodes, Node, View
 from graph_service.api.overviews import (
     ClassSizeConnection,
@@ -16,7 +18,23 @@ from graph_service.api.overviews import (
 )
 from graph_service.api.pages import After, First, Page, edge_of, page_of
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.introduction import ExampleQuestion, Introduction
+from graph_service.model.request import check_languages
 from graph_service.model.result import FoundItem, SearchHit
+
+
+@output(Introduction)
+class IntroductionType:
+    """What a graph is about."""
+
+    model: strawberry.Private[Introduction]
+
+
+@output(ExampleQuestion)
+class ExampleQuestionType:
+    """A question about a graph, with its answer."""
+
+    model: strawberry.Private[ExampleQuestion]
 
 
 @output(GraphInfo)
@@ -51,6 +69,32 @@ class GraphType(Node):
         """Returns a page of the relations."""
         request = Request(self.model, view, language_codes, first, after)
         return property_uses(info.context, request)
+
+    def introduction(
+        self, info: Context, language_codes: LanguageCodes = None
+    ) -> IntroductionType | None:
+        """Returns what the graph is about."""
+        frame = self._frame(language_codes)
+        introduction = info.context.service.introduction(
+            graph=self.model.name, languages=frame.languages
+        )
+        shown: IntroductionType = build(info.context, frame, introduction)
+        return shown
+
+    def example_questions(
+        self, info: Context, language_codes: LanguageCodes = None
+    ) -> list[ExampleQuestionType] | None:
+        """Returns questions about the graph with their answers."""
+        frame = self._frame(language_codes)
+        examples = info.context.service.example_questions(
+            graph=self.model.name, languages=frame.languages
+        )
+        return [build(info.context, frame, example) for example in examples]
+
+    def _frame(self, language_codes: Sequence[str] | None) -> Frame:
+        languages = tuple(language_codes or ("en",))
+        check_languages(languages)
+        return Frame(self.model.edition, languages)
 
 
 GraphEdge = edge_of("GraphEdge", GraphType, "A graph in a page of them.", node_words="The graph.")

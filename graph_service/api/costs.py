@@ -45,6 +45,8 @@ RETRIEVAL = 1.0
 HOPS = {1: 0.5, 2: 0.75, 3: 1.0, 4: 1.5}
 """By the most steps of a retrieval; what is more is refused."""
 PROVE = 10.0
+EXAMPLES = 5
+"""Questions that are asked to give a graph's example questions."""
 TEXT = 1.0
 """For each ``TEXT_CHARACTERS`` of a question, or of a search for passages, after the first ones."""
 TEXT_CHARACTERS = 200
@@ -213,8 +215,10 @@ class CostReader:
         if "first" in arguments:
             work = LOOKUP + OBJECT * len(arguments.get("propertyIds") or ())
             return _Weight(work + self._view(arguments), below=_length(arguments["first"]))
-        if (type_, name) == ("ClassSizeEdge", "examples"):
+        if (type_, name) in (("ClassSizeEdge", "examples"), ("Graph", "introduction")):
             return _Weight(LOOKUP)
+        if (type_, name) == ("Graph", "exampleQuestions"):
+            return _Weight(EXAMPLES * RETRIEVAL, length=EXAMPLES)
         # A result or a connection in a field hands its length on.
         return _Weight(below=length if name in ("result", *_SIZED_LISTS) else USUAL_LENGTH)
 

@@ -18,3 +18,17 @@ class Introduction:
 
     text: str
     central: tuple[EntityRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuestion:
+    """A question about a graph, made of its statements, whose retrieval was checked.
+
+    Attributes:
+        question: The question.
+        answer: What retrieval answers, which is what the statements say; None where the graph has
+            no statement that answers it, and retrieval says so.
+    """
+
+    question: str
+    answer: str | None

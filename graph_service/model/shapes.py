@@ -44,6 +44,7 @@ from graph_service.model.contract import (
 )
 from graph_service.model.experiment_shapes import EXPERIMENT_SHAPES
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
+from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.limits import Cut, CutKind
 from graph_service.model.named_values import NamedValue, by_name, named_values
 from graph_service.model.pageviews import PageViews
@@ -540,6 +541,11 @@ SHAPES: Mapping[Any, Shape] = {
             "The properties of its statements with their counts and an example of each, "
             "those used most first."
         ),
+        introduction=computed("What it is about, for people who see it for the first time."),
+        example_questions=computed(
+            "Questions about it that were made of its statements, a question of a kind, five at "
+            "most. Each was asked: its answer is right. One of them the graph does not answer."
+        ),
         properties=at("How many properties its statements have.", path="counts.relations"),
         literals=at("How many statements have a value that is no item.", path="counts.literals"),
         edges_fingerprint=at(
@@ -558,6 +564,21 @@ SHAPES: Mapping[Any, Shape] = {
         unfinished_load=at(
             "A load of the next edition that is not published yet.", path="unfinished"
         ),
+    ),
+    Introduction: shape(
+        "Introduction",
+        "What a graph is about.",
+        text="In one line, such as: 331 people, films and other things around A and B.",
+        items=at(
+            "The items that most statements meet at, the most central first, twelve at most.",
+            path="central",
+        ),
+    ),
+    ExampleQuestion: shape(
+        "ExampleQuestion",
+        "A question about a graph that was asked, so that its answer is known.",
+        question="The question.",
+        answer="The answer; null where the graph does not answer it, and retrieval says so.",
     ),
     Passage: shape(
         "Passage",

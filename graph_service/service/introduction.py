@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.introduction import Introduction
+from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.result import EntityRef
 from graph_service.query.english import plural
 from graph_service.service.triples import TripleRenderer
@@ -31,6 +31,24 @@ class Introductions:
 
     def __init__(self, *, memory: ByteBudget) -> None:
         self._cached: ByteCache[tuple[str, ...], Introduction] = ByteCache(memory, "introductions")
+        self._examples: ByteCache[tuple[str, ...], tuple[ExampleQuestion, ...]] = ByteCache(
+            memory, "example questions"
+        )
+
+    def examples(
+        self,
+        info: GraphInfo,
+        languages: Sequence[str],
+        make: Callable[[], tuple[ExampleQuestion, ...]],
+        /,
+    ) -> tuple[ExampleQuestion, ...]:
+        """Returns the example questions of a graph, made at the first call."""
+        key = (info.edition, info.fingerprints.content, *languages)
+        known = self._examples.get(key)
+        if known is None:
+            known = make()
+            return self._examples.keep(key, known, held_bytes(known))
+        return known
 
     def introduce(
         self,

@@ -22,10 +22,10 @@ from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.introduction import Introduction
+from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
-from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
+from graph_service.model.result import RetrievalResult, SearchHit, Strategy, SubgraphResult, Triple
 from graph_service.model.statement import Statement
 from graph_service.retrieve.learned.relation_names import RelationAliases
 from graph_service.retrieve.learned.strategy import CandidateRanker
@@ -58,6 +58,7 @@ from graph_service.service.counting import (
 )
 from graph_service.service.draws import Draws
 from graph_service.service.embedded_names import EmbeddedNames
+from graph_service.service.example_questions import ExampleBuilder
 from graph_service.service.graphs import Graphs, KeptArrays
 from graph_service.service.introduction import MOST_CLASSES, Introductions
 from graph_service.service.linking import Linking, OpenGraph
@@ -484,6 +485,30 @@ class Service:
         labels = [label_of(entities[id_], languages) for id_ in ids if id_ in entities]
         arrays = None if self._is_read_from_store(info) else self.arrays(info)
         return self._introductions.introduce(info, labels, arrays, languages)
+
+    def example_questions(
+        self, *, graph: str | None = None, languages: Sequence[str] = ("en",)
+    ) -> tuple[ExampleQuestion, ...]:
+        """Returns questions about a graph, made of its statements and checked by retrieval.
+
+        There are none of a graph that is too large to be opened as arrays.
+        """
+        introduction = self.introduction(graph=graph, languages=languages)
+        info = self.graph(graph)
+
+        def triples_of(id_: str) -> list[Triple]:
+            page = self.statements_of(id_, graph=info.name, languages=languages)
+            return [row.edge.triple for row in page]
+
+        def retrieve_paths(question: str) -> RetrievalResult:
+            return self.retrieve(
+                RetrieveRequest(
+                    question, Strategy.PATHS, graph=info.name, languages=tuple(languages)
+                )
+            )
+
+        builder = ExampleBuilder(introduction.central, triples_of, retrieve_paths)
+        return self._introductions.examples(info, languages, builder.make)
 
     def triples(
         self,

@@ -39,6 +39,8 @@ OWN = (
     "asking.js",
     "calls.js",
     "chart.js",
+    "classes.js",
+    "curves.js",
     "details.js",
     "documents.json",
     "dom.js",
@@ -61,6 +63,7 @@ OWN = (
     "state.js",
     "tables.js",
     "union.js",
+    "welcome.js",
 )
 ADDRESSES: Mapping[str, str] = {
     "/": "explore.html",

@@ -2,6 +2,7 @@
 
 import { button, byId, h, percent, said, show } from "./dom.js";
 import { entity, idOf } from "./question.js";
+import { instead } from "./welcome.js";
 
 /**
  * @typedef {import("./main.js").Page} Page
@@ -54,12 +55,12 @@ function linked(page, result) {
       " ",
       idOf(one.item.itemId),
       one.item.description && h("span.quiet", null, " ", said(one.item.description)),
-      one.mention && h("span.quiet", null, ` · ${percent(one.score)} sure`),
+      one.mention && h("span.quiet", null, one.score < 0.995 ? ` · ${percent(one.score)} sure` : ""),
       one.alternatives.length > 0 &&
         h(
           "details",
           { "data-keep": `others ${place}` },
-          h("summary", null, `or another of ${one.alternatives.length}`),
+          h("summary", null, one.alternatives.length === 1 ? "Another of that name" : `${one.alternatives.length} others of that name`),
           h(
             "ul.others",
             null,
@@ -101,7 +102,7 @@ function side(page, title, one, other, key) {
     heading,
     answer ? worded(page, answer, key) : unsure(page, one, key),
     cited.length > 0 && [
-      h(heading ? "h4.minor" : "h3.minor", null, answer ? "It rests on" : "The best path"),
+      h(heading ? "h4.minor" : "h3.minor", null, answer ? "It rests on" : result.status === "OK" ? "The best path" : "What comes nearest"),
       h(
         "ol.citations",
         null,
@@ -117,11 +118,11 @@ function side(page, title, one, other, key) {
       h(
         "p.quiet",
         null,
-        "Read as conditions: ",
+        "The question also says: ",
         result.constraints.map((/** @type {any} */ each, /** @type {number} */ at) => [
           at ? ", " : "",
           said(each.text, "q"),
-          each.met ? " (met)" : " (not met)",
+          each.met ? " (true of this answer)" : " (not true of what was found)",
         ]).flat(),
       ),
     result.interpretation && interpretation(result.interpretation, key),
@@ -187,7 +188,7 @@ function worded(page, answer, key) {
  */
 function unsure(page, one, key) {
   const result = one.paths ?? one.subgraph;
-  if (result.status !== "OK") return h("p.answer.unsure", null, result.statusText);
+  if (result.status !== "OK") return [h("p.answer.unsure", null, result.statusText), instead(page)];
   const last = one.paths?.items[0]?.steps.at(-1);
   if (!last) return null;
   const end = last.reversed ? last.subject : last.statement.value.item;

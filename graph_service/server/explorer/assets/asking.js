@@ -1,9 +1,10 @@
 // What a state asks of the API, and what comes back, put together.
 
 import { ApiError, ask } from "./api.js";
+import { classesOf } from "./classes.js";
 import { METHODS, specOf } from "./methods.js";
 import { MOST, hasView } from "./state.js";
-import { lacking } from "./union.js";
+import { lacking, unionOf } from "./union.js";
 
 /**
  * @typedef {import("./state.js").State} State
@@ -22,6 +23,7 @@ import { lacking } from "./union.js";
  * @property {any} viewRef as it was asked for
  * @property {Layer[]} layers
  * @property {Map<string, Fate>} fates
+ * @property {Map<string, string>} classes of the entities, by their ids
  * @property {Map<string, number>} totals of each expanded entity, how many statements join it to others
  */
 
@@ -109,6 +111,9 @@ export async function load(state, signal, early) {
   if (!state.expand.length && answers.view) early(answers);
   for (const one of state.expand) await expand(state, one, answers, signal);
   if (answers.view) await learnFates(state, answers, signal);
+  const marked = { starts: new Set(), answers: new Set(), path: new Set() };
+  const { nodes } = unionOf(answers.layers, answers.fates, marked);
+  answers.classes = await classesOf(nodes, state.graph, signal);
   return answers;
 }
 
@@ -158,7 +163,7 @@ async function around(state, signal) {
  * @returns {Answers}
  */
 function made(base, view, viewRef, viewId) {
-  return { base, view, viewId, viewRef, layers: [], fates: new Map(), totals: new Map() };
+  return { base, view, viewId, viewRef, layers: [], fates: new Map(), classes: new Map(), totals: new Map() };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {import("./union.js").Picture} Picture
- * @typedef {{x: number, y: number, width: number}} Place
+ * @typedef {{x: number, y: number, width: number, scale: number}} Place
  * @typedef {Place & {index: number, fx?: number, fy?: number, vx: number, vy: number}} Body
  */
 
@@ -10,7 +10,25 @@ export const HEIGHT = 26;
 export const MOST_CHARACTERS = 26;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const GAP_X = 22;
-const GAP_Y = 44;
+const GAP_Y = 46;
+/** How much larger than others a node of many statements is, at most, and of how many. */
+const MOST_LARGER = 0.3;
+const MANY = 12;
+
+/**
+ * Returns how large each node is drawn, by the statements that it has in the picture.
+ * @param {Picture} picture
+ * @returns {Map<string, number>}
+ */
+export function scalesOf(picture) {
+  /** @type {Map<string, number>} */
+  const degrees = new Map();
+  for (const { source, target } of picture.edges) {
+    for (const id of new Set([source, target])) degrees.set(id, (degrees.get(id) ?? 0) + 1);
+  }
+  const scale = (/** @type {number} */ degree) => 1 + (MOST_LARGER * Math.min(degree - 1, MANY)) / MANY;
+  return new Map(picture.nodes.map((node) => [node.id, scale(Math.max(1, degrees.get(node.id) ?? 1))]));
+}
 
 /**
  * Returns the label that a picture has room for.
@@ -74,10 +92,15 @@ function settled(picture) {
   const nodes = [...picture.nodes].sort((a, b) => a.stage - b.stage || order(a.id, b.id));
   const edges = [...picture.edges].sort((a, b) => order(a.id, b.id));
   const stages = [...new Set(nodes.map((node) => node.stage))];
+  // What is added later changes the size of nothing that stands.
+  const first = { nodes, edges: edges.filter((edge) => edge.stage === stages[0]) };
+  const scales = scalesOf(first);
   for (const stage of stages) {
     const added = nodes.filter((node) => node.stage === stage);
     added.forEach((node, index) => {
-      bodies.set(node.id, { ...begin(node.id, index, edges, bodies), width: widthOf(short(node.label)) + 24 });
+      const scale = scales.get(node.id) ?? 1;
+      const width = scale * widthOf(short(node.label)) + 24;
+      bodies.set(node.id, { ...begin(node.id, index, edges, bodies), width, scale });
     });
     // Edges of later stages must not draw these nodes.
     const known = edges.filter((edge) => edge.stage <= stage);
@@ -87,7 +110,7 @@ function settled(picture) {
       body.fy = body.y = Math.round(body.y);
     }
   }
-  return new Map([...bodies].map(([id, { x, y, width }]) => [id, { x, y, width }]));
+  return new Map([...bodies].map(([id, { x, y, width, scale }]) => [id, { x, y, width, scale }]));
 }
 
 /**
@@ -112,7 +135,7 @@ function begin(id, index, edges, bodies) {
   const turn = near ? Math.atan2(near.y, near.x) + 0.35 * ((index % 7) - 3) : index * GOLDEN;
   const x = (near?.x ?? 0) + 1.5 * radius * Math.cos(turn);
   const y = (near?.y ?? 0) + radius * Math.sin(turn);
-  return { x, y, vx: 0, vy: 0, width: 0, index: 0 };
+  return { x, y, vx: 0, vy: 0, width: 0, scale: 1, index: 0 };
 }
 
 /**

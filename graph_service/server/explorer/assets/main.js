@@ -8,12 +8,13 @@ import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
 import * as item from "./item.js";
 import * as perturb from "./perturb.js";
-import { LOOKS, draw } from "./picture.js";
+import { LEAST_SCALE, LOOKS, draw, pictureLegend, sentenceOf } from "./picture.js";
 import * as question from "./question.js";
 import { connect } from "./server.js";
 import { START, asksNothing, readState, writeState } from "./state.js";
 import * as tables from "./tables.js";
 import { shownOf, unionOf } from "./union.js";
+import * as welcome from "./welcome.js";
 
 /**
  * @typedef {import("./state.js").State} State
@@ -77,6 +78,7 @@ export class Page {
     question.render(this);
     document.title = `${this.title()} · graph-service`;
     byId("welcome").hidden = !asksNothing(this.state);
+    if (asksNothing(this.state)) void welcome.render(this);
     byId("results").hidden = asksNothing(this.state) || !this.answers;
     if (asksNothing(this.state) || !this.graphs.length) {
       this.#asked = "";
@@ -130,7 +132,9 @@ export class Page {
     const { base, view, layers, fates } = answers;
     const side = this.state.show === "view" && view ? view : base;
     const answered = (side.paths?.answer?.items ?? []).map((/** @type {any} */ one) => one.itemId);
-    const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered) };
+    const steps = (side.paths?.status === "OK" && side.paths.items[0]?.steps) || [];
+    const path = new Set(steps.map((/** @type {any} */ step) => step.statement.statementId));
+    const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered), path };
     this.picture = unionOf(layers, fates, marked);
   }
 
@@ -154,14 +158,15 @@ export class Page {
   /** Returns the picture as it is shown. */
   drawing() {
     const { sel, open } = this.state;
-    return draw(this.picture, this.shown, { sel, open, title: this.title() });
+    const classes = this.answers?.classes ?? new Map();
+    return draw(this.picture, this.shown, { sel, open, title: this.title(), classes });
   }
 
   #draw() {
     const drawing = this.drawing();
     const frame = byId("picture");
     const wide = Number(drawing.getAttribute("width"));
-    const fitted = Math.max(0.62, Math.min(1, (frame.clientWidth - 2) / wide));
+    const fitted = Math.max(LEAST_SCALE, Math.min(1, (frame.clientWidth - 2) / wide));
     const scale = this.#zoom ?? fitted;
     drawing.setAttribute("width", String(Math.round(wide * scale)));
     drawing.setAttribute("height", String(Math.round(Number(drawing.getAttribute("height")) * scale)));
@@ -176,11 +181,23 @@ export class Page {
     show(
       byId("legend"),
       legend(Object.entries(LOOKS).filter(([status]) => statuses.has(/** @type {any} */ (status)))),
+      pictureLegend(this.shown, this.answers?.classes ?? new Map()),
     );
+    this.speak(this.state.sel);
     const folded = this.picture.edges.length - this.shown.edges.length;
     byId("picture-said").textContent =
       `${this.shown.nodes.length} nodes, ${this.shown.edges.length} statements` +
-      (folded ? `; ${folded} not shown` : "");
+      (folded ? `; ${folded} not shown` : "") +
+      (frame.scrollWidth > frame.clientWidth + 1 ? "; scroll to see all" : "");
+  }
+
+  /**
+   * Says a statement in a sentence below the picture.
+   * @param {string} id of the statement; "" for none
+   */
+  speak(id) {
+    const edge = this.picture.edges.find((one) => one.id === (id || this.state.sel));
+    byId("sentence").textContent = edge ? sentenceOf(edge, this.picture.nodes) : "Point at a line to read its statement.";
   }
 
   /** Brings what was just opened or selected into view. */
@@ -265,6 +282,11 @@ function legend(looks) {
 function listenToPicture(page) {
   const frame = byId("picture");
   frame.addEventListener("click", (/** @type {Event} */ event) => pick(page, event.target));
+  for (const place of [frame, byId("table")]) {
+    for (const kind of ["pointerover", "focusin", "pointerleave"]) {
+      place.addEventListener(kind, (/** @type {Event} */ event) => page.speak(statementAt(event.target)));
+    }
+  }
   frame.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const focused = document.activeElement;
     if (!(focused instanceof SVGElement) || !frame.contains(focused)) return;
@@ -283,6 +305,16 @@ function listenToPicture(page) {
 }
 
 /**
+ * Returns the id of the statement that an element of the picture or of the table is of.
+ * @param {EventTarget | null} target
+ */
+function statementAt(target) {
+  if (!(target instanceof Element)) return "";
+  const edge = target.closest("[data-edge]")?.getAttribute("data-edge");
+  return edge ?? target.closest("[data-row]")?.getAttribute("data-row") ?? "";
+}
+
+/**
  * @param {Page} page
  * @param {EventTarget | null} target
  */
@@ -298,6 +330,7 @@ async function begin() {
   const page = new Page();
   connect();
   question.begin(page);
+  welcome.begin(page);
   perturb.begin(page);
   details.begin(page);
   exporting.begin(page);

@@ -1,15 +1,17 @@
 // Draws a graph as SVG. Its attributes are those of a light page, so that the file stands by itself;
 // the style sheet of the page says otherwise where it is dark.
 
-import { s } from "./dom.js";
+import { coloured } from "./classes.js";
+import { CLEARANCE, around, bent, loop, round } from "./curves.js";
+import { h, s } from "./dom.js";
 import { HEIGHT, MOST_CHARACTERS, order, placesOf, short, widthOf } from "./layout.js";
 
 /**
  * @typedef {import("./union.js").Picture} Picture
  * @typedef {import("./union.js").Edge} Edge
  * @typedef {import("./layout.js").Place} Place
- * @typedef {{x: number, y: number}} Point
- * @typedef {{x: number, y: number, width: number, height: number}} Box
+ * @typedef {import("./curves.js").Point} Point
+ * @typedef {import("./curves.js").Box} Box
  */
 
 /** How each status is drawn: by sign, dash, width and colour. */
@@ -24,7 +26,12 @@ const PAPER = "#ffffff";
 const INK = "#1c2430";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const MARGIN = 28;
-const LABEL_HEIGHT = 15;
+const LABEL_HEIGHT = 17;
+const LABEL_SIZE = 13;
+/** The smallest that a picture is shown by itself: its labels have 12 px then. */
+export const LEAST_SCALE = 12 / LABEL_SIZE;
+/** What colours nodes have by their class, the classes of most nodes first. */
+const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"];
 /** Where on its line a label may stand, best first. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73];
 /** With more edges than this, only the labels of what is selected are drawn. */
@@ -35,7 +42,8 @@ export const MOST_LABELS = 90;
  * less is shown.
  * @param {Picture} whole
  * @param {Picture} shown
- * @param {{sel: string, open: string, title: string}} marked
+ * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string}} marked
+ *   what is selected and open, and the classes of entities; the name is for a second picture of a page
  * @returns {SVGSVGElement}
  */
 export function draw(whole, shown, marked) {
@@ -51,15 +59,22 @@ export function draw(whole, shown, marked) {
     "aria-label": marked.title,
     "font-family": FONT,
   });
-  svg.append(s("title", null, marked.title), arrows());
+  const name = marked.name ?? "arrow";
+  svg.append(s("title", null, marked.title), arrows(name));
   const lines = s("g", { class: "lines" });
-  const labels = s("g", { class: "labels", "font-size": 11.5 });
+  const labels = s("g", { class: "labels", "font-size": LABEL_SIZE });
   const edges = [...shown.edges].sort((a, b) => order(a.id, b.id));
   /** @type {Box[]} */
   const taken = shown.nodes.flatMap((node) => {
     const place = places.get(node.id);
-    return place ? [boxAt(place, place.width, HEIGHT)] : [];
+    return place ? [boxAt(place, place.width, place.scale * HEIGHT)] : [];
   });
+  const standing = new Map(
+    shown.nodes.flatMap((node) => {
+      const place = places.get(node.id);
+      return place ? [[node.id, boxAt(place, place.width + 2 * CLEARANCE, place.scale * HEIGHT + 2 * CLEARANCE)]] : [];
+    }),
+  );
   for (const [edge, bend] of bent(edges)) {
     const [from, to] = [places.get(edge.source), places.get(edge.target)];
     if (!from || !to) continue;
@@ -68,15 +83,18 @@ export function draw(whole, shown, marked) {
       selected ||
       (marked.sel !== "" && edge.partner === marked.sel) ||
       (marked.open !== "" && (edge.source === marked.open || edge.target === marked.open));
-    const course = edge.source === edge.target ? loop(from) : curve(from, to, bend);
-    lines.append(line(edge, course.d, selected));
+    const others = [...standing].filter(([id]) => id !== edge.source && id !== edge.target).map(([, box]) => box);
+    const course = edge.source === edge.target ? loop(from) : around(from, to, bend, others);
+    lines.append(line(edge, course.d, selected, name));
     if (!dense || isMarked) labels.append(label(edge, free(edge, course.at, taken), selected));
   }
   const boxes = s("g", { class: "nodes", "font-size": 13 });
+  const colours = coloured(whole.nodes, marked.classes);
   const nodes = [...shown.nodes].sort((a, b) => order(a.id, b.id));
   nodes.forEach((node, index) => {
     const place = places.get(node.id);
-    if (place) boxes.append(nodeOf(node, place, node.id === marked.open, index));
+    const kind = colours.indexOf(marked.classes.get(node.id) ?? "");
+    if (place) boxes.append(nodeOf(node, place, node.id === marked.open, index, kind));
   });
   svg.append(lines, labels, boxes);
   return /** @type {SVGSVGElement} */ (svg);
@@ -93,11 +111,12 @@ function boxOf(places) {
   return { x, y, width: Math.ceil(right) - x, height: Math.ceil(bottom) - y };
 }
 
-function arrows() {
+/** @param {string} name */
+function arrows(name) {
   const defs = s("defs");
   for (const [status, look] of Object.entries(LOOKS)) {
     const marker = s("marker", {
-      id: `arrow-${status}`,
+      id: `${name}-${status}`,
       viewBox: "0 0 8 8",
       refX: 7.5,
       refY: 4,
@@ -114,93 +133,15 @@ function arrows() {
 }
 
 /**
- * Yields each edge with how far it is bent, so that edges between the same nodes stay apart.
- * @param {Edge[]} edges
- * @returns {Iterable<[Edge, number]>}
- */
-function* bent(edges) {
-  /** @type {Map<string, Edge[]>} */
-  const pairs = new Map();
-  for (const edge of edges) {
-    const pair = [edge.source, edge.target].sort(order).join("\n");
-    pairs.set(pair, [...(pairs.get(pair) ?? []), edge]);
-  }
-  for (const group of pairs.values()) {
-    for (const [index, edge] of group.entries()) {
-      const side = edge.source <= edge.target ? 1 : -1;
-      yield [edge, group.length === 1 ? 0 : side * (index - (group.length - 1) / 2) * 44];
-    }
-  }
-}
-
-/**
- * @param {Place} from
- * @param {Place} to
- * @param {number} bend
- */
-function curve(from, to, bend) {
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  const length = Math.hypot(dx, dy) || 1;
-  const control = {
-    x: (from.x + to.x) / 2 - (dy / length) * bend,
-    y: (from.y + to.y) / 2 + (dx / length) * bend,
-  };
-  const begin = leave(from, control, 0);
-  const end = leave(to, control, 3);
-  const along = (/** @type {number} */ t) => ({
-    x: (1 - t) ** 2 * begin.x + 2 * t * (1 - t) * control.x + t ** 2 * end.x,
-    y: (1 - t) ** 2 * begin.y + 2 * t * (1 - t) * control.y + t ** 2 * end.y,
-  });
-  const d = bend
-    ? `M${xy(begin)} Q${xy(control)} ${xy(end)}`
-    : `M${xy(begin)} L${xy(end)}`;
-  return { d, at: along };
-}
-
-/** @param {Place} place */
-function loop(place) {
-  const { x, y } = place;
-  const top = y - HEIGHT / 2;
-  const d = `M${xy({ x: x - 14, y: top })} C${xy({ x: x - 34, y: top - 34 })} ${xy({ x: x + 34, y: top - 34 })} ${xy({ x: x + 14, y: top - 3 })}`;
-  return { d, at: () => ({ x, y: top - 26 }) };
-}
-
-/**
- * Returns where a line from the middle of a box to a point leaves the box.
- * @param {Place} place
- * @param {Point} point
- * @param {number} gap
- * @returns {Point}
- */
-function leave(place, point, gap) {
-  const [dx, dy] = [point.x - place.x, point.y - place.y];
-  if (!dx && !dy) return place;
-  const share = Math.min(
-    (place.width / 2 + gap) / Math.max(Math.abs(dx), 1e-6),
-    (HEIGHT / 2 + gap) / Math.max(Math.abs(dy), 1e-6),
-    1,
-  );
-  return { x: place.x + dx * share, y: place.y + dy * share };
-}
-
-/** @param {Point} point */
-function xy(point) {
-  return `${round(point.x)} ${round(point.y)}`;
-}
-
-/** @param {number} value */
-function round(value) {
-  return Math.round(10 * value) / 10 + 0;
-}
-
-/**
  * @param {Edge} edge
  * @param {string} d
  * @param {boolean} selected
+ * @param {string} name of the picture
  */
-function line(edge, d, selected) {
+function line(edge, d, selected, name) {
   const look = LOOKS[edge.status];
-  const one = s("g", { class: `edge ${edge.status}${selected ? " selected" : ""}`, "data-edge": edge.id });
+  const marks = `${edge.onPath ? " on-path" : ""}${selected ? " selected" : ""}`;
+  const one = s("g", { class: `edge ${edge.status}${marks}`, "data-edge": edge.id });
   // A wide line that is not seen takes the pointer.
   one.append(
     s("path", { d, fill: "none", stroke: "transparent", "stroke-width": 14, class: "reach" }),
@@ -209,9 +150,9 @@ function line(edge, d, selected) {
       class: "stroke",
       fill: "none",
       stroke: look.colour,
-      "stroke-width": selected ? look.width + 1.6 : look.width,
+      "stroke-width": look.width + (selected ? 1.6 : 0) + (edge.onPath ? 1.7 : 0),
       "stroke-dasharray": edge.side === "after" ? null : look.dash || null,
-      "marker-end": `url(#arrow-${edge.status})`,
+      "marker-end": `url(#${name}-${edge.status})`,
     }),
   );
   return one;
@@ -225,7 +166,7 @@ function line(edge, d, selected) {
  * @returns {Point}
  */
 function free(edge, along, taken) {
-  const width = 0.9 * widthOf(wordsOf(edge)) + 4;
+  const width = widthOf(wordsOf(edge)) + 4;
   let best = boxAt(along(0.5), width, LABEL_HEIGHT);
   let least = Infinity;
   for (const share of SHARES) {
@@ -277,7 +218,7 @@ function label(edge, middle, selected) {
     {
       x: round(middle.x),
       y: round(middle.y + 4),
-      class: `edge-label ${edge.status}${selected ? " selected" : ""}`,
+      class: `edge-label ${edge.status}${edge.onPath ? " on-path" : ""}${selected ? " selected" : ""}`,
       "data-edge": edge.id,
       "text-anchor": "middle",
       fill: edge.status === "kept" ? "#4b5563" : look.colour,
@@ -285,7 +226,7 @@ function label(edge, middle, selected) {
       "stroke-width": 4,
       "stroke-linejoin": "round",
       "paint-order": "stroke",
-      "font-weight": selected ? 700 : null,
+      "font-weight": selected || edge.onPath ? 700 : null,
     },
     words,
     edge.label.length > MOST_CHARACTERS && s("title", null, edge.label),
@@ -297,11 +238,21 @@ function label(edge, middle, selected) {
  * @param {Place} place
  * @param {boolean} open
  * @param {number} index
+ * @param {number} kind which colour it has by its class; -1 for none
  */
-function nodeOf(node, place, open, index) {
-  const kinds = [node.literal && "literal", node.start && "start", node.answer && "in-answer", open && "open"];
+function nodeOf(node, place, open, index, kind) {
+  const kinds = [
+    node.literal && "literal",
+    kind >= 0 && `kind-${kind}`,
+    node.onPath && "on-path",
+    node.start && "start",
+    node.answer && "in-answer",
+    open && "open",
+  ];
   const words = short(node.label);
-  const width = (node.start || node.answer ? 1.12 : 1) * widthOf(words) + 24;
+  const bold = node.start || node.answer || node.onPath;
+  const width = (bold ? 1.12 : 1) * place.scale * widthOf(words) + 24;
+  const height = place.scale * HEIGHT;
   const what = node.start ? ", of the question" : node.answer ? ", in the answer" : "";
   /** @type {Record<string, string | number>} */
   const acts = node.literal
@@ -317,27 +268,51 @@ function nodeOf(node, place, open, index) {
   group.append(
     s("rect", {
       x: round(place.x - width / 2),
-      y: place.y - HEIGHT / 2,
+      y: round(place.y - height / 2),
       width: round(width),
-      height: HEIGHT,
-      rx: node.literal ? 3 : HEIGHT / 2,
-      fill: node.start ? "#2456a6" : node.answer ? "#dbe7fb" : PAPER,
-      stroke: node.literal ? "#9ca3af" : node.start || node.answer ? "#2456a6" : "#6b7280",
-      "stroke-width": open ? 3 : node.answer ? 2 : 1.2,
+      height: round(height),
+      rx: node.literal ? 3 : round(height / 2),
+      fill: node.start ? "#2456a6" : node.answer ? "#dbe7fb" : kind >= 0 ? FILLS[kind] : PAPER,
+      stroke: bold ? "#2456a6" : node.literal ? "#9ca3af" : "#6b7280",
+      "stroke-width": open ? 3 : bold ? 2.4 : 1.2,
       "stroke-dasharray": node.literal ? "2 2" : null,
     }),
     s(
       "text",
       {
         x: place.x,
-        y: place.y + 4.5,
+        y: round(place.y + 4.5 * place.scale),
         "text-anchor": "middle",
+        "font-size": place.scale > 1 ? round(13 * place.scale) : null,
         fill: node.start ? "#ffffff" : INK,
-        "font-weight": node.start || node.answer ? 600 : null,
+        "font-weight": bold ? 600 : null,
       },
       words,
     ),
     s("title", null, node.label.trim() ? node.label : "(no text)"),
   );
   return group;
+}
+
+/**
+ * Returns what the colours of a picture mean, as items of a list.
+ * @param {Picture} shown
+ * @param {ReadonlyMap<string, string>} classes
+ */
+export function pictureLegend(shown, classes) {
+  return coloured(shown.nodes, classes).map((name, kind) =>
+    h("li", null, h(`span.swatch.kind.kind-${kind}`), h("bdi", null, name)),
+  );
+}
+
+/**
+ * Returns a statement in words.
+ * @param {Edge} edge
+ * @param {readonly import("./union.js").Node[]} nodes
+ */
+export function sentenceOf(edge, nodes) {
+  const label = (/** @type {string} */ id) => nodes.find((node) => node.id === id)?.label.trim() || "(no text)";
+  const { words } = LOOKS[edge.status];
+  const state = edge.status === "kept" ? "" : ` (${words}${edge.side ? `, ${edge.side}` : ""})`;
+  return `${label(edge.source)} — ${edge.label}: ${label(edge.target)}${state}`;
 }

@@ -95,10 +95,10 @@ function row(page, edge, labels, compared) {
     ),
     cell(edge.target),
     compared && [
-      h("td.change", null, look.sign && `${look.sign} `, wordsOf(edge)),
-      h("td", null, foundIn(edge)),
+      h("td.change", { "data-name": "Change" }, look.sign && `${look.sign} `, wordsOf(edge)),
+      h("td", { "data-name": "Found in" }, foundIn(edge)),
     ],
-    h("td.number", null, scoreOf(edge)),
+    h("td.number", { "data-name": "Score" }, scoreOf(edge)),
   );
 }
 

@@ -11,6 +11,7 @@ import { order } from "./layout.js";
  * @property {boolean} literal
  * @property {boolean} start whether the question is about it
  * @property {boolean} answer whether it is in the answer
+ * @property {boolean} onPath whether the best path leads over it
  * @property {number} stage
  *
  * @typedef {object} Edge
@@ -27,6 +28,7 @@ import { order } from "./layout.js";
  * @property {number | null} baseScore
  * @property {number | null} viewScore
  * @property {string} rank
+ * @property {boolean} onPath whether it is a step of the best path
  * @property {number} stage
  *
  * @typedef {{nodes: Node[], edges: Edge[]}} Picture
@@ -68,7 +70,8 @@ export function lacking(layers) {
  * Returns the graph of all layers.
  * @param {readonly Layer[]} layers
  * @param {ReadonlyMap<string, Fate>} fates what became of the statements that are lacking
- * @param {{starts: ReadonlySet<string>, answers: ReadonlySet<string>}} marked
+ * @param {{starts: ReadonlySet<string>, answers: ReadonlySet<string>, path: ReadonlySet<string>}} marked
+ *   ids of entities, and of the statements of the best path
  * @returns {Picture}
  */
 export function unionOf(layers, fates, marked) {
@@ -87,7 +90,7 @@ export function unionOf(layers, fates, marked) {
   function node(id, label, literal, stage) {
     if (!nodes.has(id)) {
       const [start, answer] = [marked.starts.has(id), marked.answers.has(id)];
-      nodes.set(id, { id, label, literal, start, answer, stage });
+      nodes.set(id, { id, label, literal, start, answer, onPath: false, stage });
     }
     return id;
   }
@@ -118,8 +121,12 @@ export function unionOf(layers, fates, marked) {
       baseScore: null,
       viewScore: null,
       rank: statement.rank,
+      onPath: marked.path.has(statement.statementId),
       stage,
     });
+    if (made.onPath) {
+      for (const id of [made.source, made.target]) /** @type {Node} */ (nodes.get(id)).onPath = true;
+    }
     edges.set(made.id, made);
     return made;
   }

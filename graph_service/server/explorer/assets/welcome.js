@@ -1,0 +1,163 @@
+// What a person sees first: the graph in words, questions to press, and its most connected part.
+
+import { ApiError, ask } from "./api.js";
+import { classesOf } from "./classes.js";
+import { byId, h, said, show } from "./dom.js";
+import { draw, pictureLegend } from "./picture.js";
+import { START, askAnew } from "./state.js";
+import { unionOf } from "./union.js";
+
+/**
+ * @typedef {import("./main.js").Page} Page
+ * @typedef {{question: string, answer: string | null}} Example
+ */
+
+/** The view of the last example: a third of the statements get a wrong relation. */
+const WHAT_IF = { method: "rr", level: 30, seed: 1, n: 10 };
+const DRAWN = 14;
+
+/** @type {Map<string, Promise<any>>} what was asked of each edition */
+const known = new Map();
+
+/**
+ * Asks once for each edition.
+ * @param {string} what is asked
+ * @param {any} graph
+ * @param {() => Promise<any>} request
+ */
+function once(what, graph, request) {
+  const key = `${what} ${graph.edition}`;
+  const made = known.get(key) ?? request();
+  known.set(key, made);
+  made.catch(() => known.delete(key));
+  return made;
+}
+
+/** @param {any} graph */
+function introduction(graph) {
+  return once("introduction", graph, () => ask("Introduction", { graph: graph.name }));
+}
+
+/**
+ * Shows the first part of the page for the graph that is chosen.
+ * @param {Page} page
+ */
+export async function render(page) {
+  const graph = page.graph;
+  if (!graph || byId("welcome").getAttribute("data-edition") === graph.edition) return;
+  byId("welcome").setAttribute("data-edition", graph.edition);
+  show(byId("examples"), h("li.quiet", null, "Making questions of the graph …"));
+  show(byId("first-picture"));
+  show(byId("first-legend"));
+  const isShown = () => page.graph?.edition === graph.edition;
+  try {
+    const data = await introduction(graph);
+    if (!isShown()) return;
+    const { text, items } = data.graph.introduction;
+    byId("about").textContent = `${text}.`;
+    if (items.length) await picture(page, graph, items[0], isShown);
+    if (isShown()) show(byId("examples"), await examples(page, "first"));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The page answers questions all the same.
+    byId("welcome").removeAttribute("data-edition");
+    show(byId("examples"));
+  }
+}
+
+/**
+ * Returns the example questions of the graph, each a button.
+ * @param {Page} page
+ * @param {string} key of the buttons
+ * @returns {Promise<HTMLElement[]>}
+ */
+export async function examples(page, key) {
+  const graph = page.graph;
+  const data = await once("examples", graph, () => ask("Examples", { graph: graph.name }));
+  /** @type {Example[]} */
+  const questions = data.graph.exampleQuestions;
+  const begin = { ...START, graph: page.state.graph };
+  /**
+   * @param {string} text
+   * @param {Partial<import("./state.js").State>} state
+   * @param {string} note
+   * @param {string} name
+   */
+  const row = (text, state, note, name) =>
+    h(
+      "li",
+      null,
+      h(
+        "button.example",
+        { type: "button", "data-key": `${key} ${name}`, click: () => page.go(askAnew(begin, state)) },
+        said(text),
+        note && h("small", null, note),
+      ),
+    );
+  const rows = questions.map(({ question, answer }, at) =>
+    row(question, { q: question }, answer === null ? "the graph does not say" : "", String(at)),
+  );
+  const first = questions.find(({ answer }) => answer !== null);
+  if (first) {
+    const state = { q: first.question, ...WHAT_IF };
+    rows.push(row("What if a third of this were wrong?", state, first.question, "view"));
+  }
+  return rows;
+}
+
+/**
+ * Says what the graph is about and could answer, below a question that it does not.
+ * @param {Page} page
+ */
+export function instead(page) {
+  const graph = page.graph;
+  const about = h("p.quiet");
+  const list = h("ul.examples");
+  void (async () => {
+    try {
+      const data = await introduction(graph);
+      about.textContent = `The graph has ${data.graph.introduction.text}. It answers, for instance:`;
+      show(list, await examples(page, "instead"));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  })();
+  return h("div.instead", null, about, list);
+}
+
+/**
+ * Draws what lies around the most central entity.
+ * @param {Page} page
+ * @param {any} graph
+ * @param {{itemId: string, label: string}} item
+ * @param {() => boolean} isShown
+ */
+async function picture(page, graph, item, isShown) {
+  const data = await once("around", graph, () =>
+    ask("Around", { item: item.itemId, graph: graph.name, limit: DRAWN }),
+  );
+  const marked = { starts: new Set([item.itemId]), answers: new Set(), path: new Set() };
+  const union = unionOf([{ base: data.base.items, view: null }], new Map(), marked);
+  const classes = await classesOf(union.nodes, graph.name);
+  if (!isShown()) return;
+  const frame = byId("first-picture");
+  const title = `Around ${item.label}`;
+  const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first" });
+  show(frame, drawing);
+  show(byId("first-legend"), pictureLegend(union, classes));
+}
+
+/** @param {Page} page */
+export function begin(page) {
+  const frame = byId("first-picture");
+  const open = (/** @type {EventTarget | null} */ target) => {
+    const node = target instanceof Element && target.closest("[data-node]")?.getAttribute("data-node");
+    if (node) page.go(askAnew(page.state, { item: node }));
+  };
+  frame.addEventListener("click", (/** @type {Event} */ event) => open(event.target));
+  frame.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open(event.target);
+  });
+}
