@@ -198,8 +198,11 @@ class LoadReport(RunReport):
             )
             if size.names:
                 lines.append(
-                    f"names: {size.names:,} ids have names and no statement; they are kept, and "
-                    "are no entities"
+                    "names: 1 id has a name and no statement. The name is stored; the id is not "
+                    "an entity"
+                    if size.names == 1
+                    else f"names: {size.names:,} ids have a name and no statement. The names are "
+                    "stored; the ids are not entities"
                 )
             lines.extend(self.equal.lines())
             lines.append(f"edges fingerprint: {self.graph.fingerprints.edges}")

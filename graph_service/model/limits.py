@@ -122,12 +122,16 @@ class Cut:
         """Returns what a person is told.
 
         >>> Cut("items", CutReason.TOKEN_BUDGET, 500, 3, 12).text()
-        'cut: items by token-budget 500, kept 3 of 12'
+        'left out: 9 of 12 items (token budget 500)'
+        >>> Cut("items", CutReason.LIMIT, 5, 5).text()
+        'left out: items after the first 5 (limit 5)'
         >>> Cut("updates", CutReason.STORE_AWAY, 30.2, 0).text()
         'the store does not answer: answered from memory, as the store was 30.2 s before'
         """
         if self.reason is CutReason.STORE_AWAY:
             age = f"{self.limit:g} s before"
             return f"the store does not answer: answered from memory, as the store was {age}"
-        total = f" of {self.total}" if self.total is not None else ""
-        return f"cut: {self.what} by {self.reason.value} {self.limit:g}, kept {self.kept}{total}"
+        why = f"{self.reason.value.replace('-', ' ')} {self.limit:g}"
+        if self.total is None:
+            return f"left out: {self.what} after the first {self.kept:,} ({why})"
+        return f"left out: {self.total - self.kept:,} of {self.total:,} {self.what} ({why})"

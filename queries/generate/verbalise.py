@@ -19,10 +19,19 @@ from graph_service.model.result import (
     Triple,
     triples_of,
 )
-from graph_service.model.values import GREGORIAN, NoValue, SomeValue, StringValue, Time
+from graph_service.model.values import (
+    GREGORIAN,
+    EntityValue,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+)
 from graph_service.text.fold import relation_words
 from graph_service.text.months import MONTHS
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
+from queries.generate.common_phrases import common_phrase
 from queries.generate.phrases import relation_phrase
 from queries.generate.reader import CitationReader, render_citations
 
@@ -33,6 +42,7 @@ LEAST_SHARE = 0.8
 NO_KNOWLEDGE = "Nothing is given that answers this question"
 _DAY = 11
 _YEAR = re.compile(r"\d{3,4}")
+_NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 
 
 def value_words(triple: Triple, /) -> str:
@@ -68,11 +78,38 @@ def triple_sentence(triple: Triple, /) -> str:
     if isinstance(triple.value, NoValue):
         return f"{head} has no value for “{label}”"
     value = value_words(triple)
-    pattern = relation_phrase(triple.relation.label, dated=_before_date(triple, value))
+    pattern = _pattern(triple, value)
     # One pass, so that a label that holds "{value}" stays what it is.
     parts = re.split(r"(\{head\}|\{value\})", pattern)
     slots = {"{head}": head, "{value}": value}
     return "".join(slots.get(part, part) for part in parts)
+
+
+def _pattern(triple: Triple, value: str) -> str:
+    """Returns the pattern of a triple's sentence: how people say it, by the rules, or the plain one."""
+    label = triple.relation.label
+    dated = _before_date(triple, value)
+    common = common_phrase(label, dated=dated)
+    # A date is no value of what is said of a place or a person, nor the other way round.
+    if common is not None and (dated or "has {value} " in common or not _is_mere(triple, value)):
+        return common
+    pattern = relation_phrase(label, dated=dated)
+    # Of a code or a number a plural is no list: "Saddle's rohs include N".
+    if " include {value}" in pattern and _is_mere(triple, value):
+        return f"{{head}} — {relation_words(one_line(label))}: {{value}}"
+    return pattern
+
+
+def _is_mere(triple: Triple, value: str) -> bool:
+    """Returns whether a value is a number, a letter, or says yes or no."""
+    if isinstance(triple.value, EntityValue):
+        return False
+    return (
+        isinstance(triple.value, Quantity)
+        or len(value) <= 1
+        or value.lower() in ("yes", "no", "true", "false")
+        or bool(_NUMBER.fullmatch(value))
+    )
 
 
 def choose_triples(

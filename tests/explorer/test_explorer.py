@@ -757,3 +757,85 @@ def test_the_address_holds_the_whole_state(opened: Open, url: str) -> None:
     assert found[0] == found[1]
     assert found[2] == found[3]
     assert found[4] == {**found[2], "q": "%"}
+
+
+LEAST_PIXELS = 12
+CROSSED = """() => {
+  const paper = document.querySelector("#picture svg");
+  const boxes = [...paper.querySelectorAll(".node")].map((node) => node.querySelector("rect").getBBox());
+  const inside = (p, b) => p.x > b.x && p.x < b.x + b.width && p.y > b.y && p.y < b.y + b.height;
+  return [...paper.querySelectorAll(".edge .stroke")].filter((line) => {
+    const length = line.getTotalLength();
+    const points = [...Array(60).keys()].map((at) => line.getPointAtLength((at / 59) * length));
+    // An edge ends at the boxes of its own two nodes: a third one is crossed well inside of its box.
+    const own = boxes.filter((box) => [points[0], points.at(-1)].some((point) =>
+      inside(point, {x: box.x - 5, y: box.y - 5, width: box.width + 10, height: box.height + 10})));
+    return boxes.some((box) => !own.includes(box) && points.some((point) => inside(point, box)));
+  }).length;
+}"""
+"""How many edges of the picture run under a node that is not theirs."""
+
+
+def test_a_stranger_begins_with_what_the_graph_is_about(opened: Open, url: str) -> None:
+    page = opened(at(url, graph="demo"))
+    expect(page.locator("#about")).to_contain_text("331 people, films and other things around ")
+    examples = page.locator("#examples button")
+    expect(examples).to_have_count(6)
+    expect(page.locator("#examples")).to_contain_text("the graph does not say")
+    assert page.locator("#first-picture [data-node]").count() > 5
+    expect(page.locator("#first-legend")).to_contain_text("human")
+    examples.first.click()
+    drawn(page)
+    expect(page.locator(".answer")).not_to_have_class(re.compile("problem"))
+    assert page.locator("#picture .edge.on-path").count() == 2
+    page.go_back()
+    page.locator("#examples button", has_text="What if a third of this were wrong?").click()
+    page.wait_for_selector("#sides:not([hidden])")
+    expect(page.locator("#answers h3").nth(1)).to_have_text("View")
+
+
+def test_a_question_without_an_answer_says_what_else_could_be_asked(opened: Open, url: str) -> None:
+    page = opened(at(url, graph="demo", q="What was the blood type of Jacqueline Kennedy Onassis?"))
+    drawn(page)
+    expect(page.locator(".instead")).to_contain_text("331 people, films and other things around ")
+    page.locator(".instead button").first.click()
+    expect(page.locator(".instead")).to_have_count(0)
+
+
+def test_a_picture_can_be_read_and_no_edge_runs_under_another_node(opened: Open, url: str) -> None:
+    drawings, crossed = 0, 0
+    page = opened(url)
+    for item in ("Q230654", "Q2685", "Q9696", "Q25310", "Q272908", "Q134549", "Q313696", "Q165421"):
+        for limit in (10, 30):
+            page.goto("about:blank")
+            page.goto(at(url, graph="demo", item=item, n=limit))
+            drawn(page)
+            drawings += 1
+            crossed += page.evaluate(CROSSED)
+            print(item, limit, crossed)
+            least = page.evaluate(
+                "() => Math.min(...[...document.querySelectorAll('#picture text')].map((text) => "
+                "parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"
+            )
+            assert least >= LEAST_PIXELS - 0.01
+    assert drawings == 16
+    assert crossed == 0
+
+
+def test_a_line_of_the_picture_says_its_statement(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", q=QUESTION)))
+    expect(page.locator("#sentence")).to_have_text("Point at a line to read its statement.")
+    page.locator("#picture .edge.on-path .reach").first.dispatch_event("pointerover")
+    expect(page.locator("#sentence")).to_contain_text(" — ")
+    page.locator("#table button.relation").first.focus()
+    expect(page.locator("#sentence")).to_have_text("Maria Shriver — spouse: Arnold Schwarzenegger")
+
+
+def test_facts_are_cards_on_a_phone(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", q=QUESTION), size=PHONE))
+    box = page.locator("#table tbody tr").first.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.locator("#picture-said")).to_contain_text("scroll to see all")

@@ -366,7 +366,7 @@ def test_several_files_of_labels_and_ids_without_a_statement(
 
     lines = run("g")
     assert any("2 entities, 1 statements" in line for line in lines), lines
-    assert any(line.startswith("names: 2 ids have names and no statement") for line in lines)
+    assert any(line.startswith("names: 2 ids have a name and no statement.") for line in lines)
     assert any("5 entities, 1 statements" in line for line in run("h", "--entities-from-labels"))
     with open_store(store) as opened:
         found = opened.entities("g@1", ["Q1", "Q2", "P1"]).entities

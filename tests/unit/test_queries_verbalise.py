@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from query_samples import paths, triple, triplets
 
 from graph_service.model.result import Status, Strategy, triples_of
-from graph_service.model.values import NoValue, SomeValue, StringValue, Time
+from graph_service.model.values import NoValue, Quantity, SomeValue, StringValue, Time, Value
 from queries.generate.citations import Sentence
+from queries.generate.common_phrases import DATED_PHRASES, PHRASES
 from queries.generate.phrases import relation_phrase
 from queries.generate.reader import parse_answer
 from queries.generate.verbalise import (
@@ -24,39 +25,39 @@ from queries.generate.verbalise import (
     ("label", "sentence"),
     [
         ("mother", "Ada's mother is Bea"),
-        ("place of birth", "Ada's place of birth is Bea"),
-        ("country of citizenship", "Ada's country of citizenship is Bea"),
+        ("place of birth", "Ada was born in Bea"),
+        ("country of citizenship", "Ada is a citizen of Bea"),
         ("sex or gender", "Ada's sex or gender is Bea"),
-        ("children", "Ada's children include Bea"),
-        ("notable works", "Ada's notable works include Bea"),
-        ("languages spoken, written or signed", "Ada's languages spoken, written or signed include Bea"),
-        ("cause of death", "Ada's cause of death is Bea"),
-        ("headquarters location", "Ada's headquarters location is Bea"),
+        ("children", "Bea is a child of Ada"),
+        ("notable works", "Bea is a notable work of Ada"),
+        ("languages spoken, written or signed", "Ada speaks, writes or signs Bea"),
+        ("cause of death", "Ada died of Bea"),
+        ("headquarters location", "Ada has its headquarters in Bea"),
         ("official name", "Ada's official name is Bea"),
-        ("member of political party", "Ada is a member of the political party Bea"),
+        ("member of political party", "Ada belongs to the party Bea"),
         ("Erdős number", "Ada's Erdős number is Bea"),
-        ("after a work by", "Ada is after a work by Bea"),
+        ("after a work by", "Ada is based on Bea"),
         ("member of", "Ada is a member of Bea"),
         ("instance of", "Ada is an instance of Bea"),
         ("part of", "Ada is part of Bea"),
         ("different from", "Ada is different from Bea"),
         ("capital of", "Ada is the capital of Bea"),
-        ("participant in", "Ada is a participant in Bea"),
+        ("participant in", "Ada took part in Bea"),
         ("children of", "Ada — children of: Bea"),
         ("participated in", "Ada participated in Bea"),
         ("educated at", "Ada was educated at Bea"),
         ("nominated for", "Ada was nominated for Bea"),
-        ("influenced by", "Ada was influenced by Bea"),
-        ("founded by", "Ada was founded by Bea"),
+        ("influenced by", "Bea influenced Ada"),
+        ("founded by", "Bea founded Ada"),
         ("built by", "Ada was built by Bea"),
-        ("located in the administrative territorial entity", "Ada is located in the administrative territorial entity Bea"),
-        ("located in", "Ada is located in Bea"),
+        ("located in the administrative territorial entity", "Ada is in Bea"),
+        ("located in", "Ada is in Bea"),
         ("followed by", "Ada is followed by Bea"),
         ("replaced by", "Ada is replaced by Bea"),
         ("follows", "Ada follows Bea"),
         ("replaces", "Ada replaces Bea"),
-        ("shares border with", "Ada shares border with Bea"),
-        ("has part(s)", "Ada has the part Bea"),
+        ("shares border with", "Ada borders Bea"),
+        ("has part(s)", "Ada consists of Bea"),
         ("has works in the collection", "Ada has works in the collection Bea"),
         ("hasWonPrize", "Ada has won the prize Bea"),
         ("designed", "Ada designed Bea"),
@@ -71,13 +72,13 @@ from queries.generate.verbalise import (
         ("works", "Ada's works include Bea"),
         ("works for", "Ada works for Bea"),
         ("works published", "Ada's works published include Bea"),
-        ("notable work", "Ada's notable work is Bea"),
+        ("notable work", "Bea is a notable work of Ada"),
         ("married name", "Ada's married name is Bea"),
         ("beatifiedPlace", "Ada's beatified place is Bea"),
         ("school attended", "Ada attended the school Bea"),
         ("date founded", "Ada's date founded is Bea"),
         ("prize awarded", "Ada's prize awarded is Bea"),
-        ("languages spoken", "Ada's languages spoken include Bea"),
+        ("languages spoken", "Ada speaks Bea"),
         ("taught at", "Ada taught at Bea"),
         ("taught by", "Ada was taught by Bea"),
         ("studied by", "Ada was studied by Bea"),
@@ -89,15 +90,15 @@ from queries.generate.verbalise import (
         ("AtLocation", "Ada is at the location Bea"),
         ("CapableOf", "Ada is capable of Bea"),
         ("isPartOf", "Ada is part of Bea"),
-        ("starring", "Ada — starring: Bea"),
+        ("starring", "Bea is in the cast of Ada"),
         ("this taxon is source of", "Ada — this taxon is source of: Bea"),
         ("uncle of", "Ada is an uncle of Bea"),
         ("user of", "Ada is a user of Bea"),
         ("award received", "Ada received the award Bea"),
         ("position held", "Ada held the position Bea"),
         ("academic degree", "Ada's academic degree is Bea"),
-        ("http://dbpedia.org/ontology/birthPlace", "Ada's birth place is Bea"),
-        ("__people__person__place_of_birth", "Ada's place of birth is Bea"),
+        ("http://dbpedia.org/ontology/birthPlace", "Ada was born in Bea"),
+        ("__people__person__place_of_birth", "Ada was born in Bea"),
         ("国家", "Ada — 国家: Bea"),
         ("P31", "Ada — P31: Bea"),
         ("::", "Ada — ::: Bea"),
@@ -118,12 +119,41 @@ def test_relations_in_english(label: str, sentence: str) -> None:
         ("wrote", Time("1952-00-00T00:00:00Z", 9), "Ada wrote 1952"),
         ("founded", StringValue("1952"), "Ada was founded in 1952"),
         ("founded", StringValue("Lloyd's"), "Ada founded Lloyd's"),
-        ("inception", Time("1952-00-00T00:00:00Z", 9), "Ada's inception is 1952"),
+        ("inception", Time("1952-00-00T00:00:00Z", 9), "Ada came into being in 1952"),
     ],
 )
 def test_nobody_founds_a_date(label: str, value: Time | StringValue, sentence: str) -> None:
     shown = value.text if isinstance(value, StringValue) else "1952"
     assert triple_sentence(triple("s", "Ada", label, shown, typed=value)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "shown", "sentence"),
+    [
+        ("date of birth", Time("1952-03-11T00:00:00Z", 11), "1952-03-11", "Ada was born on 11 March 1952"),
+        ("date of birth", StringValue("long ago"), "long ago", "Ada's date of birth is long ago"),
+        ("place of birth", StringValue("Rome"), "Rome", "Ada was born in Rome"),
+        ("population", Quantity("1200"), "1,200", "Ada has 1,200 inhabitants"),
+        ("capital", Quantity("1200"), "1,200 EUR", "Ada's capital is 1,200 EUR"),
+        ("rohs", StringValue("N"), "N", "Ada — rohs: N"),
+        ("doors", Quantity("4"), "4", "Ada — doors: 4"),
+        ("rohs", StringValue("lead, mercury"), "lead, mercury", "Ada's rohs include lead, mercury"),
+    ],
+)  # fmt: skip
+def test_what_is_said_agrees_with_the_kind_of_the_value(
+    label: str, value: Value, shown: str, sentence: str
+) -> None:
+    assert triple_sentence(triple("s", "Ada", label, shown, typed=value)) == sentence
+
+
+def test_each_common_relation_is_said_once_and_names_both_ends() -> None:
+    assert len(PHRASES) + len(DATED_PHRASES) >= 100
+    assert not PHRASES.keys() & DATED_PHRASES.keys()
+    for name, phrase in {**PHRASES, **DATED_PHRASES}.items():
+        assert phrase.count("{head}") == phrase.count("{value}") == 1, name
+        assert name == name.lower()
+    for phrase in DATED_PHRASES.values():
+        assert "{on} {value}" in phrase
 
 
 def test_dates_in_words() -> None:
@@ -161,7 +191,7 @@ def test_a_path_is_told_in_its_order_k1() -> None:
 
 def test_an_edge_walked_backwards_is_told_from_its_head() -> None:
     text, _ = verbalise(paths([([(C, True), A], 1.0)]))
-    assert text.startswith("Dan's child is Ada [Q3, child: Ada].")
+    assert text.startswith("Ada is a child of Dan [Q3, child: Ada].")
 
 
 def test_paths_of_the_same_score_are_told_as_far_as_they_fit() -> None:

@@ -20,7 +20,7 @@ BASE = "base"
 _ABSENT = "-"
 _COLUMNS = 110
 _NOTES = {
-    Status.LOW_CONFIDENCE: "(nothing there is much like the question)",
+    Status.LOW_CONFIDENCE: "(no answer there is sure)",
     Status.NOT_IN_GRAPH: "(the graph does not say it)",
 }
 

@@ -149,9 +149,9 @@ def result_lines(
         lines.append(
             {
                 Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
-                Status.LOW_CONFIDENCE: "no relation here is much like the question, or another thing "
-                "of that name is meant; nearest to it:",
-                Status.NOT_IN_GRAPH: "the graph does not say this; nearest to it:",
+                Status.LOW_CONFIDENCE: "no answer is sure: nothing that the graph says fits the "
+                "question well, or a name means something else; what comes nearest:",
+                Status.NOT_IN_GRAPH: "the graph does not say this; what comes nearest:",
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )

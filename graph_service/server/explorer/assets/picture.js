@@ -72,7 +72,9 @@ export function draw(whole, shown, marked) {
   const standing = new Map(
     shown.nodes.flatMap((node) => {
       const place = places.get(node.id);
-      return place ? [[node.id, boxAt(place, place.width + 2 * CLEARANCE, place.scale * HEIGHT + 2 * CLEARANCE)]] : [];
+      if (!place) return [];
+      const [width, height] = [widthOfNode(node, place), place.scale * HEIGHT];
+      return [[node.id, boxAt(place, width + 2 * CLEARANCE, height + 2 * CLEARANCE)]];
     }),
   );
   for (const [edge, bend] of bent(edges)) {
@@ -233,6 +235,19 @@ function label(edge, middle, selected) {
   );
 }
 
+/** @param {import("./union.js").Node} node */
+function isBold(node) {
+  return node.start || node.answer || node.onPath;
+}
+
+/**
+ * @param {import("./union.js").Node} node
+ * @param {Place} place
+ */
+function widthOfNode(node, place) {
+  return (isBold(node) ? 1.12 : 1) * place.scale * widthOf(short(node.label)) + 24;
+}
+
 /**
  * @param {import("./union.js").Node} node
  * @param {Place} place
@@ -250,17 +265,20 @@ function nodeOf(node, place, open, index, kind) {
     open && "open",
   ];
   const words = short(node.label);
-  const bold = node.start || node.answer || node.onPath;
-  const width = (bold ? 1.12 : 1) * place.scale * widthOf(words) + 24;
+  const bold = isBold(node);
+  const width = widthOfNode(node, place);
   const height = place.scale * HEIGHT;
   const what = node.start ? ", of the question" : node.answer ? ", in the answer" : "";
+  const label = node.label.trim() || "(no text)";
+  // A name must begin with what is seen, which may be shortened.
+  const spoken = words === label.replace(/\s+/g, " ") ? label : `${words} ${label}`;
   /** @type {Record<string, string | number>} */
   const acts = node.literal
     ? {}
     : {
         role: "button",
         tabindex: index === 0 ? 0 : -1,
-        "aria-label": `${node.label.trim() || "(no text)"}${what}`,
+        "aria-label": `${spoken}${what}`,
         "data-node": node.id,
         "data-key": `node ${node.id}`,
       };
