@@ -56,7 +56,9 @@ def test_without_a_cited_one_the_first_that_was_given_is_taken() -> None:
     found = find_changed(CELLS, given)
     assert found is not None
     assert not found.is_cited
-    assert found.text() == ("Rome is the capital of Ada (added by the view; random seed 0, question a)")
+    assert found.text() == (
+        "Rome is the capital of Ada (added by the view; random seed 0, question a)"
+    )
 
 
 def test_there_is_none_if_nothing_changed_was_given() -> None:

@@ -10,7 +10,9 @@ import { HEIGHT, order } from "./layout.js";
  */
 
 /** How far an edge may be bent so that it leads around nodes, least first. */
-const DETOURS = [0, 36, -36, 72, -72, 110, -110, 150, -150, 200, -200, 260, -260];
+const DETOURS = [0, 36, -36, 72, -72, 110, -110, 150, -150, 200, -200, 260, -260, 340, -340];
+/** Where between its ends an edge is bent most. */
+const TURNS = [0.5, 0.25, 0.75];
 /** How far it stays from their boxes. */
 export const CLEARANCE = 5;
 const SAMPLES = 40;
@@ -46,10 +48,12 @@ export function around(from, to, bend, others) {
   let best = curve(from, to, bend);
   let least = Infinity;
   for (const detour of DETOURS) {
-    const course = curve(from, to, bend + detour);
-    const under = crossed(course.at, others);
-    if (under < least) [best, least] = [course, under];
-    if (!under) break;
+    for (const turn of detour ? TURNS : [0.5]) {
+      const course = curve(from, to, bend + detour, turn);
+      const under = crossed(course.at, others);
+      if (under < least) [best, least] = [course, under];
+      if (!under) return best;
+    }
   }
   return best;
 }
@@ -72,13 +76,14 @@ function crossed(at, boxes) {
  * @param {Place} from
  * @param {Place} to
  * @param {number} bend
+ * @param {number} [turn] where between them it is bent most, from 0 to 1
  */
-function curve(from, to, bend) {
+function curve(from, to, bend, turn = 0.5) {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;
   const control = {
-    x: (from.x + to.x) / 2 - (dy / length) * bend,
-    y: (from.y + to.y) / 2 + (dx / length) * bend,
+    x: from.x + dx * turn - (dy / length) * bend,
+    y: from.y + dy * turn + (dx / length) * bend,
   };
   const begin = leave(from, control, 0);
   const end = leave(to, control, 3);

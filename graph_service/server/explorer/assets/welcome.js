@@ -144,6 +144,7 @@ async function picture(page, graph, item, isShown) {
   const title = `Around ${item.label}`;
   const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first" });
   show(frame, drawing);
+  frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
   show(byId("first-legend"), pictureLegend(union, classes));
 }
 
