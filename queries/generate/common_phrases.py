@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from graph_service.text.fold import relation_words
 
-_SAID: Mapping[str, str] = {
+_UNDATED: Mapping[str, str] = {
     "{head} was born in {value}": "place of birth; birth place",
     "{head} died in {value}": "place of death; death place",
     "{head} is buried at {value}": "place of burial; resting place; place of interment",
@@ -131,7 +131,7 @@ def _by_name(phrases: Mapping[str, str]) -> dict[str, str]:
     return {name: phrase for phrase, names in phrases.items() for name in names.split("; ")}
 
 
-PHRASES: Mapping[str, str] = _by_name(_SAID)
+PHRASES: Mapping[str, str] = _by_name(_UNDATED)
 DATED_PHRASES: Mapping[str, str] = _by_name(_DATED)
 
 
