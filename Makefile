@@ -104,6 +104,10 @@ simulate-statistics: $(VENV)/.test ## Simulate coverage of intervals and errors 
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/python -m benchmarks speed --data $(or $(DATA),../shared/data)
 
+.PHONY: leaderboard
+leaderboard: $(VENV)/.test ## Ask our retrievers and published ones the same frozen sets, an hour: DATA=../shared/data
+	$(BIN)/python -m benchmarks leaderboard --data $(or $(DATA),../shared/data) $(OPTIONS)
+
 .PHONY: measurements
 measurements: $(VENV)/.test ## Make the figures of docs/measurements anew, an hour: DATA=../shared/data ONLY=linking
 	$(BIN)/python -m tools.measurements --data $(or $(DATA),../shared/data) $(addprefix --only ,$(ONLY))

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.commands.families import families
+from benchmarks.commands.leaderboard import leaderboard
 from benchmarks.commands.linking import linking
 from benchmarks.commands.options import (
     DataOptions,
     FamiliesOptions,
+    LeaderboardOptions,
     LinkingOptions,
     ScorerOptions,
     SpeedOptions,
@@ -34,6 +36,11 @@ COMMANDS: Mapping[str, tuple[str, type[DataOptions], Callable[[Any, Output], int
         "retrieval on families of questions, each without what was trained on it",
         FamiliesOptions,
         families,
+    ),
+    "leaderboard": (
+        "retrievers, ours and published ones, on frozen sets",
+        LeaderboardOptions,
+        leaderboard,
     ),
     "scorer": ("the triple scorer on published triples", ScorerOptions, scorer),
 }

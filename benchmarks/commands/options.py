@@ -67,3 +67,19 @@ class FamiliesOptions(SampleOptions):
         help="folder that keeps graphs and judgements, so that a stopped run goes on",
         metavar="FOLDER",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardOptions(DataOptions):
+    """What ``leaderboard`` takes."""
+
+    only: tuple[str, ...] = option((), help="only this frozen set, or source", metavar="SET")
+    retrievers: tuple[str, ...] = option((), help="only this retriever", metavar="NAME")
+    sample: int | None = option(None, help="only the first questions of each set", least=1)
+    random_seeds: int = option(1, help="how many draws of each view", least=1, most=5)
+    hops: int = option(2, help="steps around a question's entities that retrievers see", least=1)
+    keep: Path = option(
+        Path("build/leaderboard"),
+        help="folder of sets and rows, so that a stopped run goes on",
+        metavar="FOLDER",
+    )

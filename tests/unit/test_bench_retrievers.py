@@ -1,0 +1,207 @@
+"""Published retrievers beside ours: each on a graph that is small enough to work out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+from cli_runs import Cli
+from robustness_sets import frozen_sets
+
+from benchmarks.__main__ import main
+from benchmarks.retrievers.measuring import KnownRows, Measured, judge, leaderboard
+from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, PageRank, Walks
+from benchmarks.retrievers.protocol import (
+    Float64,
+    Question,
+    Ranked,
+    Retrieved,
+    Surroundings,
+    surroundings,
+)
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.views.delta import make_delta
+from graph_service.views.overlay import lay
+from queries.robustness import recipe as recipes
+
+FACTS = (
+    ("a", "knows", "b"),
+    ("b", "knows", "c"),
+    ("c", "likes", "d"),
+    ("d", "likes", "e"),
+)
+WORDS = ("a", "b", "c", "d", "e", "knows", "likes")
+QUESTION = Question("1", "a likes", ("a",), ("d",), ())
+
+
+def embed(texts: Sequence[str]) -> Float64:
+    """Unit vectors of the words of a text."""
+    counts = np.array([[text.split().count(word) for word in WORDS] for text in texts], float)
+    vectors: Float64 = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-12)
+    return vectors
+
+
+@pytest.fixture
+def graph(small_graph: Callable[..., KnowledgeGraph]) -> KnowledgeGraph:
+    return small_graph(FACTS)
+
+
+@pytest.fixture
+def around(graph: KnowledgeGraph) -> Surroundings:
+    return surroundings(graph, None, ("a",), view=None, hops=4)
+
+
+def sentences(around: Surroundings, retrieved: Retrieved) -> list[str]:
+    by_id = {id_: around.sentence(i) for i, id_ in enumerate(around.statement_ids)}
+    return [by_id[statement.statement_id] for statement in retrieved.statements]
+
+
+def test_surroundings_are_the_statements_within_some_steps(graph: KnowledgeGraph) -> None:
+    for hops, expected in ((1, 1), (2, 2), (3, 3), (9, 4)):
+        near = surroundings(graph, None, ("a",), view=None, hops=hops)
+        assert len(near.statement_ids) == expected
+    assert [near.nodes[int(node)] for node in near.topics] == ["a"]
+    assert surroundings(graph, None, ("nothing",), view=None, hops=2).statement_ids == ()
+    hub = surroundings(graph, None, ("a",), view=None, hops=9, hub_degree=1)
+    assert len(hub.statement_ids) == 1
+
+
+def test_surroundings_on_a_view_have_its_statements(graph: KnowledgeGraph) -> None:
+    spec = ViewSpec(Method.EDGE_REWIRING, level=1.0)
+    delta, _ = make_delta(graph, spec)
+    overlay = lay(graph, delta, view_id="v")
+    near = surroundings(graph, overlay, ("a", "b", "c", "d"), view=None, hops=9)
+    changed = len(delta.replaced)
+    assert changed > 0
+    assert sum(id_.startswith("view:") for id_ in near.statement_ids) == changed
+    assert len(near.statement_ids) == len(FACTS)
+
+
+def test_bm25_by_hand() -> None:
+    documents = [Counter(a=1, b=1), Counter(b=1, c=2, d=1)]
+    # The idf of c, in one of two documents, is log(1 + 1.5 / 1.5); the mean length is 3.
+    expected = math.log(2) * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 4 / 3))
+    assert Bm25().scores(["c"], documents).tolist() == pytest.approx([0.0, expected])
+
+
+def test_bm25_and_dense_rank_by_shared_words(around: Surroundings) -> None:
+    question = Question("1", "d likes", ("a",), (), ())
+    first = {"c likes d", "d likes e"}
+    for retriever in (Bm25(), Dense(embed)):
+        retrieved = sentences(around, retriever.retrieve(question, around, 3))
+        assert set(retrieved[:2]) == first
+        assert len(retrieved) == 3
+
+
+def test_personalised_pagerank_is_that_of_networkx(around: Surroundings) -> None:
+    mass = PageRank(rounds=300).mass(around)
+    graph: networkx.Graph[int] = networkx.Graph()
+    graph.add_edges_from(zip(around.head.tolist(), around.tail.tolist(), strict=True))
+    (topic,) = around.topics.tolist()
+    expected = networkx.pagerank(graph, 0.85, {topic: 1.0}, tol=1e-14, max_iter=1000)
+    assert mass.tolist() == pytest.approx([expected[i] for i in range(len(mass))])
+    ranked = sentences(around, PageRank().retrieve(QUESTION, around, 9))
+    assert ranked == ["a knows b", "b knows c", "c likes d", "d likes e"]
+
+
+def test_walks_begin_at_the_questions_entities_and_never_turn_back(around: Surroundings) -> None:
+    walks = Walks(embed).draw(around, "1")
+    # A path of three steps is the only way to go.
+    assert [[around.sentence(i) for i in walk] for walk in walks] == [
+        ["a knows b", "b knows c", "c likes d"]
+    ]
+    assert Walks(embed).draw(around, "1") == walks
+    retrieved = Walks(embed).retrieve(QUESTION, around, 2)
+    assert sentences(around, retrieved) == ["a knows b", "b knows c"]
+
+
+def test_the_tree_of_g_retriever_joins_what_is_near_the_question(around: Surroundings) -> None:
+    # The nodes a, b and c have the prizes 3, 2 and 1, and no edge has any.
+    retriever = GRetriever(embed, best_edges=0)
+    nodes = {name: place for place, name in enumerate(around.node_names)}
+    prizes = np.zeros(len(nodes))
+    prizes[[nodes["a"], nodes["b"], nodes["c"]]] = (3, 2, 1)
+    chosen = retriever.tree(around.head, around.tail, prizes, np.zeros(4))
+    assert sorted(around.sentence(i) for i in chosen) == ["a knows b", "b knows c"]
+    # An edge whose prize is above its cost is a node: it is chosen although its ends have no prize.
+    edge = [around.sentence(i) for i in range(4)].index("d likes e")
+    edge_prizes = np.zeros(4)
+    edge_prizes[edge] = 5
+    chosen = retriever.tree(around.head, around.tail, np.zeros(len(nodes)), edge_prizes)
+    assert [around.sentence(i) for i in chosen] == ["d likes e"]
+
+
+def test_what_a_retriever_gave_is_judged_by_hand() -> None:
+    question = Question("1", "?", ("a",), ("d", "z"), (frozenset({"s1", "s2"}), frozenset({"s3"})))
+    statements = [Ranked(f"n{i}", "x", "y") for i in range(5)]
+    statements = [Ranked("s1", "a", "b"), *statements, Ranked("s3", "c", "d")]
+    values = judge(question, Retrieved(tuple(statements)))
+    # The seventh statement is the second set, and one of both answers is its end.
+    assert (values["answers@5"], values["answers@10"]) == (0.0, 0.5)
+    assert (values["statements@5"], values["statements@10"]) == (0.5, 1.0)
+    # The far end of the first statement is b; an answer that is named counts instead.
+    assert values["hits@1"] == 0.0
+    assert judge(question, Retrieved(tuple(statements), "z"))["hits@1"] == 1.0
+    assert judge(question, Retrieved(()))["hits@1"] == 0.0
+
+
+def test_draws_of_a_view_are_one_line_with_an_interval(tmp_path: Path) -> None:
+    rows = KnownRows(tmp_path / "rows.jsonl")
+    values = dict.fromkeys(
+        ("answers@5", "answers@10", "answers@20", "statements@5", "statements@10",
+         "statements@20", "hits@1"), 1.0
+    )  # fmt: skip
+    for seed in (0, 1):
+        for question in range(4):
+            value = float(question > seed)
+            rows.add(
+                Measured("s", f"ed/0.3/{seed}", "r", str(question), {**values, "hits@1": value}, 9)
+            )
+    (line,) = leaderboard(rows.rows.values())
+    assert (line.view, line.questions, line.median_ms) == ("ed/0.3", 4, 9)
+    # Of eight answers five are right.
+    assert line.measures["hits@1"].value == 5 / 8
+    assert line.measures["answers@5"].value == 1.0
+    assert line.measures["answers@5"].low is not None
+    # A line that was torn by a kill is measured again.
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(file.read_bytes()[:-5])
+    assert len(KnownRows(file).rows) == 7
+
+
+def test_the_leaderboard_asks_all_retrievers_the_same(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    del cli
+    sets = frozen_sets(tmp_path / "data", tmp_path / "freezing")
+    path = next(item for item in sets if "path-1" in item.name)
+    monkeypatch.setattr(recipes, "source_names", lambda: ("films",))
+    monkeypatch.setattr(recipes, "read_source", lambda _: (path,))
+    out = tmp_path / "lines.json"
+    command = ["leaderboard", "--data", str(tmp_path / "data"), "--keep", str(tmp_path / "sets")]
+    command += ["--only", path.name, "--sample", "3", "--out", str(out)]
+    names = ("BM25", "ours: default, paths", "G-Retriever's PCST")
+    for name in names:
+        command += ["--retriever", name]
+    assert main(command) == 0
+    lines = json.loads(out.read_text())
+    assert {line["retriever"] for line in lines} == set(names)
+    assert {line["view"] for line in lines} == {"base", "path-deletion/n1", "path-control/n1"}
+    assert all(line["questions"] == 3 for line in lines)
+    hits = {
+        (line["retriever"], line["view"]): line["measures"]["answers@20"]["value"] for line in lines
+    }
+    assert hits["ours: default, paths", "base"] == 1.0
+    assert hits["ours: default, paths", "path-deletion/n1"] == 0.0
+    # What is measured already is not measured again.
+    rows = tmp_path / "sets" / path.name / "leaderboard.jsonl"
+    before = rows.read_bytes()
+    assert main(command) == 0
+    assert rows.read_bytes() == before
