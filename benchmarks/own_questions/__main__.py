@@ -80,7 +80,11 @@ def grade_all(
     for question in questions:
         result = service.retrieve(
             RetrieveRequest(
-                question.search_text, Strategy.PATHS, graph=question.graph, preset=preset
+                question.text,
+                Strategy.PATHS,
+                graph=question.graph,
+                preset=preset,
+                earlier=question.earlier,
             )
         )
         assert isinstance(result, PathsResult)

@@ -9,7 +9,13 @@ from enum import StrEnum
 
 from benchmarks.judging import end_of
 from benchmarks.own_questions.question_set import AnswerType, OwnQuestion
-from graph_service.model.result import PathsResult, Status
+from graph_service.model.result import (
+    PathsResult,
+    RetrievalResult,
+    ScoredPath,
+    Status,
+    single_results,
+)
 from graph_service.text.fold import fold
 from queries.score.matching import renderings
 
@@ -69,17 +75,27 @@ def grade(question: OwnQuestion, result: PathsResult, /, *, base: str = "") -> G
 
     Args:
         question: With its gold answers.
-        result: Of retrieving paths for its ``search_text``.
+        result: Of retrieving paths for it, with the ``earlier`` questions.
         base: What the graph's ids begin with.
     """
     is_ok = result.status is Status.OK
     gold = frozenset().union(*(part.answers for part in question.gold))
-    got = answers_of(result, count=max(len(gold), 1), base=base)
+    singles = single_results(result)
+    counts = [len(gold)] * len(singles)
+    if len(singles) == len(question.gold):
+        counts = [len(part.answers) for part in question.gold]
+    got = tuple(
+        dict.fromkeys(
+            text
+            for single, count in zip(singles, counts, strict=True)
+            for text in answers_of(single, count=max(count, 1), base=base)
+        )
+    )
     if question.is_absent:
         verdict = Verdict.WRONG_AND_OK if is_ok else Verdict.RIGHT
         return Grade(question, verdict, is_ok, got)
     computed = any(part.type in (AnswerType.COUNT, AnswerType.TRUTH) for part in question.gold)
-    if computed and result.answer is None:
+    if computed and all(single.answer is None for single in singles):
         verdict = Verdict.SILENT if is_ok else Verdict.REFUSED
     elif _are_equal(got, gold):
         verdict = Verdict.RIGHT
@@ -88,7 +104,7 @@ def grade(question: OwnQuestion, result: PathsResult, /, *, base: str = "") -> G
     return Grade(question, verdict, is_ok, got)
 
 
-def answers_of(result: PathsResult, /, *, count: int, base: str = "") -> tuple[str, ...]:
+def answers_of(result: RetrievalResult, /, *, count: int, base: str = "") -> tuple[str, ...]:
     """Returns what a result answers: its computed answer, else the ends of its first paths.
 
     Args:
@@ -98,7 +114,8 @@ def answers_of(result: PathsResult, /, *, count: int, base: str = "") -> tuple[s
     """
     answer = result.answer
     if answer is None:
-        answers = list(dict.fromkeys(end_of(path) for path in result.items))[:count]
+        paths = (item for item in result.items if isinstance(item, ScoredPath))
+        answers = list(dict.fromkeys(map(end_of, paths)))[:count]
     elif answer.entities:
         answers = [entity.id for entity in answer.entities]
     else:

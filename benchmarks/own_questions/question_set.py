@@ -11,7 +11,6 @@ from pathlib import Path
 from benchmarks.own_questions.facts import Facts, read_ntriples, read_tables
 from benchmarks.own_questions.programs import Program
 from loaders.options import LoadOptions
-from queries.generate.answer import search_text
 from queries.llm.chat import Message
 
 FOLDER = Path(__file__).parent
@@ -73,9 +72,9 @@ class OwnQuestion:
     gold: tuple[GoldAnswer, ...]
 
     @property
-    def search_text(self) -> str:
-        """What retrieval gets: the question, after the turns of its conversation."""
-        return search_text(self.history, self.text)
+    def earlier(self) -> tuple[str, ...]:
+        """The questions before it in its conversation, the latest last."""
+        return tuple(turn.content for turn in self.history if turn.role == "user")
 
     @property
     def is_absent(self) -> bool:

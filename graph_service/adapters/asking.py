@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, Any, cast
 
 from graph_service.client import Client
 from graph_service.errors import InputError
-from graph_service.model.render import TextFormat, default_format, item_text
+from graph_service.model.render import (
+    TextFormat,
+    citation,
+    cited_triples,
+    default_format,
+    is_stated_by,
+    item_text,
+)
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import (
+    Answer,
     RetrievalResult,
     ScoredPath,
     ScoredTriple,
     Status,
     Strategy,
     Triple,
+    single_results,
+    triples_of,
 )
 from graph_service.model.values import EntityValue
 from graph_service.model.view_reference import parse_view
@@ -65,22 +75,57 @@ class Found:
     result: RetrievalResult
 
 
-def found_of(result: RetrievalResult, /, *, empty_document: bool = False) -> Found:
-    """Returns a result as documents.
+def found_of(
+    result: RetrievalResult, /, *, empty_document: bool = False, limit: int | None = None
+) -> Found:
+    """Returns a result as documents; what was computed in answer comes first.
 
     Args:
         result: What was retrieved.
         empty_document: Whether one document says so where nothing was found; its metadata
             has no ``path``.
+        limit: Documents at most.
     """
     common = {"status": result.status.value, "provenance": _provenance(result)}
-    documents = tuple(_document(item, result, common) for item in result.items)
+    answers = [
+        _answer_document(single, single.answer, common, index)
+        for index, single in enumerate(single_results(result))
+        if single.answer is not None and not is_stated_by(single.answer, triples_of(single)[:limit])
+    ]
+    items = [_document(item, result, common) for item in result.items]
+    # Two questions of a text may share an item.
+    unique: dict[str, FoundDocument] = {}
+    for document in (*answers, *items):
+        unique.setdefault(document.id, document)
+    documents = tuple(unique.values())[:limit]
     if not documents and empty_document:
         text = EMPTY.get(result.status, "The graph answered with nothing.")
         id_ = f"{result.provenance.edition}/{result.id}"
         metadata: dict[str, Any] = {"citation": "", "score": 0.0, "path": [], **common}
         documents = (FoundDocument(id_, text, 0.0, metadata),)
     return Found(documents, result.status, result)
+
+
+def _answer_document(
+    result: RetrievalResult, answer: Answer, common: Mapping[str, Any], index: int
+) -> FoundDocument:
+    """Returns a computed answer as a document; its path are the statements that it rests on."""
+    source = result.provenance
+    best = max((item.score for item in result.items), default=0.0)
+    return FoundDocument(
+        id="/".join((source.edition, source.view_id or "", result.id, f"answer-{index}")),
+        text=answer.text,
+        score=best,
+        metadata={
+            "citation": " ".join(citation([triple]) for triple in cited_triples(answer)),
+            "score": best,
+            "path": [_edge(row.triple, False) for row in answer.basis],
+            **common,
+            "status": result.status.value,
+            "answer": answer.kind.value,
+            "question": result.question,
+        },
+    )
 
 
 def _document(
@@ -152,7 +197,7 @@ class Asking:
         """Returns what a question finds."""
         options: RetrieveOptions = {**self.options, "limit": limit or self.limit}
         result = self.client.retrieve(self.strategy, question, **options)
-        return found_of(result, empty_document=self.empty_document)
+        return found_of(result, empty_document=self.empty_document, limit=limit or self.limit)
 
     async def ask_async(self, question: str, /, *, limit: int | None = None) -> Found:
         """Returns what a question finds; the caller's event loop goes on meanwhile.

@@ -123,7 +123,6 @@ def questions_of(options: RetrieveOptions, /) -> list[QuestionLine]:
     if options.questions is None or options.question is not None:
         raise InputError("give either a question or --questions FILE", argument="question")
     from queries.datasets.cases import QuestionFormat, format_of
-    from queries.generate.answer import search_text
 
     try:
         cases = cases_of_file(options.questions, options)
@@ -141,7 +140,10 @@ def questions_of(options: RetrieveOptions, /) -> list[QuestionLine]:
             values["entity_ids"] = case.entity_ids
         if case.question_vector is not None:
             values["question_vector"] = case.question_vector
-        questions.append(QuestionLine(case.id, search_text(case.history, case.question), values))
+        earlier = tuple(turn.content for turn in case.history if turn.role == "user")
+        if earlier:
+            values["earlier"] = earlier
+        questions.append(QuestionLine(case.id, case.question, values))
     return questions
 
 

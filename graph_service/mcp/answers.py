@@ -141,6 +141,19 @@ class ComputedAnswer(BaseModel):
     truncated: bool = Field(description="Whether limits left out statements that may count.")
 
 
+class QuestionPart(BaseModel):
+    """One of several questions of a text."""
+
+    number: int
+    question: str
+    status: str
+    confidence: float | None = None
+    answer: ComputedAnswer | None = None
+    read_as: str | None = None
+    unread: list[str] = Field(default_factory=list)
+    item_indexes: list[int]
+
+
 class Source(BaseModel):
     """Where a result came from: enough to ask for it again."""
 
@@ -173,6 +186,9 @@ class Retrieved(Answer):
     unread: list[str] = Field(
         default_factory=list,
         description="Words of the question that this query leaves out; then the items may not answer it.",
+    )
+    parts: Annotated[list[QuestionPart], WithJsonSchema({"type": "array"})] = Field(
+        default_factory=list, description="Of several questions, each."
     )
     items: list[RetrievedItem]
     provenance: Source

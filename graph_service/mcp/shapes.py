@@ -18,13 +18,14 @@ from graph_service.mcp.answers import (
     NamedEntity,
     Part,
     PassageData,
+    QuestionPart,
     RelationData,
     RetrievedItem,
     Source,
     StatementData,
     ViewData,
 )
-from graph_service.model import browsing, limits
+from graph_service.model import browsing, limits, render
 from graph_service.model.browsing import ItemStatement
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.passage import ScoredPassage
@@ -62,8 +63,6 @@ _ALWAYS_LOST = (
     limits.CutReason.DEADLINE,
     limits.CutReason.STORE_AWAY,
 )
-_MOST_CITED = 5
-"""Statements of an answer that are cited with it."""
 _ITEMS = ("items", "paths", "statements")
 
 
@@ -163,8 +162,33 @@ def computed(answer: Answer | None, /) -> ComputedAnswer | None:
 
 def answer_line(answer: Answer, /) -> str:
     """Returns what the statements say in answer, and the first of these as citations."""
-    cited = " ".join(citation([basis.triple]) for basis in answer.basis[:_MOST_CITED])
-    return _one_line(f"Answer ({answer.kind.value}): {answer.text} {cited}")
+    return f"Answer ({answer.kind.value}): {render.answer_line(answer)}"
+
+
+def part(position: int, result: RetrievalResult, indexes: Sequence[int], /) -> QuestionPart:
+    """Returns one of several questions of a text, by its result."""
+    read = result.interpretation
+    return QuestionPart(
+        number=position,
+        question=result.question,
+        status=result.status.value,
+        confidence=result.confidence,
+        answer=computed(result.answer),
+        read_as=read.text if read is not None else None,
+        unread=list(read.unread) if read is not None else [],
+        item_indexes=list(indexes),
+    )
+
+
+def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
+    """Returns one of several questions as lines: what it asks, how sure that is, and its answer."""
+    sure = "" if result.confidence is None else f", confidence {result.confidence:.2f}"
+    lines = [_one_line(f"Question {position}: {result.question} ({result.status.value}{sure})")]
+    if result.answer is not None:
+        lines.append(f"  {answer_line(result.answer)}")
+    elif result.items and result.status is Status.OK:
+        lines.append(f"  Best: {retrieved_line(retrieved(result.items[0]))}")
+    return lines
 
 
 def source_of(result: RetrievalResult, /) -> Source:

@@ -40,7 +40,7 @@ from graph_service.mcp.budget import (
 )
 from graph_service.model.browsing import ItemRelations
 from graph_service.model.request import RetrieveOptions
-from graph_service.model.result import ClientComparison, Status, Strategy
+from graph_service.model.result import ClientComparison, Status, Strategy, single_results
 from graph_service.model.view_reference import parse_view
 
 AT_ONCE = 8
@@ -50,7 +50,7 @@ MOST_LABELS = 200
 """Ids whose labels are looked up in one call."""
 BASE = "base"
 
-Graph = Annotated[str | None, Field(description="A graph's name. Not needed if there is one.")]
+Graph = Annotated[str | None, Field(description="A graph's name, if several.")]
 Lang = Annotated[str, Field(description="Language code of labels.")]
 View = Annotated[
     str | None,
@@ -67,19 +67,17 @@ Direction = Annotated[
     Field(description="Whether the item is the subject or the value; outgoing for statements."),
 ]
 Cursor = Annotated[str | None, Field(description="next_cursor of the page before.")]
-Question = Annotated[
-    str, Field(min_length=1, description="A question in whole words that names its entities.")
-]
+Question = Annotated[str, Field(min_length=1, description="A question in whole words.")]
 How = Annotated[
     Literal["paths", "triplets", "subgraph"],
     Field(
-        description="paths: chains from the question's entities, for most questions; triplets: "
-        "single statements; subgraph: one connected part of the graph, for open questions."
+        description="paths, for most questions; triplets: single statements; subgraph: one "
+        "connected part of the graph, for open questions."
     ),
 ]
 EntityIds = Annotated[
     list[str] | None,
-    Field(description="Ids of the question's entities, to skip finding them by name."),
+    Field(description="Ids of the question's entities, if known."),
 ]
 Limit = Annotated[int, Field(ge=1, le=100, description="Most items.")]
 
@@ -226,6 +224,10 @@ class Tools:
         graph: Graph = None,
         view: View = None,
         entity_ids: EntityIds = None,
+        earlier: Annotated[
+            list[str] | None,
+            Field(description="Earlier questions, latest last."),
+        ] = None,
         limit: Limit = 10,
         lang: Lang = "en",
         token_budget: Budget = DEFAULT_TOKENS,
@@ -237,12 +239,17 @@ class Tools:
         """
         async with self._turn():
             options = self._options(graph, view, entity_ids, limit, lang)
+            if earlier:
+                options["earlier"] = earlier
             result = await self._client.retrieve(Strategy(strategy), question, **options)
         items = [shapes.retrieved(item) for item in result.items]
         linked = [shapes.linked(entity) for entity in result.linked]
         answer = shapes.computed(result.answer)
         advice = shapes.ADVICE[result.status]
         head = []
+        singles = single_results(result) if result.parts else ()
+        for position, single in enumerate(singles, 1):
+            head += shapes.part_lines(position, single)
         if result.answer is not None:
             head.append(shapes.answer_line(result.answer))
         head.append(f"Entities: {', '.join(f'{one.label} ({one.id})' for one in linked) or 'none'}")
@@ -269,6 +276,12 @@ class Tools:
                 answer=answer,
                 read_as=read.text if read is not None else None,
                 unread=list(read.unread) if read is not None else [],
+                parts=[
+                    shapes.part(position, single, part.item_indexes)
+                    for position, (single, part) in enumerate(
+                        zip(singles, result.parts, strict=True), 1
+                    )
+                ],
                 items=[],
                 provenance=shapes.source_of(result),
                 truncated=shapes.cuts_of(result),

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graph_service.model.answer import AnswerKind
 from graph_service.model.result import (
+    Answer,
     PathsResult,
     RetrievalResult,
     ScoredPath,
@@ -37,6 +39,35 @@ def citation(triples: Sequence[Triple], /) -> str:
     """Returns triples of one head as ``[Q1, relation: value, relation: value]`` (KaLMA, K1)."""
     inner = ", ".join(f"{item.relation.label}: {item.value_label}" for item in triples)
     return f"[{triples[0].head.id}, {inner}]"
+
+
+MOST_CITED = 5
+"""Statements of an answer that are cited with it."""
+
+
+def cited_triples(answer: Answer, /) -> tuple[Triple, ...]:
+    """Returns the statements that an answer is printed with: the first that it rests on."""
+    return tuple(row.triple for row in answer.basis[:MOST_CITED])
+
+
+def is_stated_by(answer: Answer, triples: Sequence[Triple], /) -> bool:
+    """Returns whether some statements say a computed answer: entities, each of which they name.
+
+    A number, yes or no, and which is the first, no statement says.
+    """
+    named = {triple.head.id for triple in triples}
+    named |= {triple.value.id for triple in triples if isinstance(triple.value, EntityValue)}
+    ids = {entity.id for entity in answer.entities}
+    return answer.kind is AnswerKind.ENTITIES and bool(ids) and ids <= named
+
+
+def answer_line(answer: Answer, /) -> str:
+    """Returns a computed answer on one line, with citations: what every text of a result begins with.
+
+    Such as ``11: rotor, stator, shaft, frame, brush, and 6 more [M1, has part: rotor] ...``.
+    """
+    cited = (citation([triple]) for triple in cited_triples(answer))
+    return _one_line(" ".join((answer.text, *cited)))
 
 
 def path_line(steps: Sequence[Step], /) -> str:

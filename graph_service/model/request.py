@@ -193,6 +193,12 @@ class RetrieveRequest:
         metavar="FILE",
         most=10_000,
     )
+    earlier: tuple[str, ...] = option(
+        (),
+        help="an earlier question of the conversation, the latest last",
+        most=100,
+        metavar="QUESTION",
+    )
     prove: bool = option(False, help="work longer, some two seconds, for a proven subgraph")
     details: bool = option(
         False,
@@ -215,6 +221,13 @@ class RetrieveRequest:
             self.question.encode()
         except UnicodeEncodeError as error:
             raise InputError("the question holds a lone surrogate", argument="question") from error
+        for question in self.earlier:
+            if len(question) > MAX_QUESTION_CHARACTERS:
+                raise InputError(
+                    f"an earlier question has at most {MAX_QUESTION_CHARACTERS} characters, "
+                    f"got {len(question)}",
+                    argument="earlier",
+                )
         check_bounds(self)
         if self.view is not None:
             self.view.validate()
@@ -272,5 +285,6 @@ class RetrieveOptions(TypedDict, total=False):
     linking_accuracy: float | None
     linking_seed: int
     question_vector: Sequence[float] | None
+    earlier: Sequence[str]
     prove: bool
     details: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any
 
@@ -380,6 +380,33 @@ def _enumerated(labels: Sequence[str], total: int, *, most: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultPart:
+    """One of several questions of a text, with what a result has of it.
+
+    Attributes:
+        question: As it was read: a pronoun has the name that it stands for.
+        item_indexes: Its items among those of the result, best first.
+        status, linked, relevance, confidence, constraints, answer, interpretation: As of a
+            ``Retrieval``.
+    """
+
+    question: str
+    status: Status
+    linked: tuple[LinkedEntity, ...]
+    item_indexes: tuple[int, ...]
+    relevance: float | None = None
+    confidence: float | None = None
+    constraints: tuple[ReadConstraint, ...] = ()
+    answer: Answer | None = None
+    interpretation: Interpretation | None = None
+
+    @property
+    def status_text(self) -> str:
+        """What the status says, for people."""
+        return STATUS_TEXTS[self.status]
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """What all retrievals have in common.
 
@@ -399,6 +426,9 @@ class Retrieval:
             and it is sure; else None.
         interpretation: How the question was read; None where no path was found, or the preset does
             not say. It follows from the rest, and is no part of the id.
+        parts: The questions of a text that asks several; empty for one. Then the items are those of
+            the questions in turns, the status is that of all or ``LOW_CONFIDENCE``, relevance and
+            confidence are the least, and each part has its answer and its interpretation.
     """
 
     id: str
@@ -415,6 +445,7 @@ class Retrieval:
     constraints: tuple[ReadConstraint, ...] = ()
     answer: Answer | None = None
     interpretation: Interpretation | None = None
+    parts: tuple[ResultPart, ...] = ()
 
     @property
     def status_text(self) -> str:
@@ -451,6 +482,30 @@ class SubgraphResult(Retrieval):
 
 
 RetrievalResult = TripletsResult | PathsResult | SubgraphResult
+
+
+def single_results(result: RetrievalResult, /) -> tuple[RetrievalResult, ...]:
+    """Returns the result of each question of a text; the result itself where it asks one."""
+    if not result.parts:
+        return (result,)
+    return tuple(_single_result(result, part) for part in result.parts)
+
+
+def _single_result(result: RetrievalResult, part: ResultPart) -> RetrievalResult:
+    items: Any = tuple(result.items[index] for index in part.item_indexes)
+    return replace(
+        result,
+        question=part.question,
+        status=part.status,
+        linked=part.linked,
+        relevance=part.relevance,
+        confidence=part.confidence,
+        constraints=part.constraints,
+        answer=part.answer,
+        interpretation=part.interpretation,
+        items=items,
+        parts=(),
+    )
 
 
 def triples_of(result: RetrievalResult, /) -> tuple[Triple, ...]:

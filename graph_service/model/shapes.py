@@ -66,6 +66,7 @@ from graph_service.model.result import (
     Provenance,
     RegionReport,
     RegionStats,
+    ResultPart,
     Retrieval,
     ScoredPath,
     ScoredTriple,
@@ -356,6 +357,20 @@ SHAPES: Mapping[Any, Shape] = {
         unread="Words of the question that nothing in the query accounts for, in order.",
         ranked="The ten best queries, without what constrains them, best first.",
     ),
+    ResultPart: shape(
+        "QuestionPart",
+        "One of several questions of a text, with what the result has of it.",
+        question="As it was read: a pronoun has the name that it stands for.",
+        status="How its retrieval ended.",
+        status_text="The status in words, to be shown where nothing was found.",
+        linked="The items that it was taken to name.",
+        item_indexes="Its items among those of the result, from 0, best first.",
+        relevance="How much the best properties found are like it, at most 1.",
+        confidence="How probably its first answer is right, 0 to 1.",
+        constraints="What it was read to state beside its relations.",
+        answer="What the statements say in answer.",
+        interpretation="How it was read; null where no path was found.",
+    ),
     ScoredTriple: shape(
         "ScoredStatement",
         "A statement with its score and its parts.",
@@ -462,6 +477,7 @@ SHAPES: Mapping[Any, Shape] = {
             "it is sure."
         ),
         interpretation="How the question was read; null where no path was found.",
+        parts="The questions of a text that asks several, in order; empty for one.",
         timings=at("How long each stage took.", path="timings_ms", kind=TIMINGS),
     ),
     TripletsResult: shape(

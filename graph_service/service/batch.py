@@ -41,6 +41,7 @@ def retrieve_many(
     find_graph: Callable[[str | None], GraphInfo],
     read: Callable[[GraphInfo, RetrieveRequest, Stopwatch], GraphSlice],
     deadline: Deadline,
+    read_turns: Callable[[RetrieveRequest], RetrievalResult | None],
 ) -> list[Outcome]:
     """Returns the outcome of each question, in order; one that fails fails no other.
 
@@ -52,11 +53,13 @@ def retrieve_many(
         find_graph: Finds a graph by name.
         read: Reads what a question is answered from.
         deadline: Of all together: questions that are not reached in time have its error.
+        read_turns: Answers a text of several questions, or one that goes on with earlier ones; None
+            for any other.
 
     Raises:
         GraphNotFoundError: A graph was there and is gone: the whole call can be made again.
     """
-    questions: list[_Linked | GraphServiceError] = []
+    questions: list[_Linked | Outcome] = []
     for request in requests:
         watch = Stopwatch()
         try:
@@ -66,7 +69,9 @@ def retrieve_many(
             questions.append(error)
             continue
         try:
-            questions.append(_Linked(request, read(info, request, watch), watch))
+            questions.append(
+                read_turns(request) or _Linked(request, read(info, request, watch), watch)
+            )
         except GraphNotFoundError:
             raise
         except GraphServiceError as error:
@@ -79,9 +84,7 @@ def retrieve_many(
         # Each would fail at its own vector.
         return [error if isinstance(question, _Linked) else question for question in questions]
     return [
-        question
-        if isinstance(question, GraphServiceError)
-        else _outcome(question, retriever, deadline)
+        _outcome(question, retriever, deadline) if isinstance(question, _Linked) else question
         for question in questions
     ]
 

@@ -89,6 +89,7 @@ from graph_service.service.shaping import (
     with_id,
 )
 from graph_service.service.triples import TripleRenderer
+from graph_service.service.turns import Turn, joined
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from graph_service.store.recall import recall_cuts
@@ -303,11 +304,33 @@ class Retriever:
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it."""
         selected = self._select(source, request, deadline, watch)
-        result = with_id(self._shape(source, request, selected, watch))
+        return self.finished(self._shape(source, request, selected, watch), request)
+
+    def finished(self, result: RetrievalResult, request: RetrieveRequest, /) -> RetrievalResult:
+        """Returns a result with its id, and with the details that the request asks for."""
+        result = with_id(result)
         if not request.details:
             return result
-        edition = source.base.info.edition
+        edition = result.provenance.edition
         return detailed(result, self._store.statements(edition, base_ids(result)))
+
+    def reads_turns(self, request: RetrieveRequest, info: GraphInfo, /) -> bool:
+        """Returns whether a text is divided into its questions: not under presets of papers."""
+        is_learned = isinstance(self.preset(request, info), LearnedPreset)
+        return is_learned and request.question_vector is None
+
+    def joined(self, turns: Sequence[Turn], request: RetrieveRequest, /) -> RetrievalResult:
+        """Returns the questions of a text as one result."""
+        result = joined(turns, request)
+        if result.parts:
+            fitted = fit_budget(
+                result.items,
+                strategy=request.strategy,
+                budget=None,
+                embedder=self._vectors().embedder,
+            )
+            result = replace(result, tokens=fitted.tokens)
+        return self.finished(result, request)
 
     def _select(
         self, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, watch: Stopwatch
@@ -818,6 +841,9 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
         for each in options_of(RetrieveRequest).values()
         if each.facts.preset is None and each.name not in _NAMED_ELSEWHERE
     }
+    # So that a result without any has the id that it had before there were some.
+    if not request.earlier:
+        del options["earlier"]
     if request.question_vector is not None:
         options["question_vector"] = vector_hash(request.question_vector)
     plain: dict[str, Any] = to_plain(options)

@@ -20,6 +20,7 @@ from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.byte_budget import ByteBudget, Lookups
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
+from graph_service.link.spans import Certainty
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.introduction import ExampleQuestion, Introduction
@@ -82,12 +83,14 @@ from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import Lexicons, MergedGraphs, read_from_store
 from graph_service.service.store_views import servable_view
 from graph_service.service.triples import ShownEdge, TripleRenderer
+from graph_service.service.turns import TurnReader, as_one, is_plain
 from graph_service.service.views import Views
 from graph_service.settings import Settings
 from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
 from graph_service.store.recall import LastReads, recalling
+from graph_service.text.questions import read_questions
 
 SCOPES_KEPT = 256
 """Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
@@ -609,12 +612,40 @@ class Service:
             DeadlineError: The read's time limit ran out.
         """
         request.validate()
-        deadline, watch = self._graphs.deadline(), Stopwatch()
         with recalling():
-            source = self._source(self.graph(request.graph), request, watch, deadline)
-            result = self._retriever.retrieve(source, request, deadline=deadline, watch=watch)
+            deadline = self._graphs.deadline()
+            result = self._turns(request, deadline) or self._answered_alone(request, deadline)
         self._graphs.note_transient([result])
         return result
+
+    def _turns(self, request: RetrieveRequest, deadline: Deadline) -> RetrievalResult | None:
+        """Returns what each question of a text retrieves, as one result; None for a plain one."""
+        text = read_questions(request.question)
+        if is_plain(request, text):
+            return None
+        if not self._retriever.reads_turns(request, self.graph(request.graph)):
+            return self._answered_alone(as_one(request), deadline)
+        reader = TurnReader(
+            partial(self._answered_alone, deadline=deadline),
+            partial(self._names_in, deadline=deadline),
+        )
+        return self._retriever.joined(reader.read(request, text), request)
+
+    def _answered_alone(self, request: RetrieveRequest, deadline: Deadline) -> RetrievalResult:
+        """Returns what a question that stands alone retrieves."""
+        watch = Stopwatch()
+        source = self._source(self.graph(request.graph), request, watch, deadline)
+        return self._retriever.retrieve(source, request, deadline=deadline, watch=watch)
+
+    def _names_in(self, request: RetrieveRequest, deadline: Deadline) -> Sequence[tuple[int, int]]:
+        """Returns the characters of a question that are surely names of the graph."""
+        linking = self._source(self.graph(request.graph), request, Stopwatch(), deadline).linking
+        starts = [
+            (start.start, start.end)
+            for start in linking.starts
+            if start.linked and start.certainty > Certainty.COMMON
+        ]
+        return starts if linking.starts else linking.mentions
 
     def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
         """Embeds the names of a graph's relations and of kinds, so that no question has to.
@@ -640,6 +671,7 @@ class Service:
                 find_graph=self.graph,
                 read=partial(self._source, deadline=reading.deadline),
                 deadline=reading.deadline,
+                read_turns=partial(self._turns, deadline=reading.deadline),
             )
             self._graphs.note_transient(outcomes)
         return outcomes

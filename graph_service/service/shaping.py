@@ -205,6 +205,10 @@ def with_id(result: ResultT, /) -> ResultT:
     for cut in plain["truncated"]:
         if cut["reason"] == CutReason.STORE_AWAY:
             del cut["limit"]
+    if not plain["parts"]:
+        del plain["parts"]
+    for part in plain.get("parts", ()):
+        del part["interpretation"]
     # It follows from what was asked and found, and its words may get better.
     del plain["interpretation"]
     del plain["timings_ms"]
@@ -229,7 +233,8 @@ def base_ids(result: RetrievalResult, /) -> list[str]:
     parts: list[ScoredTriple | Step | BasisStatement] = []
     for item in result.items:
         parts.extend(item.steps if isinstance(item, ScoredPath) else (item,))
-    parts.extend(result.answer.basis if result.answer else ())
+    answers = [result.answer, *(part.answer for part in result.parts)]
+    parts.extend(row for answer in answers if answer is not None for row in answer.basis)
     for part in parts:
         if part.change.kind is ChangeKind.UNCHANGED:
             found[part.triple.statement_id] = None
@@ -250,7 +255,13 @@ def detailed(result: ResultT, statements: Mapping[str, Statement], /) -> ResultT
     answer = result.answer
     if answer is not None:
         answer = replace(answer, basis=tuple(map(filled, answer.basis)))
-    return replace(result, items=items, answer=answer)
+    parts = tuple(
+        part
+        if part.answer is None
+        else replace(part, answer=replace(part.answer, basis=tuple(map(filled, part.answer.basis))))
+        for part in result.parts
+    )
+    return replace(result, items=items, answer=answer, parts=parts)
 
 
 def statement_changes(result: RetrievalResult, /) -> dict[str, ChangeKind]:

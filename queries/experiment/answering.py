@@ -26,7 +26,6 @@ from queries.generate.answer import (
     answer,
     answer_from,
     answer_stated,
-    search_text,
 )
 from queries.generate.setting import Setting
 from queries.llm import ChatModel
@@ -113,11 +112,6 @@ class Fates:
         return fate
 
 
-def asked_text(case: Case, /) -> str:
-    """Returns what is searched for: the question, or the whole of a conversation."""
-    return search_text(case.history, case.question)
-
-
 def request_of(cell: Cell, case: Case, plan: Plan, /, *, view: ViewRef | None) -> Request:
     """Returns how knowledge is fetched for a question in a cell that has some.
 
@@ -174,7 +168,7 @@ def answer_cell(
         return stated
     request = request_of(cell, case, plan, view=cell.view_of(subject.gold))
     if who.kind is AnswererKind.EXTRACTIVE:
-        result = request.fetch(asked_text(case), retriever)
+        result = request.fetch(case.question, retriever, history=case.history)
         least = experiment.min_scores.get(condition.retrieval)
         return replace(
             extract(result, case.question, question_id=case.id, min_score=least), kind=case.kind

@@ -15,7 +15,6 @@ from queries.experiment.answering import (
     Experiment,
     SharedRetrieval,
     answer_cell,
-    asked_text,
     request_of,
 )
 from queries.experiment.cells import Cell, CellKind, cells_of
@@ -145,7 +144,9 @@ def _calibrated(
         calibrations[condition.retrieval] = calibrate(
             [
                 (
-                    request_of(cell, case, plan, view=None).fetch(asked_text(case), client),
+                    request_of(cell, case, plan, view=None).fetch(
+                        case.question, client, history=case.history
+                    ),
                     golds[case.id],
                 )
                 for case in cases
@@ -313,8 +314,9 @@ def _seconds(experiment: Experiment, cell: Cell, subjects: Sequence[Subject]) ->
         for subject in sampled
     ]
     # The first retrieval opens the graph and lays the view; it is no measure of the others.
-    requests[0].fetch(asked_text(sampled[0].case), experiment.client)
+    case = sampled[0].case
+    requests[0].fetch(case.question, experiment.client, history=case.history)
     started = time.perf_counter()
     for request, sample in zip(requests, sampled, strict=True):
-        request.fetch(asked_text(sample.case), experiment.client)
+        request.fetch(sample.case.question, experiment.client, history=sample.case.history)
     return (time.perf_counter() - started) / len(sampled)

@@ -37,7 +37,13 @@ from queries.generate.setting import (
     default_generation,
 )
 from queries.generate.speaking import ModelInput, speak
-from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, state, verbalise
+from queries.generate.verbalise import (
+    MAX_SENTENCES,
+    VERBALISER,
+    known_triples,
+    state,
+    verbalise,
+)
 from queries.llm import ChatModel, Message, ReplyError
 from queries.retriever import AsksSeveral, Retriever
 
@@ -55,6 +61,9 @@ __all__ = [
     "read_answers",
     "write_answers",
 ]
+
+
+_OF_PAPERS = frozenset({"okgqa", "ltgen"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +88,41 @@ class Request:
     limit: int | None = None
     more: RetrieveOptions = field(default_factory=RetrieveOptions)
 
-    def fetch(self, question: str, retriever: Retriever, /) -> RetrievalResult:
-        """Returns what the retrieval finds."""
-        return retriever.retrieve(self.strategy, question, **self._options())
+    def fetch(
+        self, question: str, retriever: Retriever, /, *, history: Sequence[Message] = ()
+    ) -> RetrievalResult:
+        """Returns what the retrieval finds, in a conversation with what was asked before."""
+        searched = self._searched(question, history)
+        return retriever.retrieve(self.strategy, searched, **self._options(history))
 
     def query(
-        self, question: str, result: RetrievalResult, retriever: Retriever, /
+        self,
+        question: str,
+        result: RetrievalResult,
+        retriever: Retriever,
+        /,
+        *,
+        history: Sequence[Message] = (),
     ) -> Mapping[str, Any]:
         """Returns the GraphQL document and variables that fetched a result."""
+        options = self._options(history)
         if isinstance(retriever, AsksSeveral):
-            return retriever.queries_of(result, **self._options())
-        call = calls.retrieve(self.strategy, question, **self._options())
+            return retriever.queries_of(result, **options)
+        call = calls.retrieve(self.strategy, self._searched(question, history), **options)
         return {"document": call.document, "variables": dict(call.variables)}
 
-    def _options(self) -> RetrieveOptions:
+    def _searched(self, question: str, history: Sequence[Message]) -> str:
+        """Returns the question; under presets of papers the whole conversation (L4)."""
+        return search_text(history, question) if self.preset in _OF_PAPERS else question
+
+    def _options(self, history: Sequence[Message]) -> RetrieveOptions:
+        questions = [turn.content for turn in history if turn.role == "user"]
+        earlier: RetrieveOptions = {"earlier": questions} if questions else {}
+        if self.preset in _OF_PAPERS:
+            earlier = {}
         return {
             **self.more,
+            **earlier,
             "graph": self.graph,
             "view": self.view,
             "entity_ids": self.entity_ids,
@@ -144,7 +172,8 @@ def answer(
         min_score: Items under this score are not spoken by the templates.
         generation: How replies are drawn; by default as the setting does.
         passages: Where passages come from, for settings that take them.
-        history: What was said before; the whole of it is searched for (L4).
+        history: What was said before: its questions give the entity that a pronoun of this one
+            stands for. Under presets of papers the whole of it is searched for (L4).
         kind: Type of the question.
 
     Raises:
@@ -165,11 +194,10 @@ def answer(
             kind=kind,
         )
     request = Request(strategy, graph, view, entity_ids, preset, limit, retrieval or {})
-    searched = search_text(history, question)
     started = time.perf_counter()
     with collected() as exchanges:
         try:
-            result = request.fetch(searched, retriever)
+            result = request.fetch(question, retriever, history=history)
         except ReplyError as error:
             # Only a retrieval that asks a model itself: its failure is one of this case.
             failed = _failed(question, error, model, question_id, history, kind)
@@ -181,7 +209,7 @@ def answer(
             item,
             kind=kind,
             history=tuple(history),
-            query=request.query(searched, result, retriever),
+            query=request.query(question, result, retriever, history=history),
         )
         return _after(exchanges, item)
     item = answer_from(
@@ -195,7 +223,7 @@ def answer(
         passages=passages,
         history=history,
         kind=kind,
-        query=request.query(searched, result, retriever),
+        query=request.query(question, result, retriever, history=history),
         timings_ms=timings,
     )
     return _after(exchanges, item)
@@ -364,7 +392,7 @@ def _verbalised(
         question=question,
         text=text,
         sentences=sentences,
-        knowledge=triples_of(result),
+        knowledge=known_triples(result),
         result=result,
         model=VERBALISER,
         parameters={"max_sentences": max_sentences, "min_score": min_score},

@@ -308,7 +308,7 @@ def _prompt(case: Case, plan: Plan, retriever: Retriever) -> Sequence[Message]:
     result = None
     knowledge: tuple[Triple, ...] = ()
     if recipe.facts and plan.source is Source.RETRIEVED:
-        result = _request(case, plan).fetch(searched, retriever)
+        result = _request(case, plan).fetch(case.question, retriever, history=case.history)
         knowledge = triples_of(result)
     elif recipe.facts and plan.source is Source.GOLD:
         knowledge = plan.gold[case.id].knowledge

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from graph_service.model.answer import AnswerKind
+from graph_service.model.render import cited_triples, is_stated_by
 from graph_service.model.result import (
     LinkedEntity,
     RetrievalResult,
@@ -17,6 +19,7 @@ from graph_service.model.result import (
     ScoredTriple,
     Status,
     Triple,
+    single_results,
     triples_of,
 )
 from graph_service.model.values import (
@@ -185,17 +188,52 @@ def verbalise(
 ) -> tuple[str, tuple[Sentence, ...]]:
     """Returns an answer's text and its sentences, made of templates alone (K1).
 
+    What retrieval computed is stated as it is, with its first citations, unless the sentences of
+    the best items say it. Of a text that asks several questions each is answered in turn.
+
     Args:
         result: What was retrieved.
         limit: Sentences at most, but for one path of more steps.
         least_share: As in ``choose_triples``.
         min_score: As in ``choose_triples``.
     """
-    chosen = choose_triples(result, limit=limit, least_share=least_share, min_score=min_score)
+    texts: list[str] = []
+    sentences: list[Sentence] = []
+    knowledge = known_triples(result)
+    for single in single_results(result):
+        text, of_single = _verbalised(
+            single,
+            knowledge,
+            choose_triples(single, limit=limit, least_share=least_share, min_score=min_score),
+        )
+        texts.append(text)
+        sentences += of_single
+    return " ".join(texts), tuple(sentences)
+
+
+def _verbalised(
+    result: RetrievalResult, knowledge: Sequence[Triple], chosen: Sequence[Triple]
+) -> tuple[str, tuple[Sentence, ...]]:
+    """Returns the text and the sentences of a result of one question."""
     if not chosen:
-        sentences = missing_sentence(result.linked, result.status)
-        return f"{sentences} {NOT_AVAILABLE}.", (Sentence(_ended(sentences), (), True),)
-    return state(chosen, triples_of(result))
+        sentence = missing_sentence(result.linked, result.status)
+        return f"{sentence} {NOT_AVAILABLE}.", (Sentence(_ended(sentence), (), True),)
+    if result.answer is None or is_stated_by(result.answer, chosen):
+        return state(chosen, knowledge)
+    words = one_line(result.answer.text)
+    if result.answer.kind is AnswerKind.YES_NO:
+        words = words.capitalize()
+    cited = cited_triples(result.answer)
+    text, stated = _cited(words, cited, knowledge, CitationReader(knowledge))
+    return text, (stated,)
+
+
+def known_triples(result: RetrievalResult, /) -> tuple[Triple, ...]:
+    """Returns the triples of a result, and those that a computed answer is cited with."""
+    answers = [single.answer for single in single_results(result)]
+    cited = [triple for answer in answers if answer for triple in cited_triples(answer)]
+    known = {triple.statement_id: triple for triple in (*triples_of(result), *cited)}
+    return tuple(known.values())
 
 
 def state(
@@ -210,14 +248,17 @@ def state(
     if not triples:
         return f"{NO_KNOWLEDGE} {NOT_AVAILABLE}.", (Sentence(_ended(NO_KNOWLEDGE), (), True),)
     reader = CitationReader(knowledge)
-    shown: list[str] = []
-    sentences: list[Sentence] = []
-    for triple in triples:
-        sentence = triple_sentence(triple)
-        printed = render_citations([triple], knowledge)
-        citations = tuple(
-            citation for bracket in reader.brackets(printed) for citation in bracket.citations
-        )
-        shown.append(f"{sentence} {printed}.")
-        sentences.append(Sentence(_ended(sentence), citations))
-    return " ".join(shown), tuple(sentences)
+    stated = [_cited(triple_sentence(triple), [triple], knowledge, reader) for triple in triples]
+    return " ".join(text for text, _ in stated), tuple(sentence for _, sentence in stated)
+
+
+def _cited(
+    words: str, triples: Sequence[Triple], knowledge: Sequence[Triple], reader: CitationReader
+) -> tuple[str, Sentence]:
+    """Returns a sentence as it is printed, with the citations of some triples, and as it is read."""
+    printed = " ".join(render_citations([triple], knowledge) for triple in triples)
+    citations = tuple(
+        citation for bracket in reader.brackets(printed) for citation in bracket.citations
+    )
+    text = f"{words} {printed}." if printed else _ended(words)
+    return text, Sentence(_ended(words), citations)

@@ -104,7 +104,8 @@ def selection(
     """Every field of a type that needs no argument, down to a depth.
 
     A field that other types of a union have with another type goes by a name of its own. A page
-    further down has its total count alone: an item has pages of items that have pages.
+    further down has its total count alone: an item has pages of items that have pages. A part of a
+    question has few of its fields: it has the types that its result has.
     """
     words = []
     for name, field in of.fields.items():
@@ -121,6 +122,8 @@ def selection(
             words.append(name)
         elif depth > 1 and is_union_type(inner):
             words.append(f"{name} {united(inner.types, depth - 1, left, level=level + 1)}")
+        elif depth > 1 and inner.name == "QuestionPart":
+            words.append(f"{name} {{ question status itemIndexes }}")
         elif depth > 1 and level > 0 and "pageInfo" in inner.fields:
             words.append(f"{name} {{ totalCount }}")
         elif depth > 1:

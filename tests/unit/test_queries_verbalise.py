@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from query_samples import paths, triple, triplets
 
-from graph_service.model.result import Status, Strategy, triples_of
+from graph_service.model.answer import AnswerKind
+from graph_service.model.result import (
+    Answer,
+    BasisStatement,
+    EntityRef,
+    ResultPart,
+    Status,
+    Strategy,
+    Triple,
+    triples_of,
+)
 from graph_service.model.values import NoValue, Quantity, SomeValue, StringValue, Time, Value
 from queries.generate.citations import Sentence
 from queries.generate.common_phrases import DATED_PHRASES, PHRASES
@@ -15,6 +27,7 @@ from queries.generate.phrases import relation_phrase
 from queries.generate.reader import parse_answer
 from queries.generate.verbalise import (
     choose_triples,
+    known_triples,
     triple_sentence,
     value_words,
     verbalise,
@@ -292,3 +305,54 @@ WORDY = st.lists(
 def test_any_relation_has_a_phrase(label: str, dated: str) -> None:
     pattern = relation_phrase(label, dated=dated)
     assert pattern.count("{head}") == pattern.count("{value}") == 1
+
+
+def basis(*stated: Triple) -> tuple[BasisStatement, ...]:
+    return tuple(BasisStatement(each) for each in stated)
+
+
+def test_what_was_computed_is_stated_first_with_its_citations() -> None:
+    parts = [triple(f"s{i}", "Q1", "part", f"Q{i + 10}") for i in range(7)]
+    entities = tuple(EntityRef(f"Q{i + 10}", f"part {i}") for i in range(7))
+    found = paths([([each], 0.9) for each in parts[:3]])
+    count = Answer(AnswerKind.COUNT, "7", entities, basis(*parts), 7)
+    text, (sentence,) = verbalise(replace(found, answer=count))
+    assert text.startswith("7: part 0, part 1, part 2, part 3, part 4, and 2 more [Q1, part: Q10]")
+    # Two of the five that are cited are no items of the result, and known all the same.
+    cited = [id_ for each in sentence.citations for id_ in each.statement_ids]
+    assert cited == ["s0", "s1", "s2", "s3", "s4"]
+    assert [each.statement_id for each in known_triples(replace(found, answer=count))] == cited
+
+
+def test_entities_that_the_sentences_say_are_not_stated_twice() -> None:
+    one, other = triple("s1", "Q1", "child", "Q2"), triple("s2", "Q1", "child", "Q3")
+    found = paths([([one], 0.9)])
+    said = Answer(AnswerKind.ENTITIES, "Q2", (EntityRef("Q2", "Q2"),), basis(one), 1)
+    assert verbalise(replace(found, answer=said)) == verbalise(found)
+    both = replace(said, entities=(*said.entities, EntityRef("Q3", "Q3")), basis=basis(one, other))
+    assert verbalise(replace(found, answer=both))[0].startswith("Q2, Q3 [")
+
+
+def test_yes_and_no_are_sentences() -> None:
+    one = triple("s1", "Q1", "child", "Q2")
+    found = replace(
+        paths([([one], 0.9)]), answer=Answer(AnswerKind.YES_NO, "yes", (), basis(one), 1)
+    )
+    assert verbalise(found)[0] == "Yes [Q1, child: Q2]."
+    unsure = replace(found, status=Status.LOW_CONFIDENCE)
+    assert "[NA]" in verbalise(unsure)[0]
+
+
+def test_each_question_of_a_text_is_answered() -> None:
+    one, other = triple("s1", "Q1", "mother", "Q2"), triple("s2", "Q1", "father", "Q3")
+    found = paths([([one], 0.9), ([other], 0.4)])
+    found = replace(
+        found,
+        parts=(
+            ResultPart("Who is the mother?", Status.OK, found.linked, (0,)),
+            ResultPart("Who is the boss?", Status.LOW_CONFIDENCE, found.linked, (1,)),
+        ),
+    )
+    text, sentences = verbalise(found)
+    assert text.startswith("Q1's mother is Q2 [Q1, mother: Q2]. Whether the graph says")
+    assert [each.not_available for each in sentences] == [False, True]

@@ -10,14 +10,23 @@ from graph_service.cli.graph.pageviews import views_line
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from graph_service.model.render import citation, path_line, triple_line
+from graph_service.model.render import (
+    answer_line,
+    citation,
+    default_format,
+    item_text,
+    path_line,
+    triple_line,
+)
 from graph_service.model.result import (
+    ResultPart,
     RetrievalResult,
     ScoredPath,
     ScoredTriple,
     Status,
     SubgraphResult,
     TripleChange,
+    single_results,
 )
 from graph_service.model.statement import Entity, Snak
 from graph_service.model.values import EntityValue, Quantity, display_value
@@ -163,7 +172,11 @@ def result_lines(
     if result.confidence is not None:
         lines.append(f"confidence: {result.confidence:.2f}")
     if result.answer is not None:
-        lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
+        lines.append(f"answer: {answer_line(result.answer)}{answer_note(result.answer)}")
+    for position, (part, single) in enumerate(
+        zip(result.parts, single_results(result), strict=False), 1
+    ):
+        lines += _part_lines(position, part, single)
     entries: list[ScoredTriple | ScoredPath] = [*result.items]
     for rank, entry in enumerate(entries, 1):
         if isinstance(entry, ScoredPath):
@@ -183,6 +196,18 @@ def result_lines(
         lines.append(f"     objective {result.objective:.4f}{gap}")
     lines.extend(f"     {cut.text()}" for cut in result.truncated)
     return lines if explain is None else [*lines, *explain_lines(result)]
+
+
+def _part_lines(position: int, part: ResultPart, single: RetrievalResult) -> list[str]:
+    """Returns one of several questions: how sure it is, its answer, and which items are its."""
+    sure = "" if part.confidence is None else f", confidence {part.confidence:.2f}"
+    lines = [f"question {position}: {part.question}  ({part.status.value}{sure})"]
+    if part.answer is not None:
+        lines.append(f"  answer: {answer_line(part.answer)}{answer_note(part.answer)}")
+    elif part.status is Status.OK and single.items:
+        text = item_text(single.items[0], text_format=default_format(single))
+        lines.append(f"  first: {text}")
+    return lines
 
 
 def _changed(change: TripleChange) -> str:

@@ -91,6 +91,7 @@ function linked(page, result) {
  */
 function side(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
+  if (result.parts.length) return parts(page, title, one, other, key);
   const answer = result.answer;
   const best = one.paths?.items[0];
   const cited = answer ? answer.basis : (best?.steps ?? []);
@@ -126,6 +127,32 @@ function side(page, title, one, other, key) {
         ]).flat(),
       ),
     result.interpretation && interpretation(result.interpretation, key),
+  );
+}
+
+/**
+ * The answers of a text that asks several questions, one after the other.
+ * @param {Page} page
+ * @param {string} title
+ * @param {Side} one
+ * @param {Side | null} other
+ * @param {string} key
+ */
+function parts(page, title, one, other, key) {
+  const result = one.paths ?? one.subgraph;
+  return h(
+    "section",
+    { class: `side ${key}` },
+    other && h("h3", null, title),
+    result.parts.map((/** @type {any} */ part, /** @type {number} */ at) => {
+      const items = part.itemIndexes.map((/** @type {number} */ index) => result.items[index]);
+      const alone = { ...result, ...part, items, parts: [] };
+      const of = one.paths ? { ...one, paths: alone } : { ...one, subgraph: alone };
+      return [
+        h(other ? "h4" : "h3", null, said(part.question)),
+        side(page, title, of, null, `${key} part ${at}`),
+      ];
+    }),
   );
 }
 

@@ -229,7 +229,7 @@ export class Page {
     const { base, view } = /** @type {import("./asking.js").Answers} */ (this.answers);
     const result = base.paths ?? base.subgraph;
     const words = result.answer
-      ? `The answer is ${result.answer.value}.`
+      ? `The answer is ${result.answer.text}.`
       : base.paths
         ? result.statusText
         : `${this.title()}.`;

@@ -1,0 +1,419 @@
+"""Texts with several questions, and questions that go on with earlier ones of a conversation.
+
+A text is divided into its questions (``text.questions``). What a question does not name is taken of
+the question before: the entity that a pronoun stands for (*when did he die*), or that is left out
+(*and the director?*). Each question is then retrieved for as one that stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph_service.model.limits import Cut
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import (
+    EntityRef,
+    LinkedEntity,
+    PathsResult,
+    ResultPart,
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    Strategy,
+    SubgraphResult,
+)
+from graph_service.model.values import EntityValue
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.questions import (
+    Piece,
+    Pronoun,
+    TextQuestions,
+    Wording,
+    asks_which,
+    asks_who,
+    goes_on,
+    pronouns,
+    read_questions,
+)
+
+MAX_EARLIER = 5
+"""Earlier questions, and sentences beside a question, that are looked at for an entity."""
+MAX_ANTECEDENTS = 3
+"""Entities that a pronoun is tried with."""
+_MOST_ANSWERS = 5
+_CONTINUING = frozenset({"about", "and", "but", "how", "or", "then", "what"})
+
+Spans = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Antecedent:
+    """What a pronoun may stand for, or what a question leaves out.
+
+    Attributes:
+        ids: The entity; several for *they*.
+        words: What it was called.
+        confidence: How probably it is right; 1 unless it is the answer of a question before.
+    """
+
+    ids: tuple[str, ...]
+    words: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that was retrieved for.
+
+    Attributes:
+        wording: As it was retrieved for.
+        result: Of it alone: its mentions are characters of the wording.
+    """
+
+    wording: Wording
+    result: RetrievalResult
+
+
+class TurnReader:
+    """Retrieves for each question of a text.
+
+    Args:
+        retrieve: Retrieves for a question that stands alone.
+        find_names: Returns the characters of a question that are surely names of the graph.
+    """
+
+    def __init__(
+        self,
+        retrieve: Callable[[RetrieveRequest], RetrievalResult],
+        find_names: Callable[[RetrieveRequest], Spans],
+        /,
+    ) -> None:
+        self._retrieve = retrieve
+        self._find_names = find_names
+
+    def read(self, request: RetrieveRequest, text: TextQuestions, /) -> list[Turn]:
+        """Returns the questions of a text with their results, in order."""
+        questions = self._outside_names(request, text.questions)
+        count = len(questions)
+        single = replace(request, earlier=(), details=False)
+        if count > 1:
+            limit, budget = request.limit, request.token_budget
+            single = replace(
+                single,
+                limit=limit and max(limit // count, 1),
+                token_budget=budget and max(budget // count, 1),
+            )
+        turns: list[Turn] = []
+        for wording in questions:
+            before = self._before(request, turns, text.context)
+            turns.append(self._turn(replace(single, question=wording.text), wording, before))
+        return turns
+
+    def _outside_names(
+        self, request: RetrieveRequest, questions: Sequence[Wording]
+    ) -> Sequence[Wording]:
+        """Returns the questions, or their text as one where a name of the graph crosses them."""
+        if len(questions) == 1:
+            return questions
+        names = self._find_names(replace(request, earlier=()))
+        edges = [wording.pieces[-1].end for wording in questions[:-1]]
+        if any(start < edge < end for edge in edges for start, end in names):
+            return read_undivided(request.question).questions
+        return questions
+
+    def _before(
+        self, request: RetrieveRequest, turns: Sequence[Turn], context: Sequence[str]
+    ) -> Iterator[Turn]:
+        """Yields what was asked and said before, the latest first."""
+        yield from reversed(turns)
+        alone = replace(request, earlier=(), details=False, strategy=Strategy.PATHS)
+        for sentence in context[::-1][:MAX_EARLIER]:
+            sentence_alone = read_undivided(sentence).questions[0]
+            yield Turn(sentence_alone, self._retrieve(replace(alone, question=sentence)))
+        for index in range(len(request.earlier) - 1, len(request.earlier) - 1 - MAX_EARLIER, -1):
+            if index < 0:
+                return
+            question, earlier = request.earlier[index], request.earlier[:index]
+            if not question.strip():
+                continue
+            follow_up = replace(alone, question=question, earlier=earlier)
+            yield from reversed(self.read(follow_up, read_questions(question)))
+
+    def _turn(self, request: RetrieveRequest, wording: Wording, before: Iterator[Turn]) -> Turn:
+        if request.entity_ids:
+            return Turn(wording, self._retrieve(request))
+        first = next(before, None)
+        if first is None:
+            return Turn(wording, self._retrieve(request))
+        earlier = _chained(first, before)
+        names = self._find_names(request)
+        pronoun = next(
+            (
+                each
+                for each in pronouns(wording.text)
+                if not any(end <= each.start for _, end in names)
+            ),
+            None,
+        )
+        if pronoun is not None:
+            return self._resolved(request, wording, pronoun, earlier)
+        if names:
+            moved = _moved_on(wording, names, first) if goes_on(wording.text) else None
+            if moved is None:
+                return Turn(wording, self._retrieve(request))
+            return Turn(moved, self._retrieve(replace(request, question=moved.text)))
+        alone = Turn(wording, self._retrieve(request))
+        if alone.result.status is Status.OK and not goes_on(wording.text):
+            return alone
+        with_entity = self._resolved(request, wording, None, earlier)
+        is_alone = not goes_on(wording.text) and _merit(alone) >= _merit(with_entity)
+        return alone if is_alone else with_entity
+
+    def _resolved(
+        self,
+        request: RetrieveRequest,
+        wording: Wording,
+        pronoun: Pronoun | None,
+        earlier: Iterable[Turn],
+    ) -> Turn:
+        """Returns a question with the entity that it takes from an earlier turn, if there is one."""
+        antecedents: Sequence[Antecedent] = ()
+        for turn in earlier:
+            antecedents = self._antecedents(turn, request, pronoun)
+            if antecedents:
+                break
+        if not antecedents:
+            return Turn(wording, self._retrieve(request))
+        tried = [self._with(request, wording, pronoun, each) for each in antecedents]
+        return max(tried, key=_merit)
+
+    def _with(
+        self,
+        request: RetrieveRequest,
+        wording: Wording,
+        pronoun: Pronoun | None,
+        antecedent: Antecedent,
+    ) -> Turn:
+        if pronoun is None or len(antecedent.ids) > 1:
+            of_entity = replace(request, entity_ids=antecedent.ids)
+            return Turn(wording, _doubted(self._retrieve(of_entity), antecedent.confidence))
+        words = antecedent.words + ("'s" if pronoun.is_possessive else "")
+        named = wording.replaced(pronoun.start, pronoun.end, words)
+        of_name = replace(request, question=named.text)
+        result = self._retrieve(of_name)
+        if antecedent.ids[0] not in {linked.entity.id for linked in result.linked}:
+            result = self._retrieve(replace(of_name, entity_ids=antecedent.ids))
+        return Turn(named, _doubted(result, antecedent.confidence))
+
+    def _antecedents(
+        self, turn: Turn, request: RetrieveRequest, pronoun: Pronoun | None
+    ) -> list[Antecedent]:
+        """Returns what an entity that is left out may be, of an earlier turn, best first.
+
+        What the turn asked for, or what it named: *who* asks for a person, and *which* for what
+        either may be.
+        """
+        named = [
+            Antecedent((linked.entity.id,), linked.mention or linked.entity.label)
+            for linked in turn.result.linked
+        ]
+        text = turn.wording.text
+        is_person = asks_who(text)
+        if pronoun is None or (is_person and pronoun.word in {"it", "its"}):
+            return named[:1]
+        if not (is_person or asks_which(text)):
+            return named[:MAX_ANTECEDENTS]
+        result = turn.result
+        if not isinstance(result, PathsResult):
+            for_paths = replace(request, question=text, strategy=Strategy.PATHS)
+            result = self._retrieve(for_paths)
+        answers = answer_entities(result)
+        sure = result.confidence if result.confidence is not None else 1.0
+        if pronoun.is_plural and len(answers) > 1:
+            ids = tuple(each.id for each in answers[:_MOST_ANSWERS])
+            return [Antecedent(ids, "", sure)]
+        meant = [Antecedent((each.id,), each.label, sure) for each in answers[:1]]
+        if is_person:
+            return meant or named[:1]
+        return [*meant, *named][:MAX_ANTECEDENTS]
+
+
+def _chained(first: Turn, rest: Iterator[Turn]) -> Iterator[Turn]:
+    yield first
+    yield from rest
+
+
+def _merit(turn: Turn) -> tuple[bool, float]:
+    return turn.result.status is Status.OK, turn.result.confidence or 0.0
+
+
+def _doubted(result: RetrievalResult, confidence: float) -> RetrievalResult:
+    """Returns a result that is right only if the answer before it is, which is so probable."""
+    if confidence >= 1.0 or result.confidence is None:
+        return result
+    probability = round(result.confidence * confidence, 4)
+    least = float(result.provenance.parameters.get("min_confidence") or 0.0)
+    status = result.status
+    if status is Status.OK and probability < least:
+        status = Status.LOW_CONFIDENCE
+    return replace(result, confidence=probability, status=status)
+
+
+def _moved_on(wording: Wording, names: Spans, before: Turn) -> Wording | None:
+    """Returns the question before, asked of what this one names and asks nothing of.
+
+    *Who directed Uncle?*, *And Night River?*
+    """
+    text = wording.text
+    left = [
+        word
+        for word, start, end in word_spans(text)
+        if not any(a <= start and end <= b for a, b in names)
+    ]
+    if any(word not in EMPTY_IN_ENGLISH and word not in _CONTINUING for word in left):
+        return None
+    linked = next((each for each in before.result.linked if each.start >= 0), None)
+    if linked is None:
+        return None
+    (start, end), *_ = names
+    named = Wording(before.wording.pieces).replaced(linked.start, linked.end, text[start:end])
+    return Wording(
+        tuple(
+            replace(piece, start=start, end=end)
+            if piece.text == text[start:end]
+            else replace(piece, start=-1, end=-1)
+            for piece in named.pieces
+        )
+    )
+
+
+def read_undivided(text: str, /) -> TextQuestions:
+    """Returns a text as one question."""
+    return TextQuestions((Wording((Piece(text, 0, len(text)),)),))
+
+
+def answer_entities(result: RetrievalResult, /) -> list[EntityRef]:
+    """Returns the entities that a result answers with; none where it is not sure, or has values."""
+    if result.status is not Status.OK:
+        return []
+    if result.answer is not None:
+        return list(result.answer.entities)
+    entities: dict[str, EntityRef] = {}
+    for item in result.items:
+        if not isinstance(item, ScoredPath) or item.score < result.items[0].score:
+            break
+        step = item.steps[-1]
+        value = step.triple.value
+        if step.reversed:
+            entities[step.triple.head.id] = step.triple.head
+        elif isinstance(value, EntityValue):
+            entities[value.id] = EntityRef(value.id, step.triple.value_label)
+    return list(entities.values())
+
+
+def as_one(request: RetrieveRequest, /) -> RetrieveRequest:
+    """Returns a request whose question is the whole of a conversation."""
+    return replace(request, question="\n".join((*request.earlier, request.question)), earlier=())
+
+
+def is_plain(request: RetrieveRequest, text: TextQuestions, /) -> bool:
+    """Returns whether a request asks one question, in all of its text, that stands alone."""
+    return (
+        not request.earlier
+        and len(text.questions) == 1
+        and text.questions[0].text == request.question
+    )
+
+
+def joined(turns: Sequence[Turn], request: RetrieveRequest, /) -> RetrievalResult:
+    """Returns the questions of a text as one result, without an id.
+
+    Its items are those of the questions in turns: the best of each, the second best of each, and
+    so on; what two questions share is there twice, with the score that it has for each. Of one
+    question it is that question's.
+    """
+    results = [_as_written(turn, request) for turn in turns]
+    if len(results) == 1:
+        return results[0]
+    items: list[ScoredTriple | ScoredPath] = []
+    of_part: list[list[int]] = [[] for _ in results]
+    for rank in range(max(len(result.items) for result in results)):
+        for result, own in zip(results, of_part, strict=True):
+            if rank < len(result.items):
+                own.append(len(items))
+                items.append(result.items[rank])
+    linked = {(each.entity.id, each.start): each for result in results for each in result.linked}
+    statuses = {result.status for result in results}
+    cuts: dict[Cut, None] = {cut: None for result in results for cut in result.truncated}
+    fields: dict[str, Any] = {
+        "id": "",
+        "status": statuses.pop() if len(statuses) == 1 else Status.LOW_CONFIDENCE,
+        "linked": tuple(linked.values()),
+        "truncated": tuple(cuts),
+        "timings_ms": _summed(result.timings_ms for result in results),
+        "relevance": _least(result.relevance for result in results),
+        "confidence": _least(result.confidence for result in results),
+        "constraints": tuple(each for result in results for each in result.constraints),
+        "answer": None,
+        "interpretation": None,
+        "items": tuple(items),
+        "region": None,
+        "parts": tuple(
+            ResultPart(
+                turn.wording.text.strip(),
+                result.status,
+                result.linked,
+                tuple(own),
+                result.relevance,
+                result.confidence,
+                result.constraints,
+                result.answer,
+                result.interpretation,
+            )
+            for turn, result, own in zip(turns, results, of_part, strict=True)
+        ),
+    }
+    if isinstance(results[0], SubgraphResult):
+        fields |= {"objective": None, "gap": None}
+    return replace(results[0], **fields)
+
+
+def _as_written(turn: Turn, request: RetrieveRequest) -> RetrievalResult:
+    """Returns a turn's result of the request's question, with its mentions where they stand there."""
+    result = turn.result
+    parameters = dict(result.provenance.parameters)
+    if request.earlier:
+        parameters["earlier"] = list(request.earlier)
+    return replace(
+        result,
+        id="",
+        question=request.question,
+        linked=tuple(_mention(each, turn.wording, request.question) for each in result.linked),
+        provenance=replace(result.provenance, parameters=parameters),
+    )
+
+
+def _mention(linked: LinkedEntity, wording: Wording, text: str) -> LinkedEntity:
+    if linked.start < 0:
+        return linked
+    start, end = wording.written(linked.start, linked.end)
+    if start < 0:
+        return replace(linked, mention="", start=-1, end=-1)
+    return replace(linked, mention=text[start:end], start=start, end=end)
+
+
+def _summed(timings: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for each in timings:
+        for stage, milliseconds in each.items():
+            total[stage] = total.get(stage, 0.0) + milliseconds
+    return total
+
+
+def _least(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known, default=None)

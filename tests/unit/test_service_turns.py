@@ -1,0 +1,181 @@
+"""Several questions in one text, and questions that go on with earlier ones (B13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from demo_graph import ARNOLD, MARIA, request
+
+from graph_service import Service
+from graph_service.client import Client
+from graph_service.errors import InputError
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import (
+    PathsResult,
+    RetrievalResult,
+    ScoredPath,
+    Status,
+    Strategy,
+    single_results,
+)
+
+BORN_AND_WIFE = "When was Arnold Schwarzenegger born and who is he married to?"
+
+
+def ask(
+    service: Service,
+    question: str,
+    *earlier: str,
+    strategy: Strategy = Strategy.PATHS,
+    **options: object,
+) -> RetrievalResult:
+    asked = RetrieveRequest(question, strategy, graph="demo", earlier=earlier, limit=10)
+    return service.retrieve(replace(asked, **options))  # type: ignore[arg-type]
+
+
+def end(result: RetrievalResult) -> str:
+    """The end of a result's first path."""
+    first = result.items[0]
+    assert isinstance(first, ScoredPath)
+    last = first.steps[-1]
+    return last.triple.head.label if last.reversed else last.triple.value_label
+
+
+def linked(result: RetrievalResult) -> list[tuple[str, int, str]]:
+    return [(each.mention, each.start, each.entity.id) for each in result.linked]
+
+
+def test_two_questions_have_two_answers(demo_service: Service) -> None:
+    result = ask(demo_service, BORN_AND_WIFE)
+    born, wife = single_results(result)
+    assert (born.question, wife.question) == (
+        "When was Arnold Schwarzenegger born",
+        "who is Arnold Schwarzenegger married to?",
+    )
+    assert (end(born), end(wife)) == ("1947-07-30", "Maria Shriver")
+    alone = [ask(demo_service, each.question) for each in (born, wife)]
+    for part, single in zip((born, wife), alone, strict=True):
+        assert (part.status, part.confidence) == (single.status, single.confidence)
+        assert part.interpretation == single.interpretation
+    assert result.status is Status.OK
+    assert result.confidence == min(each.confidence or 0.0 for each in alone)
+    assert [item.steps[-1].triple.relation.label for item in result.items[:2]] == [  # type: ignore[union-attr]
+        "date of birth",
+        "spouse",
+    ]
+    assert len(result.items) <= 10
+    name = BORN_AND_WIFE.index("Arnold"), BORN_AND_WIFE.index("he married")
+    assert linked(result) == [
+        ("Arnold Schwarzenegger", name[0], ARNOLD),
+        ("he", name[1], ARNOLD),
+    ]
+
+
+def test_a_pronoun_stands_for_whom_the_question_before_asks_for(demo_service: Service) -> None:
+    result = ask(demo_service, "Who is Arnold Schwarzenegger's wife and where was she born?")
+    wife, birth = single_results(result)
+    assert end(wife) == "Maria Shriver"
+    assert birth.question == "where was Maria Shriver born?"
+    assert [each.entity.id for each in birth.linked] == [MARIA]
+    assert birth.confidence is not None
+    assert wife.confidence is not None
+    # It is right only if the answer before it is.
+    alone = ask(demo_service, birth.question).confidence
+    assert birth.confidence == pytest.approx((alone or 0.0) * wife.confidence, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "first", "entity"),
+    [
+        (["Who is Arnold Schwarzenegger's wife?"], "When was she born?", "1955-11-06", MARIA),
+        (["When was Arnold Schwarzenegger born?"], "And his wife?", "Maria Shriver", ARNOLD),
+        (["Who is the mother of Maria Shriver?"], "And the father?", "Sargent Shriver", MARIA),
+        (
+            ["Who is the spouse of Arnold Schwarzenegger?", "And when was she born?"],
+            "And where did she study?",
+            None,
+            MARIA,
+        ),
+        (["When was Maria Shriver born?"], "And Arnold Schwarzenegger?", "1947-07-30", ARNOLD),
+        (
+            ["When was Maria Shriver born?"],
+            "When was Arnold Schwarzenegger born?",
+            "1947-07-30",
+            ARNOLD,
+        ),
+    ],
+)
+def test_a_follow_up_takes_its_entity_from_earlier_questions(
+    demo_service: Service, earlier: Sequence[str], question: str, first: str | None, entity: str
+) -> None:
+    result = ask(demo_service, question, *earlier)
+    assert result.question == question
+    assert [each.entity.id for each in result.linked] == [entity]
+    for each in result.linked:
+        assert each.mention == (question[each.start : each.end] if each.start >= 0 else "")
+    if first is not None:
+        assert end(result) == first
+    assert result.parts == ()
+    assert result.id != ask(demo_service, question).id
+
+
+def test_the_sentence_that_asks_is_read(demo_service: Service) -> None:
+    text = (
+        "We watched an old film last night, and my brother said that nobody remembers names. "
+        "He likes Maria Shriver, I think. Who is the spouse of Arnold Schwarzenegger? Thank you!"
+    )
+    result = ask(demo_service, text)
+    assert end(result) == "Maria Shriver"
+    assert [(each.start, each.entity.id) for each in result.linked] == [
+        (text.index("Arnold"), ARNOLD)
+    ]
+    context = "I read about Arnold Schwarzenegger. When was he born?"
+    result = ask(demo_service, context)
+    assert end(result) == "1947-07-30"
+    assert linked(result) == [("he", context.index("he born"), ARNOLD)]
+
+
+def test_a_part_that_is_not_known_is_said_to_be_so(demo_service: Service) -> None:
+    result = ask(demo_service, "When was Arnold Schwarzenegger born and what is his shoe size?")
+    born, size = single_results(result)
+    assert born.status is Status.OK
+    assert size.status is not Status.OK
+    assert result.status is Status.LOW_CONFIDENCE
+
+
+@pytest.mark.parametrize("strategy", [Strategy.TRIPLETS, Strategy.SUBGRAPH])
+def test_each_strategy_has_parts(demo_service: Service, strategy: Strategy) -> None:
+    result = ask(demo_service, BORN_AND_WIFE, strategy=strategy)
+    assert len(result.parts) == 2
+    assert all(part.item_indexes for part in result.parts)
+    shown = [index for part in result.parts for index in part.item_indexes]
+    assert sorted(shown) == list(range(len(result.items)))
+
+
+def test_many_and_the_client_give_the_same(demo_service: Service) -> None:
+    asked = request(BORN_AND_WIFE, Strategy.PATHS, details=True)
+    direct = demo_service.retrieve(asked)
+    (one, other) = demo_service.retrieve_many([asked, request(strategy=Strategy.PATHS)])
+    assert one == direct
+    assert isinstance(other, PathsResult)
+    assert other.parts == ()
+    with Client.over(demo_service, writable=False) as client:
+        over = client.retrieve(Strategy.PATHS, BORN_AND_WIFE, graph="demo")
+        assert over.parts == replace(demo_service.retrieve(replace(asked, details=False))).parts
+        follow = client.retrieve(
+            Strategy.PATHS, "And his wife?", graph="demo", earlier=["Who is Arnold Schwarzenegger?"]
+        )
+    assert end(follow) == "Maria Shriver"
+
+
+def test_presets_of_papers_read_a_text_as_one(demo_service: Service) -> None:
+    result = ask(demo_service, BORN_AND_WIFE, preset="okgqa")
+    assert result.parts == ()
+    assert result.question == BORN_AND_WIFE
+
+
+def test_an_earlier_question_has_a_bound(demo_service: Service) -> None:
+    with pytest.raises(InputError, match="earlier question has at most"):
+        ask(demo_service, "And his wife?", "x" * 10_001)
