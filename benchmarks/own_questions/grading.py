@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
 
 from benchmarks.judging import end_of
 from benchmarks.own_questions.question_set import AnswerType, OwnQuestion
 from graph_service.model.result import (
     PathsResult,
-    RetrievalResult,
-    ScoredPath,
     Status,
     single_results,
 )
@@ -80,7 +79,7 @@ def grade(question: OwnQuestion, result: PathsResult, /, *, base: str = "") -> G
     """
     is_ok = result.status is Status.OK
     gold = frozenset().union(*(part.answers for part in question.gold))
-    singles = single_results(result)
+    singles = cast(tuple[PathsResult, ...], single_results(result))
     counts = [len(gold)] * len(singles)
     if len(singles) == len(question.gold):
         counts = [len(part.answers) for part in question.gold]
@@ -104,7 +103,7 @@ def grade(question: OwnQuestion, result: PathsResult, /, *, base: str = "") -> G
     return Grade(question, verdict, is_ok, got)
 
 
-def answers_of(result: RetrievalResult, /, *, count: int, base: str = "") -> tuple[str, ...]:
+def answers_of(result: PathsResult, /, *, count: int, base: str = "") -> tuple[str, ...]:
     """Returns what a result answers: its computed answer, else the ends of its first paths.
 
     Args:
@@ -114,8 +113,7 @@ def answers_of(result: RetrievalResult, /, *, count: int, base: str = "") -> tup
     """
     answer = result.answer
     if answer is None:
-        paths = (item for item in result.items if isinstance(item, ScoredPath))
-        answers = list(dict.fromkeys(map(end_of, paths)))[:count]
+        answers = list(dict.fromkeys(end_of(path) for path in result.items))[:count]
     elif answer.entities:
         answers = [entity.id for entity in answer.entities]
     else:

@@ -211,7 +211,7 @@ def result(
         answer = SimpleNamespace(
             value=value, entities=tuple(SimpleNamespace(id=f"base:{id_}") for id_ in ids)
         )
-    return cast(PathsResult, SimpleNamespace(status=status, items=items, answer=answer))
+    return cast(PathsResult, SimpleNamespace(status=status, items=items, answer=answer, parts=()))
 
 
 LOW = Status.LOW_CONFIDENCE
@@ -325,3 +325,25 @@ def test_command_prints_no_unread_question(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         command.main(["--split", "unread", "--misses", "1"])
     assert "would print unread questions" in capsys.readouterr().err
+
+
+def test_two_questions_are_graded_by_their_parts() -> None:
+    """Each part's first path is looked at, however the result mixes them."""
+    both = cast(Any, result("1902", "p/9", "1943", status=Status.OK))
+    parts = tuple(
+        SimpleNamespace(
+            question="", status=Status.OK, linked=(), relevance=None, confidence=None,
+            constraints=(), answer=None, interpretation=None, item_indexes=indexes,
+        )
+        for indexes in ((0, 1), (2,))
+    )  # fmt: skip
+    paths = PathsResult(
+        id="", question="", status=Status.OK, linked=(), truncated=(), tokens=cast(Any, None),
+        region=None, provenance=cast(Any, None), timings_ms={}, parts=cast(Any, parts),
+        items=tuple(both.items),
+    )  # fmt: skip
+    two = question(("values", "1902"), ("values", "1943"))
+    assert grade(two, paths).verdict is Verdict.RIGHT
+    assert (
+        grade(question(("values", "1902"), ("values", "1944")), paths).verdict is not Verdict.RIGHT
+    )

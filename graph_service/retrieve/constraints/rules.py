@@ -20,6 +20,8 @@ class ConstraintRules:
         wrong_end_cost: For walks that end at what the question names itself.
         yes_margin: By how much the best candidate may fit better than one that joins what is named.
         spoken: Cosine from which on a word speaks of a relation.
+        as_like: By how much a common relation's label may be more like what a name owns (*the boss
+            of X*) than the relation walked.
         compared: Cosine from which on a relation has the numbers that a superlative compares.
         unmet_share: Share of its score that a walk keeps for each constraint that others meet.
         phrase_words: Words before a date that tell which date is meant.
@@ -34,6 +36,7 @@ class ConstraintRules:
     wrong_end_cost: float = 6.0
     yes_margin: float = 2.0
     spoken: float = 0.4
+    as_like: float = 0.02
     compared: float = 0.5
     unmet_share: float = 0.5
     phrase_words: int = 4

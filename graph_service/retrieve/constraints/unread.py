@@ -26,6 +26,7 @@ from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
+from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
@@ -67,6 +68,8 @@ ASKING_WORDS = frozenset(
 
 
 _BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
+_APOSTROPHES = "'’"
+_ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
     [
         "contain",
@@ -92,11 +95,7 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     must be what a step leads to.
     """
     asked, walks = judge.asked, best.walks
-    taken = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
-    taken += [(each.start, each.end) for each in judge.telling_apart(walks)]
-    taken += [(each.start, each.end) for each in asked.dates]
-    if asked.superlative is not None:
-        taken.append((asked.superlative.start, asked.superlative.end))
+    taken = _used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     joining = _joining(judge, best)
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
@@ -121,6 +120,93 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
         for word, is_like in zip(left, like.tolist(), strict=True)
         if not is_like or is_kin(word)
     )
+
+
+def _used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
+    """Returns the characters of names, dates, constraints and words of degree that were used."""
+    asked, walks = judge.asked, best.walks
+    used = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
+    used += [(each.start, each.end) for each in judge.telling_apart(walks)]
+    used += [(each.start, each.end) for each in asked.dates]
+    if asked.superlative is not None:
+        used.append((asked.superlative.start, asked.superlative.end))
+    return used
+
+
+def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a question asks for another relation of the start than those walked.
+
+    What stands as *the boss of X* or *X's boss* names a relation. It is one that is walked if its
+    words are those of the label or of its wordings, or if no common relation's label is more like
+    it. A boss is more like an *employer* than an *occupation*.
+    """
+    labels = [judge.texts[relation] for relation in best.walks.relations]
+    roots = frozenset[str]().union(
+        *(side.words for label in labels for side in sides_of(label)),
+        *(side.words for each in _joining(judge, best) for side in sides_of(judge.texts[each])),
+    )
+    used = _used_spans(judge, best)
+    nouns: list[list[tuple[str, int, int]]] = [
+        phrase
+        for phrase in _owned_phrases(judge.question, judge.span(best.walks))
+        if not any(a < end and start < b for _, start, end in phrase for a, b in used)
+    ]
+    if len(labels) == 1:
+        nouns = [[word for phrase in reversed(nouns) for word in phrase]] if nouns else []
+    stems = [stems_of(words(label)) for label in labels]
+    others = [
+        label
+        for label in common_labels()
+        if not any(stems_of(words(label)) <= own for own in stems)
+    ]
+    for phrase in nouns:
+        if all(_is_accounted(word, roots) for word, _, _ in phrase):
+            continue
+        text = " ".join(word for word, _, _ in phrase)
+        cosines = judge.cosines([text], [*labels, *others])[0]
+        own, other = cosines[: len(labels)].max(), cosines[len(labels) :].max()
+        if own + CONSTRAINT_RULES.as_like < other:
+            return True
+    return False
+
+
+def _is_accounted(word: str, roots: Container[str]) -> bool:
+    return (
+        root(word) in roots
+        or is_kin(word)
+        or singular(word) in KINDS
+        or word in {"number", "count", "total"}
+    )
+
+
+def _owned_phrases(question: str, name: tuple[int, int]) -> list[list[tuple[str, int, int]]]:
+    """Returns the nouns that a name owns, *boss* of *the boss of X*, the innermost first.
+
+    Each with the characters that it stands at.
+    """
+    start, end = name
+    if start < 0:
+        return []
+    spans = word_spans(question)
+    before = [span for span in spans if span[2] <= start]
+    after = [span for span in spans if span[1] >= end]
+    phrases: list[list[tuple[str, int, int]]] = []
+    while after and after[0][0] == "s" and question[after[0][1] - 1] in _APOSTROPHES:
+        count = next(
+            (at for at, span in enumerate(after[1:]) if span[0] in EMPTY_IN_ENGLISH), len(after) - 1
+        )
+        phrases.append(after[1 : 1 + count])
+        after = after[1 + count :]
+    while before:
+        while before and before[-1][0] in _ARTICLES:
+            before.pop()
+        if not before or before.pop()[0] != "of":
+            break
+        phrase: list[tuple[str, int, int]] = []
+        while before and before[-1][0] not in EMPTY_IN_ENGLISH:
+            phrase.insert(0, before.pop())
+        phrases.append(phrase)
+    return [phrase for phrase in phrases if phrase]
 
 
 def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
