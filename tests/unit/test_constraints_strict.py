@@ -164,6 +164,13 @@ def test_words_of_a_name_are_no_negation() -> None:
     assert read_answer(question, [name]).is_negated
 
 
+def test_words_of_a_name_are_no_question() -> None:
+    question = "Did Vera Lund appear in Who Is Not There?"
+    name = (question.index("Who"), len(question) - 1)
+    assert read_answer(question, [name], strict=True).form is AskedForm.YES_NO
+    assert read_answer(question, [(4, 13)], strict=True).form is not AskedForm.YES_NO
+
+
 def test_or_without_a_word_of_degree_compares_nothing() -> None:
     question = "Which films did Ann Lee or Bob Ray direct?"
     names = [(16, 23), (27, 34)]

@@ -146,7 +146,7 @@ def read_answer(
     if count:
         form = AskedForm.COUNT
         counted = tuple(word for word, start, _ in word_spans(question) if start >= count.end())
-    elif yes_no and not _OTHER_QUESTION.search(folded):
+    elif yes_no and not _OTHER_QUESTION.search(_masked(folded, names) if strict else folded):
         form = AskedForm.YES_NO
     elif superlative:
         form = AskedForm.SUPERLATIVE
@@ -214,6 +214,13 @@ def asks_how_many(question: str, /) -> tuple[int, int] | None:
     """
     match = _COUNT.search(lowered(question))
     return match.span() if match else None
+
+
+def _masked(text: str, names: Sequence[tuple[int, int]]) -> str:
+    """Returns a text with other letters for its names, whose words are not read."""
+    for start, end in names:
+        text = text[:start] + "x" * (end - start) + text[end:]
+    return text
 
 
 def _may_negate(said: re.Match[str]) -> bool:
