@@ -11,7 +11,6 @@ from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.model.render import (
-    answer_line,
     citation,
     default_format,
     item_text,
@@ -172,7 +171,7 @@ def result_lines(
     if result.confidence is not None:
         lines.append(f"confidence: {result.confidence:.2f}")
     if result.answer is not None:
-        lines.append(f"answer: {answer_line(result.answer)}{answer_note(result.answer)}")
+        lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
     for position, (part, single) in enumerate(
         zip(result.parts, single_results(result), strict=False), 1
     ):
@@ -203,7 +202,7 @@ def _part_lines(position: int, part: ResultPart, single: RetrievalResult) -> lis
     sure = "" if part.confidence is None else f", confidence {part.confidence:.2f}"
     lines = [f"question {position}: {part.question}  ({part.status.value}{sure})"]
     if part.answer is not None:
-        lines.append(f"  answer: {answer_line(part.answer)}{answer_note(part.answer)}")
+        lines.append(f"  answer: {part.answer.text}{answer_note(part.answer)}")
     elif part.status is Status.OK and single.items:
         text = item_text(single.items[0], text_format=default_format(single))
         lines.append(f"  first: {text}")
