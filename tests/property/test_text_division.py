@@ -1,4 +1,4 @@
-"""A text is divided into its own words, and lists and titles with ``and`` are not divided (B13)."""
+"""A text is divided into its own words, and lists and titles with ``and`` are not divided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents of a result, as the retrievers for frameworks give them (B1, B13)."""
+"""The documents of a result, as the retrievers for frameworks give them (B1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A noun that names another relation than the one walked is noticed (B12)."""
+"""A noun that names another relation than the one walked is noticed."""
 
 from __future__ import annotations
 
