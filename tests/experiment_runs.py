@@ -38,7 +38,8 @@ def run_into(folder: Path, plan: Path, service: Service, *, workers: int = 1) ->
     made = 0
     for progress in run(opened.experiment, folder, workers=workers):
         made = progress.fresh
-    write_views(opened.experiment, folder, count_steps=StoreSteps(service).count)
+    counter = StoreSteps(service)
+    write_views(opened.experiment, folder, count_steps=counter.count, count_changes=counter.changes)
     write_scores(opened.experiment, folder)
     return made
 

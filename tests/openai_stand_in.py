@@ -320,9 +320,10 @@ def by_rule(body: dict[str, Any]) -> Scripted:
     if built is not None:
         text = built
     elif "</answers>" in whole:
-        # What the first fact leads to: the end of a path, or the value of a triplet.
+        # What the first fact leads to, or by a random seed another: the end of a path, or a value.
         facts = re.findall(r"^.+ (?:\| .+ \||-\[.+\]->|<-\[.+\]-) (.+)$", asked, re.MULTILINE)
-        text = "\n".join(["<answers>", *facts[:1], "</answers>"])
+        first = (body.get("seed") or 0) % max(1, len(facts))
+        text = "\n".join(["<answers>", *facts[first : first + 1], "</answers>"])
     elif body.get("response_format", {}).get("type") == "json_schema":
         text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
     elif rating:

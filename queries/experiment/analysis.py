@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from queries.experiment.attacks import RIGHT
 from queries.experiment.cells import Cell, CellKind, Condition
 from queries.experiment.comparison import Compared, compare_methods, compare_strategies
 from queries.experiment.scoring import RANGES, SCORES, ScoreLine
@@ -26,8 +27,6 @@ from queries.experiment.table import Table, pair_tables, tables_of
 from queries.score.metric import Float64
 from queries.score.report import RunSpread
 
-RIGHT = ("hits_at_1", "answer_named")
-"""Scores that are 1 where an answer is right."""
 KNOWN = "right without knowledge"
 NOT_KNOWN = "not right without knowledge"
 
@@ -73,7 +72,8 @@ class Curve:
 
     Attributes:
         condition: Of its last level.
-        levels: From 0 up, and ``means`` at each.
+        levels: From 0 up, or from the first view where the base has no such score; ``means`` at
+            each are over the questions that have a value at all of them.
         area: Under the curve, over the range of the levels.
         crossing: Level at which it falls under no knowledge; None where it never does, or there
             is nothing to compare with.
@@ -271,20 +271,28 @@ class _Builder:
         if base is None or not points:
             return None
         bounds = RANGES.get(score, UNIT)
+        levels = [0.0, *(table.condition.level or 0.0 for table in points)]
         values = [base.values(score), *(table.values(score) for table in points)]
-        means = [estimate(value, bounds=bounds) for value in values]
-        if any(mean.value is None for mean in means):
+        if np.isnan(values[0]).all():
+            # The base has no score of an attack.
+            levels, values = levels[1:], values[1:]
+        of_levels = np.stack(np.broadcast_arrays(*values), axis=-1)
+        # A question without a value at one level is at none, so that every level has the same.
+        of_levels[np.isnan(of_levels).any(axis=-1)] = np.nan
+        means = [estimate(of_levels[..., index], bounds=bounds) for index in range(len(levels))]
+        if len(levels) < 2 or means[0].value is None:
             return None
-        levels = (0.0, *(table.condition.level or 0.0 for table in points))
         heights = [mean.value or 0.0 for mean in means]
-        # A question without a value at one level is in no area, so that every level has the same.
-        areas = area(np.asarray(levels), np.stack(np.broadcast_arrays(*values), axis=-1))
+        areas = area(np.asarray(levels), of_levels)
         nothing = self._nothing(tables[0].condition)
-        without = None if nothing is None else estimate(nothing.values(score)).value
+        without = None
+        if nothing is not None:
+            is_common = ~np.isnan(of_levels).all(axis=(1, 2))
+            without = estimate(nothing.values(score)[is_common]).value
         return Curve(
             points[-1].condition,
             score,
-            levels,
+            tuple(levels),
             tuple(means),
             estimate(areas, bounds=bounds),
             without,

@@ -19,7 +19,9 @@ from queries.experiment.cells import Cell, CellKind
 from queries.experiment.extractive import EXTRACTIVE, extract
 from queries.experiment.judging import OpenJudge
 from queries.experiment.plan import AnswererKind, Plan
+from queries.experiment.short_answers import Name
 from queries.experiment.subjects import GoldFate, Subject, fate_of
+from queries.experiment.targets import targets_of
 from queries.generate.answer import (
     Answer,
     Request,
@@ -87,29 +89,45 @@ class SharedRetrieval:
         return result
 
 
-class Fates:
-    """What each view leaves of each question's gold, looked up once a view. Thread-safe."""
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a view does to a question, whoever answers it.
+
+    Attributes:
+        gold: What it leaves of the gold; None where there is none, or it cannot be looked up.
+        targets: The false answers that it leads to.
+    """
+
+    gold: GoldFate | None = None
+    targets: tuple[Name, ...] = ()
+
+
+class Effects:
+    """What each view does to each question, looked up once a view. Thread-safe."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str, str], GoldFate | None] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str], Effect] = OrderedDict()
 
-    def of(self, cell: Cell, subject: Subject, /) -> GoldFate | None:
-        """Returns what the view of a cell leaves of a question's gold; None where it has none."""
+    def of(self, cell: Cell, subject: Subject, /) -> Effect:
+        """Returns what the view of a cell does to a question."""
         if cell.condition.kind is CellKind.NO_KNOWLEDGE:
-            return None
+            return Effect()
         graph, view = cell.condition.graph, cell.view_of(subject.gold)
         key = (graph, orjson.dumps(to_plain(view)).decode(), subject.case.id)
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
-        fate = fate_of(subject, self._client, graph=graph, view=view)
+        effect = Effect(
+            fate_of(subject, self._client, graph=graph, view=view),
+            targets_of(subject, self._client, graph=graph, view=view),
+        )
         with self._lock:
-            self._kept[key] = fate
+            self._kept[key] = effect
             while len(self._kept) > _KEPT_FATES:
                 self._kept.popitem(last=False)
-        return fate
+        return effect
 
 
 def request_of(cell: Cell, case: Case, plan: Plan, /, *, view: ViewRef | None) -> Request:

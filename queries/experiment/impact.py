@@ -37,6 +37,22 @@ NO_ARRAYS = "steps are counted in the store, and the run asked a server"
 OF_WORDS = "the view is of each question's words, so only a retrieval can be asked on it"
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many changes a view makes.
+
+    Attributes:
+        made: Statements removed, changed and added, and entities of other names.
+        expected: As many as its level or count says of what it may change; None if these are no
+            statements, as of chains.
+    """
+
+    made: int
+    expected: int | None
+
+
+CountChanges = Callable[[str, ViewRef], Changes]
+"""What a view of a graph changes."""
 CountSteps = Callable[[GoldQuestion, str, ViewRef | None], int | None]
 """Steps from a question's entities to its nearest answer in a graph, or in a view of it; None if it
 is far.
@@ -66,6 +82,8 @@ class ViewLine:
         broken: Those of them that are broken.
         steps_base, steps_view: From its entities to its nearest answer; None if that is far.
         why: Why no steps were counted; None if they were.
+        changed, expected: Changes that the view makes, and as many as its level or count says;
+            None if they were not counted.
     """
 
     graph: str
@@ -77,6 +95,8 @@ class ViewLine:
     steps_base: int | None
     steps_view: int | None
     why: str | None
+    changed: int | None = None
+    expected: int | None = None
 
     @property
     def sets_broken(self) -> bool | None:
@@ -124,6 +144,9 @@ class ViewImpact:
         sets: Questions whose every minimum set is broken.
         answers: Questions whose nearest answer is further; over those whose answer the base has near.
         why: Why steps were not counted of all questions; empty if they were.
+        reached: Changes made, of as many as the level or the count says; over nothing if they were
+            not counted.
+        unchanged: Questions whose view changes nothing.
     """
 
     graph: str
@@ -136,6 +159,8 @@ class ViewImpact:
     sets: Share
     answers: Share
     why: str
+    reached: Share = Share(0, 0)
+    unchanged: int = 0
 
     @property
     def amount(self) -> str:
@@ -162,6 +187,7 @@ def write_views(
     /,
     *,
     count_steps: CountSteps | None = None,
+    count_changes: CountChanges | None = None,
     say: Callable[[str], None] | None = None,
 ) -> None:
     """Writes ``views.jsonl`` from the answers of a run; lines that are right are kept.
@@ -170,6 +196,7 @@ def write_views(
         experiment: What was asked.
         folder: Of the run.
         count_steps: Counts steps to answers; None without a store, and lines then say so.
+        count_changes: Counts what views change; None without a store.
         say: Told now and then how many lines are made.
 
     Raises:
@@ -179,7 +206,7 @@ def write_views(
     stored = {
         (line.graph, line.view, line.question): line for line in read_views(folder, missing=True)
     }
-    line_builder = _LineMaker(experiment, count_steps)
+    line_builder = _LineMaker(experiment, count_steps, count_changes)
     made: dict[tuple[str, str, str], ViewLine] = {}
     cells = {cell.id: cell for cell in experiment.cells}
     total = sum(len(experiment.subjects[graph]) for graph, _ in _views(experiment.cells))
@@ -202,9 +229,15 @@ def write_views(
 class _LineMaker:
     """Makes lines; what questions of one graph share is looked up once."""
 
-    def __init__(self, experiment: Experiment, count_steps: CountSteps | None) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        count_steps: CountSteps | None,
+        count_changes: CountChanges | None,
+    ) -> None:
         self._client: Client = experiment.client
         self._count_steps = count_steps
+        self._count_changes = count_changes
         self._subjects = {
             (graph, subject.case.id): subject
             for graph, subjects in experiment.subjects.items()
@@ -216,6 +249,8 @@ class _LineMaker:
     def is_right(self, line: ViewLine, found: CellGold) -> bool:
         """Whether a line of an earlier run says what it would say now."""
         gold = found.gold
+        if self._count_changes is not None and line.changed is None and line.why != OF_WORDS:
+            return False
         state = (line.fate, tuple(statement.id for statement in line.broken))
         return state == ((None, ()) if gold is None else (gold.fate, gold.broken))
 
@@ -235,6 +270,9 @@ class _LineMaker:
                 self._base[key] = count(subject.gold, graph, None)
             base = self._base[key]
             on_view = None if base is None else count(subject.gold, graph, view)
+        changes = None
+        if self._count_changes is not None and view is not None and why != OF_WORDS:
+            changes = self._count_changes(graph, view)
         return ViewLine(
             graph,
             cell.view_name,
@@ -249,6 +287,8 @@ class _LineMaker:
             base,
             on_view,
             why,
+            None if changes is None else changes.made,
+            None if changes is None else changes.expected,
         )
 
     def _words_of(self, graph: str, subject: Subject, id_: str) -> str:
@@ -341,4 +381,13 @@ def _impact(cell: Cell, lines: Sequence[ViewLine]) -> ViewImpact:
         Share(sum(sets), len(sets)),
         Share(sum(answers), len(answers)),
         next((line.why for line in lines if line.why is not None), ""),
+        _reached(lines if cell.aim is not None else lines[:1]),
+        sum(line.changed == 0 for line in lines),
+    )
+
+
+def _reached(lines: Sequence[ViewLine]) -> Share:
+    known = [line for line in lines if line.changed is not None and line.expected is not None]
+    return Share(
+        sum(line.changed or 0 for line in known), sum(line.expected or 0 for line in known)
     )

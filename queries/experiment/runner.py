@@ -16,8 +16,9 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
-from queries.experiment.answering import Experiment, Fates, SharedRetrieval, answer_cell
+from queries.experiment.answering import Effect, Effects, Experiment, SharedRetrieval, answer_cell
 from queries.experiment.cells import Cell
+from queries.experiment.short_answers import Name
 from queries.experiment.subjects import Fate, GoldFate, Subject
 from queries.generate.answer import Answer
 from queries.line_file import LineFile
@@ -35,11 +36,13 @@ class CellAnswer:
         cell: Id of the cell.
         gold: What its view leaves of the question's gold; None where there is none to look at, or
             it was not looked up.
+        targets: The false answers that its view leads to.
     """
 
     cell: str
     gold: GoldFate | None
     answer: Answer
+    targets: tuple[Name, ...] = ()
 
     @property
     def fate(self) -> Fate | None:
@@ -69,7 +72,10 @@ def read_cell_answers(path: Path, /) -> Iterator[CellAnswer]:
     """
     for fields in _lines(path):
         yield CellAnswer(
-            fields["cell"], _gold(fields), Answer.from_json(orjson.dumps(fields["answer"]))
+            fields["cell"],
+            _gold(fields),
+            Answer.from_json(orjson.dumps(fields["answer"])),
+            tuple(Name(text, id_) for text, id_ in fields.get("targets", ())),
         )
 
 
@@ -191,13 +197,14 @@ def _answerer(
     experiment: Experiment, *, with_fates: bool = True
 ) -> Callable[[tuple[Cell, Subject]], CellAnswer]:
     """What answers a question of a cell; answers share their retrievals."""
-    retriever, fates = SharedRetrieval(experiment.client), Fates(experiment.client)
+    retriever, effects = SharedRetrieval(experiment.client), Effects(experiment.client)
 
     def make(question: tuple[Cell, Subject]) -> CellAnswer:
         cell, subject = question
         try:
             made = answer_cell(cell, subject, experiment, retriever)
-            return CellAnswer(cell.id, fates.of(cell, subject) if with_fates else None, made)
+            effect = effects.of(cell, subject) if with_fates else Effect()
+            return CellAnswer(cell.id, effect.gold, made, effect.targets)
         except InputError as error:
             raise InputError(
                 f"cell {cell.id}, question {subject.case.id!r}: {error.message}",
@@ -263,4 +270,6 @@ def _lines_of(made: CellAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
     key = {"cell": made.cell, "question": item.question_id}
     broken = () if made.gold is None else made.gold.broken
     line = {**key, "fate": made.fate, "broken": broken, "answer": plain}
+    if made.targets:
+        line["targets"] = [[target.text, target.id] for target in made.targets]
     return line, {**key, "ms": spent}

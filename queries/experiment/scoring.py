@@ -16,7 +16,9 @@ from graph_service.model.values import EntityValue
 from queries.datasets.gold import GoldQuestion
 from queries.datasets.records import read_records
 from queries.experiment.answering import Experiment
+from queries.experiment.attacks import ATTACK_TITLES, AttackScorer
 from queries.experiment.cells import Cell, CellKind
+from queries.experiment.impact import ViewLine, read_views
 from queries.experiment.judging import JUDGED_RANGES, JUDGED_TITLES, judged_scores
 from queries.experiment.runner import ANSWERS_NAME, CellAnswer, read_cell_answers
 from queries.experiment.short_answers import ShortAnswer, match_answers, short_answer
@@ -48,14 +50,15 @@ TITLES: Mapping[str, str] = {
     "set_recall": "recall of the answer list",
     "set_f1": "F1 of the answer list",
     "abstained": "answers with [NA], or an empty list",
+    **ATTACK_TITLES,
     **JUDGED_TITLES,
 }
 """What each score is, by name."""
 RANGES: Mapping[str, tuple[float, float]] = JUDGED_RANGES
 """Least and greatest value of each score that is no share."""
 SCORES = tuple(TITLES)
-COUNTED = tuple(name for name in TITLES if name not in JUDGED_TITLES)
-"""Those that no model gives: every answer has them."""
+COUNTED = tuple(name for name in TITLES if name not in {**ATTACK_TITLES, **JUDGED_TITLES})
+"""Those that no model gives, and that are of one answer alone: every answer has them."""
 
 _OF_LISTS = ("hits_at_1", "exact", "set_precision", "set_recall", "set_f1")
 _OF_ANSWERS = ("answer_retrieved", "answer_named", "rkm", "ekm", *_OF_LISTS)
@@ -66,6 +69,7 @@ NO_CITATION = "the answer cites nothing"
 NO_LIST = "the setting wants no list of answers"
 NO_TAGS = "only a model's list has tags"
 NO_BASE = "nothing was retrieved"
+NO_CONTROL = "the control has no match for each statement on the paths"
 FAILED = "failed"
 
 
@@ -213,6 +217,10 @@ def write_scores(
     failed = 0
     views: dict[str, tuple[str, str | None]] = {}
     total = len(experiment.asked())
+    attacks = AttackScorer()
+    reached = {
+        (line.graph, line.view, line.question): line for line in read_views(folder, missing=True)
+    }
 
     def scored(made: CellAnswer) -> tuple[CellAnswer, dict[str, float | str]]:
         cell, item = cells.get(made.cell), made.answer
@@ -224,6 +232,8 @@ def write_scores(
                 argument="out",
             )
         scores = score_answer(item, gold, cell)
+        if lacks_control(cell, reached.get((cell.condition.graph, cell.view_name, gold.id))):
+            return made, dict.fromkeys(scores, NO_CONTROL)
         if item.failure is None:
             scores |= dict(judged_scores(experiment.judges, item))
         return made, scores
@@ -233,12 +243,21 @@ def write_scores(
         cell, item = cells[made.cell], made.answer
         _require_one_view(cell, made, views)
         failed += item.failure is not None
+        scores_of_answer |= attacks.score(item, cell, scores_of_answer, made.targets)
         kind = golds[cell.condition.graph][item.question_id].kind
         lines += score_lines(made, kind, scores_of_answer)
         if say is not None and experiment.judges:
             say(f"{index:,} of {total:,} answers judged")
     write_lines(folder / SCORES_NAME, lines)
     return failed
+
+
+def lacks_control(cell: Cell, line: ViewLine | None, /) -> bool:
+    """Returns whether a cell is a control that deletes less than there is on the paths."""
+    spec = None if cell.view is None else cell.view.spec
+    if spec is None or not spec.control or line is None:
+        return False
+    return line.changed is not None and line.changed < (line.expected or 0)
 
 
 def _require_one_view(

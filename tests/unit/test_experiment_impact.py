@@ -108,23 +108,23 @@ def test_lines_that_are_right_are_kept_and_others_made_again_b4(
     run_into(folder, plan, demo_service)
     whole = (folder / VIEWS_NAME).read_bytes()
     asked: list[tuple[str, ViewRef | None]] = []
-    counted = StoreSteps(demo_service).count
+    counter = StoreSteps(demo_service)
 
     def count(question: GoldQuestion, graph: str, view: ViewRef | None) -> int | None:
         asked.append((question.id, view))
-        return counted(question, graph, view)
+        return counter.count(question, graph, view)
 
     experiment = opened(plan, demo_service)
-    write_views(experiment, folder, count_steps=count)
+    write_views(experiment, folder, count_steps=count, count_changes=counter.changes)
     assert (asked, (folder / VIEWS_NAME).read_bytes()) == ([], whole)
     first, second, *rest = whole.splitlines(keepends=True)
     (folder / VIEWS_NAME).write_bytes(first + second.replace(b'"kept"', b'"lost"') + b"".join(rest))
-    write_views(experiment, folder, count_steps=count)
+    write_views(experiment, folder, count_steps=count, count_changes=counter.changes)
     assert (folder / VIEWS_NAME).read_bytes() == whole
     assert {id_ for id_, _ in asked} == {GOLD[1]["id"]}
     (folder / VIEWS_NAME).unlink()
     asked.clear()
-    write_views(experiment, folder, count_steps=count)
+    write_views(experiment, folder, count_steps=count, count_changes=counter.changes)
     assert (folder / VIEWS_NAME).read_bytes() == whole
     assert len(asked) == len({(id_, str(view)) for id_, view in asked}) > 0, "two strategies, once"
     (folder / VIEWS_NAME).unlink()

@@ -18,7 +18,7 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment.budget import BudgetedChat, RequestBudget
 from queries.experiment.cells import Cell, CellKind
-from queries.experiment.impact import CountSteps, write_views
+from queries.experiment.impact import CountChanges, CountSteps, write_views
 from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
 from queries.experiment.plan import Answerer, AnswererKind, JudgePlan, Plan
@@ -127,7 +127,11 @@ def run(options: RunOptions, output: Output, /) -> int:
         ):
             print_progress(last)
         write_views(
-            opened.experiment, options.out, count_steps=reached.count_steps, say=_NowAndThen()
+            opened.experiment,
+            options.out,
+            count_steps=reached.count_steps,
+            count_changes=reached.count_changes,
+            say=_NowAndThen(),
         )
         failed = write_scores(
             opened.experiment, options.out, workers=options.workers, say=_NowAndThen()
@@ -151,11 +155,13 @@ class _Reached:
     Attributes:
         embedder: Its name; empty where a server decides it.
         count_steps: Counts steps to answers; None on a server.
+        count_changes: Counts what views change; None on a server.
     """
 
     client: Client
     embedder: str = ""
     count_steps: CountSteps | None = None
+    count_changes: CountChanges | None = None
 
 
 @contextlib.contextmanager
@@ -175,7 +181,8 @@ def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
             yield _Reached(client)
         return
     with open_from(options, output) as service:
-        yield _Reached(Client.over(service), settings.embedder, StoreSteps(service).count)
+        counter = StoreSteps(service)
+        yield _Reached(Client.over(service), settings.embedder, counter.count, counter.changes)
 
 
 @dataclass(frozen=True, slots=True)

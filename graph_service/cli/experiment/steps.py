@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
 from graph_service.service import Service
+from graph_service.views.draw import edges_at_level
 from graph_service.views.measure.steps import Steps
 from queries.datasets.gold import GoldQuestion
+from queries.experiment.impact import Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,17 @@ class StoreSteps:
             for ids in (question.entity_ids, question.answer_ids)
         )
         return opened.counted.nearest(entities, answers)
+
+    def changes(self, graph: str, view: ViewRef, /) -> Changes:
+        """Returns how many changes a view makes, and how many its level or count says."""
+        _, applied = self._service.views.apply(view, graph=graph)
+        report, spec = applied.report, applied.spec
+        made = sum(report.counts.values())
+        if report.level_reached is None and report.scope_edges:
+            return Changes(made, None)
+        if spec.level is not None:
+            return Changes(made, edges_at_level(spec.level, report.scope_edges))
+        return Changes(made, None if spec.count is None else min(spec.count, report.scope_edges))
 
     def _base(self, graph: str) -> _Opened:
         if graph not in self._bases:

@@ -46,7 +46,9 @@ between them is estimated 0. d_z is the mean difference over its standard deviat
 _IMPACT = """A gold statement is broken if the view changed or lost it. A question's sets are broken if each
 of its minimum sets has a broken statement. Its answer is further if no answer entity is as few
 steps from its entities as on the base, of at most four, whatever the relations. These figures do
-not depend on the retrieval or on who answers. Random seeds are taken together; `views.csv` has a
+not depend on the retrieval or on who answers. Changes reached are those that the view makes, of as
+many as its level or count says. A control that lacks a match for a statement on the paths is in no
+score, so that it is compared on the other questions alone. Random seeds are taken together; `views.csv` has a
 row for each."""
 
 
@@ -234,6 +236,8 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
             "method",
             "level",
             "seeds",
+            "changes reached",
+            "questions without a change",
             "statements broken",
             "all sets broken",
             "answer further",
@@ -242,6 +246,8 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
             [
                 *key,
                 str(len(rows)),
+                _share(sum((row.reached for row in rows), Share(0, 0))),
+                str(sum(row.unchanged for row in rows)),
                 *(
                     _share(sum((share for share in shares), Share(0, 0)))
                     for shares in zip(

@@ -112,6 +112,7 @@ def views_csv(impacts: Impacts, /) -> str:
     head = ["graph", "method", "level", "count", "random_seed", "questions"]
     for name in ("statements", "sets", "answers"):
         head += [f"{name}_broken", f"{name}_of", f"{name}_share"]
+    head += ["answers_why", "changes", "changes_expected", "reached", "questions_unchanged"]
     rows: list[list[Cell]] = [
         [
             row.graph, row.method, row.level, row.count, row.random_seed, row.questions,
@@ -120,11 +121,11 @@ def views_csv(impacts: Impacts, /) -> str:
                 for share in (row.statements, row.sets, row.answers)
                 for cell in (share.broken, share.of, share.share)
             ),
-            row.why,
+            row.why, row.reached.broken, row.reached.of, row.reached.share, row.unchanged,
         ]
         for row in impacts.rows
     ]  # fmt: skip
-    return spreadsheet([[*head, "answers_why"], *rows])
+    return spreadsheet([head, *rows])
 
 
 def _of(condition: Condition) -> list[Cell]:
