@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from queries.experiment.attacks import RIGHT
+from queries.experiment.attacks import ATTACK_TITLES, RIGHT
 from queries.experiment.cells import Cell, CellKind, Condition
 from queries.experiment.comparison import Compared, compare_methods, compare_strategies
 from queries.experiment.scoring import RANGES, SCORES, ScoreLine
@@ -39,6 +39,7 @@ class Row:
         seeds: Mean and deviation over the random seeds, each its mean over questions.
         runs: Mean and deviation over the runs of its model, each its mean over questions and seeds.
         missing: Answers that have no such score, and ``failed`` those that failed.
+        bounds: The mean if the missing answers had the least value, or the greatest one.
         base, nothing: Differences to the base and to no knowledge, question by question.
         base_p, nothing_p: Their p after Holm, over all views' conditions of one graph and score.
     """
@@ -50,6 +51,7 @@ class Row:
     runs: RunSpread
     missing: int
     failed: int
+    bounds: tuple[float, float] | None = None
     base: Paired | None = None
     nothing: Paired | None = None
     base_p: float | None = None
@@ -250,6 +252,8 @@ class _Builder:
             over_seeds(table.values_of_runs(score), failed=table.failures_of_runs),
             table.missing(score),
             table.failed,
+            # An attack's score is of some questions by its definition.
+            None if score in ATTACK_TITLES else table.bounds(score, *RANGES.get(score, UNIT)),
             self._paired(table, self._base(table.condition), score),
             self._paired(table, self._nothing(table.condition), score),
         )

@@ -70,7 +70,7 @@ def read_cell_answers(path: Path, /) -> Iterator[CellAnswer]:
     Raises:
         InputError: A line is none; names it.
     """
-    for fields in _lines(path):
+    for fields in read_fields(path):
         yield CellAnswer(
             fields["cell"],
             _gold(fields),
@@ -85,11 +85,16 @@ def read_cell_gold(path: Path, /) -> Iterator[CellGold]:
     Raises:
         InputError: A line is none; names it.
     """
-    for fields in _lines(path):
+    for fields in read_fields(path):
         yield CellGold(fields["cell"], fields["answer"]["question_id"], _gold(fields))
 
 
-def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+def read_fields(path: Path, /) -> Iterator[Mapping[str, Any]]:
+    """Yields the lines of a run as JSON has them, in order.
+
+    Raises:
+        InputError: A line is none; names it.
+    """
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="out", hint="Run the plan first.")
     with path.open("rb") as file:

@@ -83,6 +83,18 @@ class Table:
         """Returns how many answers lack a score."""
         return self.lines[score] - int((~np.isnan(self._answers[score])).sum())
 
+    def bounds(self, score: str, lowest: float, highest: float, /) -> tuple[float, float] | None:
+        """Returns the mean if every answer without a score had its least, or its greatest value.
+
+        None if there is no answer.
+        """
+        answers, missing = self._answers[score], self.missing(score)
+        if not self.lines[score]:
+            return None
+        total = float(np.nansum(answers))
+        least, most = ((total + missing * value) / self.lines[score] for value in (lowest, highest))
+        return least, most
+
     def add(self, line: ScoreLine, seed: int | None, run: int | None = None, /) -> None:
         """Takes a score of an answer."""
         question, column, layer = self.questions[line.question], self.seeds[seed], self.runs[run]

@@ -20,6 +20,7 @@ from queries.experiment.report.words import difference, estimate_words, p_words
 from queries.experiment.report.writing import REPORT_NAME, write_report
 from queries.experiment.scoring import SCORES, TITLES, read_scores
 from queries.experiment.table import Table, tables_of
+from queries.experiment.usage import usage_of
 
 
 def report(options: ReportOptions, output: Output, /) -> int:
@@ -30,7 +31,13 @@ def report(options: ReportOptions, output: Output, /) -> int:
     analysis = analyse(cells, read_scores(options.out), scores=plan.scores)
     impacts = impacts_of(cells, read_views(options.out))
     written = write_report(
-        plan, analysis, impacts, lock, options.out, figures=not options.no_figures
+        plan,
+        analysis,
+        impacts,
+        lock,
+        options.out,
+        figures=not options.no_figures,
+        uses=usage_of(options.out, cells),
     )
     output.object(
         {

@@ -12,15 +12,18 @@ from queries.experiment.comparison import Compared
 from queries.experiment.impact import Impacts, Share, ViewImpact, ViewLine
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.report.figures import Drawn
+from queries.experiment.report.summary import main_score, summary_lines
 from queries.experiment.report.words import (
     difference,
     estimate_words,
     number,
     p_words,
     seeds_words,
+    table_lines,
 )
 from queries.experiment.scoring import TITLES
 from queries.experiment.subjects import Fate
+from queries.experiment.usage import ModelUse
 
 FIGURES_NAME = "figures"
 
@@ -36,9 +39,11 @@ the variance of a mean has a part of each, with Student's t of its own degrees o
 are of 95 %: Wilson's for a mean, by the number of independent questions that would vary as much, and
 Student's for a difference, and Clopper and Pearson's bound where all are one value.
 "Over seeds" is the mean and the standard deviation (n - 1) of the means of each random seed, and how
-many seeds there are. "Over runs" is the same over runs of one model, each with replies of its own:
-answers of one question that differ by the run alone are one value. A difference pairs each question with itself. p is of the same model as its
-interval, and adjusted by Holm's method over all conditions with a view of one graph and score. A
+many seeds there are. "Missing" are answers without that score, and what the mean would be if all of
+them had the least value or all the greatest: conditions are compared on the questions that both have.
+"Over runs" is the same over runs of one model, each with replies of its own: answers of one question
+that differ by the run alone are one value. A difference pairs each question with itself. p is of the
+same model as its interval, and adjusted by Holm's method over all conditions with a view of one graph and score. A
 star marks an adjusted p < .05. With fewer than five random seeds there is a star only if the variance
 between them is estimated 0. d_z is the mean difference over its standard deviation."""
 
@@ -59,8 +64,10 @@ def report_lines(
     lock: Mapping[str, Any],
     figures: Sequence[Drawn],
     /,
+    *,
+    uses: Sequence[ModelUse] = (),
 ) -> Iterator[str]:
-    """Yields the lines of the report.
+    """Yields the lines of the report: one page first, then all figures as an appendix.
 
     Args:
         plan: The plan.
@@ -68,8 +75,14 @@ def report_lines(
         impacts: What its views break.
         lock: Of the run.
         figures: That were drawn.
+        uses: What was asked of models.
     """
     yield f"# {plan.name}"
+    yield ""
+    yield from summary_lines(plan, analysis, lock, uses)
+    yield from _main_picture(analysis, figures)
+    yield ""
+    yield "# Appendix"
     yield ""
     yield from _run(plan, analysis, lock)
     yield ""
@@ -115,6 +128,16 @@ def report_lines(
                 yield from _parts(own)
 
 
+def _main_picture(analysis: Analysis, figures: Sequence[Drawn]) -> Iterator[str]:
+    """The first curves of the score of the first page, or else its first picture."""
+    score = main_score(analysis)
+    own = [figure for figure in figures if figure.score == score]
+    curves = [figure for figure in own if "-curves-" in figure.name]
+    for figure in (curves or own)[:1]:
+        yield ""
+        yield f"![{figure.name.replace('-', ' ')}]({FIGURES_NAME}/{figure.name}.png)"
+
+
 def _compared(what: str, rows: Sequence[Compared]) -> Iterator[str]:
     """Those of which a star says that they differ; ``comparisons.csv`` has all."""
     if not rows:
@@ -129,7 +152,7 @@ def _compared(what: str, rows: Sequence[Compared]) -> Iterator[str]:
     )
     if differ:
         yield ""
-        yield from _table(
+        yield from table_lines(
             ["score", "first", "second", "first minus second", "n", "p"],
             [
                 [
@@ -155,7 +178,7 @@ def _shown(figures: Sequence[Drawn], score: str) -> Iterator[str]:
 def _run(plan: Plan, analysis: Analysis, lock: Mapping[str, Any]) -> Iterator[str]:
     seen = {row.condition: row for row in analysis.rows}
     failed = sum(row.failed for row in seen.values())
-    yield from _table(
+    yield from table_lines(
         ["what", "value"],
         [
             *(
@@ -183,7 +206,7 @@ def _calibration(lock: Mapping[str, Any]) -> Iterator[str]:
         "makes\nright minus wrong answers greatest there:"
     )
     yield ""
-    yield from _table(
+    yield from table_lines(
         ["retrieval", "abstains under", "questions", "right", "wrong", "abstained"],
         [
             [
@@ -221,7 +244,7 @@ def _abstained(analysis: Analysis) -> Iterator[str]:
             totals, of = sum(fate_counts[0::2]), sum(fate_counts[1::2])
             shown.append(f"{totals:.0f} of {of:.0f}" if of else "-")
         rows.append([key, *shown])
-    yield from _table(["who, method", *(fate.value for fate in Fate)], rows)
+    yield from table_lines(["who, method", *(fate.value for fate in Fate)], rows)
 
 
 def _impacts(impacts: Impacts) -> Iterator[str]:
@@ -230,7 +253,7 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
         groups.setdefault((row.graph, row.method, row.amount), []).append(row)
     yield _IMPACT
     yield ""
-    yield from _table(
+    yield from table_lines(
         [
             "graph",
             "method",
@@ -300,7 +323,7 @@ _NAMES = ["method", "level", "strategy", "preset", "answers by"]
 def _rows(rows: Sequence[Row]) -> Iterator[str]:
     many = len({row.condition.graph for row in rows}) > 1
     has_runs = any(row.runs.deviation is not None for row in rows)
-    yield from _table(
+    yield from table_lines(
         [*(["graph"] if many else []), *_NAMES, "mean", "n", "over seeds",
          *(["over runs"] if has_runs else []), "to base", "p", "d_z", "to no knowledge", "p"],
         [
@@ -308,7 +331,7 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
                 *([row.condition.graph] if many else []),
                 *_condition(row.condition),
                 estimate_words(row.mean),
-                str(row.mean.n),
+                _count(row),
                 seeds_words(row.seeds),
                 *([seeds_words(row.runs)] if has_runs else []),
                 difference(row.base),
@@ -324,8 +347,17 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def _count(row: Row) -> str:
+    """How many questions have a value, and where answers lack one what the mean could be."""
+    if not row.missing or row.bounds is None:
+        return str(row.mean.n)
+    return (
+        f"{row.mean.n} (missing {row.missing}: {number(row.bounds[0])} to {number(row.bounds[1])})"
+    )
+
+
 def _curves(curves: Sequence[Curve]) -> Iterator[str]:
-    yield from _table(
+    yield from table_lines(
         ["graph", "method", "strategy", "preset", "answers by", "area", "under no knowledge from"],
         [
             [
@@ -340,7 +372,7 @@ def _curves(curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def _parts(parts: Sequence[Part]) -> Iterator[str]:
-    yield from _table(
+    yield from table_lines(
         [*_NAMES, "part", "mean", "answers", "to base"],
         [
             [
@@ -353,8 +385,3 @@ def _parts(parts: Sequence[Part]) -> Iterator[str]:
             for part in parts
         ],
     )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -27,6 +27,7 @@ Cell = str | float | int | None
 def conditions_csv(analysis: Analysis, /) -> str:
     """Returns every score of every condition."""
     head = ["score", *_CONDITION, "mean", "low", "high", "questions", "missing", "failed"]
+    head += ["least", "greatest"]
     for name in ("seed", "run"):
         head += [f"{name}s", f"{name}_mean", f"{name}_deviation"]
     for name in ("base", "nothing"):
@@ -37,6 +38,7 @@ def conditions_csv(analysis: Analysis, /) -> str:
 def _row(row: Row) -> list[Cell]:
     return [
         row.score, *_of(row.condition), *_estimate(row.mean), row.mean.n, row.missing, row.failed,
+        *((None, None) if row.bounds is None else map(_rounded, row.bounds)),
         *_spread(row.seeds), *_spread(row.runs),
         *_paired(row.base, row.base_p), *_seeds(row.base),
         *_paired(row.nothing, row.nothing_p), *_seeds(row.nothing), int(row.has_star),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from queries.experiment.statistics import Estimate, Paired
 from queries.score.report import RunSpread
 
@@ -64,3 +66,13 @@ def p_words(p: float | None, /) -> str:
     if p is None:
         return ""
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], /) -> Iterator[str]:
+    r"""Yields the lines of a table in Markdown.
+
+    >>> list(table_lines(["score"], [["a|b"]]))
+    ['| score |', '| --- |', '| a\\|b |']
+    """
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from queries.experiment.report.tables import (
     parts_csv,
     views_csv,
 )
+from queries.experiment.usage import ModelUse
 from queries.line_file import write_atomically
 
 REPORT_NAME = "report.md"
@@ -35,6 +36,7 @@ def write_report(
     /,
     *,
     figures: bool,
+    uses: Sequence[ModelUse] = (),
 ) -> list[str]:
     """Writes ``report.md``, tables and figures into a folder; returns their names.
 
@@ -51,7 +53,9 @@ def write_report(
             missing = error
     texts = {
         REPORT_NAME: visible(
-            "\n".join([*report_lines(plan, analysis, impacts, lock, written_figures), ""])
+            "\n".join(
+                [*report_lines(plan, analysis, impacts, lock, written_figures, uses=uses), ""]
+            )
         ),
         "conditions.csv": conditions_csv(analysis),
         "curves.csv": curves_csv(analysis),
