@@ -61,8 +61,12 @@ class AttackScorer:
             scores: Its other scores.
             targets: The false answers that its view leads to.
         """
-        is_right = right(scores)
         condition = cell.condition
+        reasons = {value for value in scores.values() if isinstance(value, str)}
+        if len(reasons) == 1 and not any(isinstance(value, float) for value in scores.values()):
+            # It failed, or is no part of the comparison.
+            return dict.fromkeys(ATTACK_TITLES, reasons.pop())
+        is_right = right(scores)
         if condition.kind is not CellKind.VIEW:
             self._right[condition.name(), cell.run, item.question_id] = is_right
         values: dict[str, float | str] = dict.fromkeys(ATTACK_TITLES, NO_VIEW)

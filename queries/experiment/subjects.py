@@ -154,6 +154,7 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
         heads = [id_.partition("$")[0] for listed in sets for id_ in listed if "$" in id_]
         if any("$" not in id_ for listed in sets for id_ in listed):
             heads += [*case.entity_ids, *(row[0] for row in contents)]
+            heads += _heads_around(case, {id_ for listed in sets for id_ in listed}, client, graph)
         gold = GoldQuestion(
             id=case.id,
             question=case.question,
@@ -167,6 +168,25 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
         )
         subjects.append(Subject(case, gold, tuple(dict.fromkeys(heads)), incomplete))
     return tuple(subjects)
+
+
+def _heads_around(case: Case, ids: set[str], client: Client, graph: str) -> list[str]:
+    """The heads of those statements whose value is an entity of the question or an answer.
+
+    An id that does not begin with its head, as of tables and RDF, does not say where to look.
+    """
+    heads: list[str] = []
+    for entity_id in dict.fromkeys((*case.entity_ids, *case.answer_ids)):
+        page = client.statement_page(
+            entity_id, graph=graph, direction="incoming", first=MOST_STATEMENTS
+        )
+        if page is not None:
+            heads += [
+                statement.triple.head.id
+                for statement in page.statements
+                if statement.triple.statement_id in ids
+            ]
+    return heads
 
 
 def _says(triple: Triple, row: tuple[str, str, str]) -> bool:

@@ -105,6 +105,15 @@ def test_what_an_attack_needs_and_lacks_is_named() -> None:
     assert values["error_detected"] == 0.0
 
 
+def test_an_answer_that_failed_is_neither_right_nor_attacked() -> None:
+    scorer = AttackScorer()
+    scored(scorer, cell(CellKind.BASE), listed("Rome"))
+    failed = Answer("1", "Who?", "", (), (), None, "m", failure="no reply")
+    view = cell(CellKind.VIEW)
+    values = scorer.score(failed, view, score_answer(failed, GOLD, view), OSLO)
+    assert set(values.values()) == {"failed"}
+
+
 def test_a_run_is_held_against_the_same_run() -> None:
     scorer = AttackScorer()
     for run, name in ((1, "Rome"), (2, "Paris")):
@@ -149,6 +158,28 @@ def test_targets_are_read_from_the_view(demo_service: Service) -> None:
         assert targets_of(subject, client, graph="demo", view=ViewRef(spec=deletion)) == ()
         assert targets_of(subject, client, graph="demo", view=None) == ()
     assert checked > chains > 1
+
+
+def test_gold_of_ids_that_do_not_name_their_head_is_looked_up(cli: Cli, tmp_path: Path) -> None:
+    """Of "films by the director of Alien" both films are heads, and neither entity nor answer."""
+    rows = ["Alien\tdirector\tScott", "Legend\tdirector\tScott", "Legend\tcast\tCruise"]
+    (tmp_path / "films.tsv").write_text("\n".join(rows) + "\n")
+    assert cli("load", "films.tsv", "--graph", "films", "--quiet").code == 0
+    statements = cli("item", "Legend", "--json").json["statements"]
+    gold = [statement["statement"]["id"] for statement in statements]
+    assert len(gold) == 2
+    question = {"id": "1", "question": "Who?", "entity_ids": ["Scott"], "answer_ids": ["Cruise"],
+                "answers": ["Cruise"], "statement_ids": gold}  # fmt: skip
+    (tmp_path / "q.jsonl").write_text(json.dumps(question) + "\n")
+    (tmp_path / "plan.yaml").write_text(
+        "graphs: [films]\nquestions: q.jsonl\nanswers: extractive\n"
+        "methods: [{method: contradiction, each_question: gold, levels: [1.0]}]\n"
+    )
+    assert cli("experiment", "run", "plan.yaml", "--out", "out").code == 0
+    lines = [
+        json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text().splitlines()
+    ]
+    assert [line["fate"] for line in lines] == [None, "kept", "kept"], "it deletes nothing"
 
 
 PLAN = """graphs: [demo]
@@ -208,6 +239,8 @@ def test_a_plan_has_scores_of_attacks_and_leaves_out_what_has_no_control(
     control = values["control", "f1"]
     assert {question for question, value in control.items() if value == NO_CONTROL} == bare
     assert NO_CONTROL not in values["path-deletion", "f1"].values()
+    flips = values["control", "flip"]
+    assert {question for question, value in flips.items() if value == NO_CONTROL} == bare
     assert demo_cli("experiment", "report", "plan.yaml", "--out", "out", "--no-figures").code == 0
     report = (tmp_path / "out" / "report.md").read_text()
     assert "## attack success: the view's false answer is given" in report
