@@ -10,11 +10,8 @@ from typing import cast
 
 from benchmarks.judging import end_of
 from benchmarks.own_questions.question_set import AnswerType, OwnQuestion
-from graph_service.model.result import (
-    PathsResult,
-    Status,
-    single_results,
-)
+from graph_service.model.answer import AnswerKind
+from graph_service.model.result import PathsResult, Status, single_results
 from graph_service.text.fold import fold
 from queries.score.matching import renderings
 
@@ -114,7 +111,7 @@ def answers_of(result: PathsResult, /, *, count: int, base: str = "") -> tuple[s
     answer = result.answer
     if answer is None:
         answers = list(dict.fromkeys(end_of(path) for path in result.items))[:count]
-    elif answer.entities:
+    elif answer.entities and answer.kind not in (AnswerKind.COUNT, AnswerKind.YES_NO):
         answers = [entity.id for entity in answer.entities]
     else:
         answers = answer.value.split("; ")

@@ -354,15 +354,15 @@ class Retriever:
         watch.stage("embedder")
         asking = self._asking(base.info, linking, request, preset, vectors)
         selection: Selection | None = None
-        of_class: ClassAnswer | None = None
         part = self._class_part(source, request)
-        if part is not None:
-            of_class = self._of_class(
-                part, source, request, partial(encoder.encode, vectors), deadline
-            )
-            watch.stage("classes")
-        is_of_class = of_class is not None and not _names_an_entity(linking, of_class)
-        if of_class is not None and of_class.is_sure and is_of_class:
+        read_class = partial(
+            self._of_class, part, source, request, partial(encoder.encode, vectors), deadline, watch
+        )
+        is_named = any(
+            start.linked and start.certainty > Certainty.COMMON for start in linking.starts
+        )
+        of_class = None if is_named else read_class()
+        if of_class is not None and of_class.is_sure:
             return _Selected(vectors, encoder, asking, of_class.selection, of_class.mentions, part)
         if len(linking.start_entities):
             selection = run(
@@ -396,12 +396,15 @@ class Retriever:
         mentions: tuple[JointMention, ...] = ()
         if asking is not None and selection is not None and not asking.given:
             mentions = asking.mentions(selection.used_starts)
+        if is_named and (selection is None or not selection.confident):
+            of_class = read_class()
         if of_class is not None:
             if selection is None or (of_class.is_sure and not selection.confident):
                 return _Selected(
                     vectors, encoder, asking, of_class.selection, of_class.mentions, part
                 )
-            if is_of_class:
+            first = base.arrays.node_ids.take(selection.used_starts[:1])
+            if not of_class.class_ids.isdisjoint(first):
                 # What the walks of a class's own entity lead to is no answer for sure.
                 read = of_class.selection.read
                 selection = replace(
@@ -420,16 +423,18 @@ class Retriever:
 
     @staticmethod
     def _of_class(
-        part: ClassPart,
+        part: ClassPart | None,
         source: GraphSlice,
         request: RetrieveRequest,
         encode: Encode,
         deadline: Deadline,
+        watch: Stopwatch,
     ) -> ClassAnswer | None:
         """Returns what a question retrieves that is about a class; None where it is about none."""
         preset = source.preset
-        assert isinstance(preset, LearnedPreset)
-        return answer_class_question(
+        if part is None or not isinstance(preset, LearnedPreset):
+            return None
+        answered = answer_class_question(
             ClassRequest(
                 question=request.question,
                 graph=part.arrays,
@@ -444,6 +449,8 @@ class Retriever:
                 is_cut=part.is_cut,
             )
         )
+        watch.stage("classes")
+        return answered
 
     def _shape(
         self,
@@ -778,17 +785,6 @@ def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
         and not request.entity_ids
         and not is_filtered
         and request.min_score is None
-    )
-
-
-def _names_an_entity(linking: Linking, of_class: ClassAnswer) -> bool:
-    """Returns whether a question surely names an entity that its reading about a class does not."""
-    taken = [(each.start, each.end) for each in of_class.mentions]
-    return any(
-        start.linked
-        and start.certainty > Certainty.COMMON
-        and not any(begin < start.end and start.start < end for begin, end in taken)
-        for start in linking.starts
     )
 
 

@@ -34,6 +34,7 @@ from benchmarks.own_questions.question_set import (
     Split,
     read_split,
 )
+from graph_service.model.answer import AnswerKind
 from graph_service.model.result import PathsResult, Status
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store.protocol import Store
@@ -209,7 +210,9 @@ def result(
     answer: Any = None
     if value is not None:
         answer = SimpleNamespace(
-            value=value, entities=tuple(SimpleNamespace(id=f"base:{id_}") for id_ in ids)
+            kind=AnswerKind.COUNT if value.isdigit() else AnswerKind.ENTITIES,
+            value=value,
+            entities=tuple(SimpleNamespace(id=f"base:{id_}") for id_ in ids),
         )
     return cast(PathsResult, SimpleNamespace(status=status, items=items, answer=answer, parts=()))
 
@@ -236,6 +239,7 @@ TWO = ("entities", "p/1; p/2")
         ([("values", "66.5")], result("66.50"), Verdict.RIGHT),
         ([("values", "1986")], result("1987"), Verdict.WRONG_AND_OK),
         ([("count", "3")], result(value="3"), Verdict.RIGHT),
+        ([("count", "3")], result(value="3", ids=("p/1", "p/2", "p/3")), Verdict.RIGHT),
         ([("count", "3")], result("3"), Verdict.SILENT),
         ([("count", "3")], result("3", status=LOW), Verdict.REFUSED),
         ([("count", "3")], result(value="4"), Verdict.WRONG_AND_OK),

@@ -74,6 +74,9 @@ def values(answered: ClassAnswer) -> set[str]:
         ("Which suppliers have no email?", {"bolt"}),
         ("Are there any red parts over 100 euros?", {"no"}),
         ("How many red parts are there?", {"2"}),
+        ("Which parts have at least 7 units in stock?", {"hook", "bell"}),
+        ("How many parts have units in stock of exactly 0?", {"2"}),
+        ("Which is the priciest red part?", {"hook"}),
     ],
 )
 def test_what_a_question_about_a_class_is_answered(question: str, expected: set[str]) -> None:

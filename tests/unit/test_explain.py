@@ -191,7 +191,6 @@ def test_the_stages_of_a_retrieval_have_their_names(
 ) -> None:
     """They are labels of metrics and spans, which people's dashboards name."""
     result = demo_service.retrieve(request(QUESTION, strategy, preset=preset))
-    of_class = "classes " if preset == "default-6" else ""
-    before = f"open link view embedder {of_class}region pagerank statistics"
+    before = "open link view embedder region pagerank statistics"
     stages = f"{before} {own} {strategy.value} shape total"
     assert list(result.timings_ms) == stages.split()

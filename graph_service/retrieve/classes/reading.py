@@ -87,6 +87,9 @@ _SEVERAL = re.compile(
 )
 _CLAUSE = frozenset({"and", "but", "or", "whose", "which", "that", "who"})
 _FITTING, _NAMED = 0.6, 0.15
+_NEAR_WORDS = 3
+_LEAST_OF_STEP = 0.5
+"""How well the question fits a relation that is followed; below, it is none that is named."""
 _BEGUN = frozenset({"inception", "date founded"})
 _BEGUN_ROOTS = frozenset(
     map(root, ("opened", "opening", "founded", "established", "built", "created", "introduced",
@@ -154,6 +157,7 @@ def content_of(question: str, /) -> list[Word]:
         for word, start, end in word_spans(question)
         if word in NEGATIONS
         or word in _LOADED
+        or word.isdigit()
         or (word not in EMPTY_IN_ENGLISH and word not in _IGNORED and len(word) > 1)
     ]
 
@@ -224,7 +228,12 @@ class _Reader:
                 for date in dates
             )
         ]  # fmt: skip
-        degrees = self._degrees()
+        amount_spans = [(each.start, each.end) for each in amounts]
+        degrees = [
+            each
+            for each in self._degrees()
+            if not any(_overlap(each.span, span) for span in amount_spans)
+        ]
         self._items = sorted(
             [
                 *(_Item((each.start, each.end), True) for each in amounts),
@@ -253,7 +262,11 @@ class _Reader:
             tests,
             degrees,
             fold_,
-            self._words.local(self._free_rows()),
+            {
+                id_: fit
+                for id_, fit in self._words.local(self._free_rows()).items()
+                if fit >= _LEAST_OF_STEP
+            },
             used=self._used,
         )
         companions = {span: frozenset(rows) for span, rows in self._companions.items()}
@@ -391,7 +404,7 @@ class _Reader:
     def _stock(self) -> Iterator[NamedTest]:
         for pattern, holds in ((_NO_STOCK, False), (_IN_STOCK, True)):
             match = pattern.search(self._folded)
-            if match is None:
+            if match is None or self._is_counted(match.span()):
                 continue
             numbers: dict[str, float] = {}
             for profile in self._profiles:
@@ -407,6 +420,17 @@ class _Reader:
                 yield NamedTest(Number(comparison, "0"), match.span(), numbers)
             if numbers or not holds:
                 return
+
+    def _is_counted(self, span: Span) -> bool:
+        """Returns whether an amount stands right beside some words: ``200 in stock``."""
+        for item in self._items:
+            if item.is_amount:
+                between = self._folded[
+                    min(item.span[1], span[1]) : max(item.span[0], span[0])
+                ].split()
+                if len(between) <= _NEAR_WORDS and _CLAUSE.isdisjoint(between):
+                    return True
+        return False
 
     def _without_value(self, *, amounts_at: Sequence[Span]) -> Iterator[NamedTest]:
         """Yields tests for relations that are named without a value: flags, and whether there is one."""

@@ -124,11 +124,13 @@ class ClassAnswer:
         selection: Its answer, what that rests on, and the query.
         mentions: The class and the entities that the query names.
         is_sure: Whether the answer is.
+        class_ids: The classes that the question names.
     """
 
     selection: Selection
     mentions: tuple[JointMention, ...]
     is_sure: bool
+    class_ids: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +186,10 @@ class _ClassQuestion:
         self._clock.stage("answer")
         selection = self._selection(best, result, ranked, is_sure=is_sure)
         confident = is_sure and CLASS_RULES.sure >= self._request.min_confidence
-        return ClassAnswer(selection, self._mentions(best), confident)
+        class_ids = frozenset(
+            thing.id for each in ranked for thing in each.reading.parts.things if thing.is_class
+        )
+        return ClassAnswer(selection, self._mentions(best), confident, class_ids)
 
     def ranked(self) -> list[RankedReading]:
         """Returns the queries of all classes that the question names, best first."""

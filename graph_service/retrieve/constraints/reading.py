@@ -413,6 +413,8 @@ _DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
     "heaviest": (True, False, ("mass", "weight")),
     "lightest": (False, False, ("mass", "weight")),
     "most expensive": (True, False, ("price", "cost")),
+    "priciest": (True, False, ("price", "cost")),
+    "costliest": (True, False, ("price", "cost")),
     "cheapest": (False, False, ("price", "cost")),
     "least expensive": (False, False, ("price", "cost")),
     "deepest": (True, False, ("depth", "vertical depth")),
@@ -474,7 +476,7 @@ def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> 
 _NEXT = re.compile(r"\s+(?:born\s+)?(\w+)")
 
 
-_OF_PRICE = frozenset({"most expensive", "cheapest", "least expensive"})
+_OF_PRICE = frozenset({"most expensive", "priciest", "costliest", "cheapest", "least expensive"})
 """Degrees that only a strict reading knows."""
 
 

@@ -1,0 +1,1 @@
+"""Questions about a class over tables: sixty, half of them set aside."""
