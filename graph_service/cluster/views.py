@@ -22,7 +22,7 @@ from graph_service.cluster.pools import EVERYONE, everyone, pools_of_types, with
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import ViewReport
-from graph_service.model.view_spec import ChangeKind, Method, Scope, ViewSpec
+from graph_service.model.view_spec import Cardinality, ChangeKind, Method, Scope, ViewSpec
 from graph_service.views.choosing import DRAWS
 from graph_service.views.draw import Stream, edges_at_level
 from graph_service.views.methods.rewiring import DRAWS as REWIRING_DRAWS
@@ -335,6 +335,8 @@ def require_supported(spec: ViewSpec, /) -> None:
         refused = f"{spec.method.value} with chains from a question's entities"
     elif spec.scope != Scope(hops=spec.scope.hops, relation_ids=spec.scope.relation_ids):
         refused = "a scope other than relations"
+    elif spec.method is Method.CONTRADICTION and spec.cardinality is not Cardinality.ANY:
+        refused = f"contradictions of {spec.cardinality.value} relations alone (any are drawn)"
     if refused is not None:
         raise InputError(
             f"a cluster does not draw {refused}, which looks at statements one after another; "

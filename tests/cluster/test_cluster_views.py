@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from graph_service.export import export, exported_graph
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Rank, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
 from graph_service.settings import Settings
 from graph_service.views.codec import encode_delta
 from graph_service.views.delta import make_delta
@@ -71,6 +71,11 @@ def graph(session: Any, both: Both) -> ClusterGraph:
     return open_graph(session, both.folder)
 
 
+def spec_of(method: Method, level: float, random_seed: int) -> ViewSpec:
+    spec = ViewSpec(method, level=level, random_seed=random_seed)
+    return replace(spec, cardinality=Cardinality.ANY) if method is Method.CONTRADICTION else spec
+
+
 def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
     made = create_view(graph, spec, out)
     delta, report = make_delta(both.arrays, spec)
@@ -88,7 +93,7 @@ def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
 def test_a_view_is_one_machines(
     graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
 ) -> None:
-    check(graph, both, ViewSpec(method, level=0.3, random_seed=7), tmp_path / "view")
+    check(graph, both, spec_of(method, 0.3, 7), tmp_path / "view")
 
 
 @pytest.mark.parametrize("method", [Method.INVERSION, Method.CONTRADICTION])
@@ -96,7 +101,7 @@ def test_what_cannot_change_is_noted_as_on_one_machine(
     graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
 ) -> None:
     """At level 1 nothing is left for some edges, and what each gets depends on those before it."""
-    spec = ViewSpec(method, level=1.0, random_seed=3)
+    spec = spec_of(method, 1.0, 3)
     check(graph, both, spec, tmp_path / "view")
     assert any("can be changed" in note for note in read_view(tmp_path / "view").report.notes)
 

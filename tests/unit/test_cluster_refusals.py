@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from graph_service.cli import main
 from graph_service.cluster.session import open_session
 from graph_service.cluster.views import METHODS, require_supported
 from graph_service.errors import InputError
-from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
 
 
 @pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
@@ -21,7 +22,10 @@ def test_methods_are_refused_by_name(method: Method) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_scopes_of_regions_are_refused(method: Method) -> None:
-    require_supported(ViewSpec(method, level=0.3, scope=Scope(relation_ids=("P1",))))
+    spec = ViewSpec(method, level=0.3, scope=Scope(relation_ids=("P1",)))
+    if method is Method.CONTRADICTION:
+        spec = replace(spec, cardinality=Cardinality.ANY)
+    require_supported(spec)
     for scope in (
         Scope(around_entity_ids=("Q1",)),
         Scope(statement_ids=("s",)),
@@ -29,6 +33,13 @@ def test_scopes_of_regions_are_refused(method: Method) -> None:
     ):
         with pytest.raises(InputError, match="a scope other than relations"):
             require_supported(ViewSpec(method, level=0.3, scope=scope))
+
+
+def test_contradictions_of_functional_relations_are_refused() -> None:
+    for kind in (Cardinality.FUNCTIONAL, Cardinality.SEVERAL):
+        spec = ViewSpec(Method.CONTRADICTION, level=0.3, cardinality=kind)
+        with pytest.raises(InputError, match=f"contradictions of {kind.value} relations alone"):
+            require_supported(spec)
 
 
 def test_chains_of_a_question_are_refused() -> None:
