@@ -65,10 +65,7 @@ SCORER := $(or $(OUT),build/cross-encoder)
 PUBLISHED := $(or $(DATA),../shared/data)
 train-scorer: $(VENV)/.models $(SCORER)/recorded.jsonl ## Train the cross-encoder, on a GPU or on two cores: DATA=../shared/data OUT=build/cross-encoder
 	$(BIN)/python -m tools.cross_encoder $(PUBLISHED)/question_relations/questions.jsonl.xz \
-	  --data $(PUBLISHED) --out $(SCORER)/published.npz $(OPTIONS)
-	$(BIN)/python -m tools.cross_encoder $(SCORER)/recorded.jsonl --data $(PUBLISHED) \
-	  --again $(PUBLISHED)/question_relations/questions.jsonl.xz \
-	  --begin $(SCORER)/published.npz --out $(SCORER)/cross_encoder.npz $(OPTIONS)
+	  $(SCORER)/recorded.jsonl --data $(PUBLISHED) --out $(SCORER)/cross_encoder.npz $(OPTIONS)
 
 $(SCORER)/recorded.jsonl: | $(VENV)/.models
 	mkdir -p $(SCORER)/stores

@@ -98,7 +98,8 @@ class GraphFile:
     Attributes:
         name: Of the graph.
         path: Of the file or folder.
-        kind: ``table`` of triples, ``wikibase`` lines, or the folder of ``wikidata`` questions.
+        kind: ``table`` of triples, ``things`` (a folder of tables whose rows are things), ``wikibase``
+            lines, or the folder of ``wikidata`` questions.
         columns: Of a table.
     """
 

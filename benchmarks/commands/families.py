@@ -166,9 +166,10 @@ def _load(service: Service, graph: GraphFile, folder: Path) -> None:
     from loaders.options import LoadOptions
     from queries.datasets.wikidata_questions import write_wikibase
 
-    table = LoadOptions(format="tsv", columns=graph.columns, header=False, strict=True)
-    lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)
-    options = table if graph.kind == "table" else lines
+    options = {
+        "table": LoadOptions(format="tsv", columns=graph.columns, header=False, strict=True),
+        "things": LoadOptions(row="auto", strict=True),
+    }.get(graph.kind, LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True))
     source = graph.path
     if graph.kind == "wikidata":
         source = folder / f"{graph.name}.jsonl"

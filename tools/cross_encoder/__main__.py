@@ -1,6 +1,6 @@
 """``make train-scorer``: trains the cross-encoder, and says what it reaches on what it did not see.
 
-    python -m tools.cross_encoder FILE... --out weights.npz [--begin WEIGHTS] [--hold FAMILY]
+    python -m tools.cross_encoder FILE... --out weights.npz [--hold FAMILY]
 
 Ended at any moment, it goes on from its last checkpoint when the same command runs again.
 """
@@ -11,7 +11,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from graph_service.embed.cross_encoder import decode_cross_weights, encode_cross_weights
+from graph_service.embed.cross_encoder import encode_cross_weights
 from graph_service.embed.folder import read_tensors
 from graph_service.embed.minilm import ARCHITECTURE, MiniLM
 from graph_service.embed.weights import find_model
@@ -55,9 +55,11 @@ class Options:
         batch: Questions a step.
         candidates: Wrong candidates of a question that a step looks at, at most: the better half
             the first of the file, the others drawn.
+        repeats: How often a recorded question stands among those of an epoch; a published one, whose
+            wrong candidates are drawn and easy, stands there once.
         most_of_a_set: Questions of a set, at most.
-        most_again: The same of the files that were learned from before.
         learning_rate: Greatest of the schedule, which rises over a twentieth and falls to 0.
+        decay: Of the average over steps that the written weights are.
         random_seed: Of all draws.
     """
 
@@ -65,9 +67,10 @@ class Options:
     epochs: float = 1.0
     batch: int = 32
     candidates: int = 7
-    most_of_a_set: int = 4_000
-    most_again: int = 600
+    repeats: int = 3
+    most_of_a_set: int = 20_000
     learning_rate: float = 1e-3
+    decay: float = 0.998
     random_seed: int = 0
 
 
@@ -79,10 +82,6 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, help="published questions; their measured ones are left out"
     )
-    parser.add_argument(
-        "--again", nargs="+", default=[], type=Path, help="files learned from before"
-    )
-    parser.add_argument("--begin", type=Path, help="weights to go on from")
     parser.add_argument("--hold", action="append", default=[], help="a family to leave out")
     parser.add_argument("--all-licences", action="store_true", help="to measure, never to ship")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -102,20 +101,16 @@ def main() -> int:
         if each.id in ids or each.family in arguments.hold or (each.scores and not is_open(each))
     ]
 
-    def to_train(questions: Iterable[Question], most: int) -> list[Question]:
-        usable = (
-            each
-            for each in questions
-            if each.family not in arguments.hold
-            and (arguments.all_licences or is_open(each))
-            and each.id not in ids
-            and normalise_name(each.text) not in texts
-            and 0 < sum(is_right for _, is_right in each.candidates) < len(each.candidates)
-        )
-        return at_most(usable, most, random_seed=options.random_seed)
-
-    again = [question for path in arguments.again for question in read_questions(path)]
-    train = to_train(questions, options.most_of_a_set) + to_train(again, options.most_again)
+    usable = (
+        each
+        for each in questions
+        if each.family not in arguments.hold
+        and (arguments.all_licences or is_open(each))
+        and each.id not in ids
+        and normalise_name(each.text) not in texts
+        and 0 < sum(is_right for _, is_right in each.candidates) < len(each.candidates)
+    )
+    train = at_most(usable, options.most_of_a_set, random_seed=options.random_seed)
     print(f"{len(train):,} questions to train on, {len(held):,} to measure", flush=True)
 
     folder = find_model()
@@ -132,10 +127,14 @@ def main() -> int:
         device=arguments.device,
         random_seed=options.random_seed,
     )
-    if arguments.begin:
-        network.load(decode_cross_weights(arguments.begin.read_bytes()))
-    data = hash_files([*arguments.files, *arguments.again, *filter(None, [arguments.begin])])
-    _train(network, tokenise(embedder, train), options, arguments.out.with_suffix(".pt"), data)
+    mixture = [
+        index
+        for index, question in enumerate(train)
+        for _ in range(options.repeats if question.scores else 1)
+    ]
+    data = hash_files(arguments.files)
+    path = arguments.out.with_suffix(".pt")
+    _train(network, tokenise(embedder, train), mixture, options, path, data)
     figures = {
         f"{name} by {weight:g}": figure
         for name in dict.fromkeys(each.source for each in held)
@@ -150,17 +149,35 @@ def main() -> int:
     return 0
 
 
-def _train(network: Network, tokens: Tokens, options: Options, path: Path, data: str) -> None:
-    steps = math.ceil(options.epochs * len(tokens.questions) / options.batch)
+def _train(
+    network: Network,
+    tokens: Tokens,
+    mixture: Sequence[int],
+    options: Options,
+    path: Path,
+    data: str,
+) -> None:
+    """Trains the network; its weights are then the average over the steps, the late ones most.
+
+    Args:
+        network: To train.
+        tokens: Of the questions.
+        mixture: Indices of the questions of an epoch; some stand there more than once.
+        options: How to train.
+        path: Of the checkpoint.
+        data: Hash of the files of questions.
+    """
+    steps = math.ceil(options.epochs * len(mixture) / options.batch)
     optimiser = torch.optim.AdamW(
         list(network.trained.values()), lr=options.learning_rate, weight_decay=0.01
     )
+    average = {name: tensor.detach().clone() for name, tensor in network.trained.items()}
     key = json.dumps([asdict(options), data, steps])
-    begin = _resume(network, optimiser, path, key)
+    begin = _resume(network, optimiser, average, path, key)
     saved = time.monotonic()
-    average = 0.0
+    mean_loss = 0.0
     progress = tqdm(range(begin, steps), initial=begin, total=steps, unit="step")
-    for step, batch in zip(progress, _batches(tokens, options, begin), strict=False):
+    for step, batch in zip(progress, _batches(tokens, mixture, options, begin), strict=False):
         for group in optimiser.param_groups:
             group["lr"] = options.learning_rate * min(
                 1.0, 20.0 * (step + 1) / steps, (steps - step) / steps / 0.95
@@ -170,28 +187,45 @@ def _train(network: Network, tokens: Tokens, options: Options, path: Path, data:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(list(network.trained.values()), 1.0)
         optimiser.step()
+        decay = min(options.decay, (step + 1) / (step + 10))
+        with torch.no_grad():
+            for name, tensor in network.trained.items():
+                average[name].lerp_(tensor, 1.0 - decay)
         value = loss.item()
-        average = 0.98 * average + 0.02 * value if average else value
-        progress.set_postfix(loss=f"{average:.3f}", refresh=False)
+        mean_loss = 0.98 * mean_loss + 0.02 * value if mean_loss else value
+        progress.set_postfix(loss=f"{mean_loss:.3f}", refresh=False)
         if time.monotonic() - saved > CHECKPOINT_S:
-            _save(network, optimiser, path, key, step + 1)
+            _save(network, optimiser, average, path, key, step + 1)
             saved = time.monotonic()
-    _save(network, optimiser, path, key, steps)
+    _save(network, optimiser, average, path, key, steps)
+    with torch.no_grad():
+        for name, tensor in network.trained.items():
+            tensor.copy_(average[name])
 
 
-def _save(network: Network, optimiser: Any, path: Path, key: str, step: int) -> None:
+def _save(
+    network: Network,
+    optimiser: Any,
+    average: Mapping[str, torch.Tensor],
+    path: Path,
+    key: str,
+    step: int,
+) -> None:
     state = {
         "key": key,
         "step": step,
         "optimiser": optimiser.state_dict(),
         "trained": {name: tensor.detach() for name, tensor in network.trained.items()},
+        "average": dict(average),
     }
     partial = path.with_suffix(".tmp")
     torch.save(state, partial)
     partial.replace(path)
 
 
-def _resume(network: Network, optimiser: Any, path: Path, key: str) -> int:
+def _resume(
+    network: Network, optimiser: Any, average: Mapping[str, torch.Tensor], path: Path, key: str
+) -> int:
     """Returns the step to go on from: 0 where there is no checkpoint of this training."""
     if not path.exists():
         return 0
@@ -202,18 +236,21 @@ def _resume(network: Network, optimiser: Any, path: Path, key: str) -> int:
     with torch.no_grad():
         for name, tensor in network.trained.items():
             tensor.copy_(state["trained"][name])
+            average[name].copy_(state["average"][name])
     return int(state["step"])
 
 
-def _batches(tokens: Tokens, options: Options, begin: int) -> Iterator[Sequence[int]]:
+def _batches(
+    tokens: Tokens, mixture: Sequence[int], options: Options, begin: int
+) -> Iterator[Sequence[int]]:
     """Yields the questions of each step from ``begin`` on; those of a step are of like length."""
-    total = len(tokens.questions)
+    total = len(mixture)
     run = 32 * options.batch
     step = 0
     epoch = 0
     while True:
         rng = np.random.default_rng((options.random_seed, epoch))
-        order = rng.permutation(total)
+        order = [mixture[i] for i in rng.permutation(total)]
         batches: list[Sequence[int]] = []
         for first in range(0, total, run):
             part = sorted(order[first : first + run], key=lambda i: len(tokens.questions[i]))

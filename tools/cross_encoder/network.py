@@ -107,19 +107,6 @@ class Network:
         mean = (state * weights[..., None]).sum(dim=1) / weights.sum(dim=1)[:, None]
         return mean.float() @ self.trained["head"]
 
-    def load(self, weights: CrossWeights, /) -> None:
-        """Goes on from trained weights of the same rank."""
-        with torch.no_grad():
-            for layer, update in enumerate(weights.layers):
-                for part in PARTS:
-                    pair: LowRank = getattr(update, part)
-                    self._set(f"{layer}.{part}.down", pair.down)
-                    self._set(f"{layer}.{part}.up", pair.up / _SCALE)
-            self._set("head", weights.weight)
-
-    def _set(self, name: str, values: Any) -> None:
-        self.trained[name].copy_(torch.tensor(values, dtype=torch.float32))
-
     def export(self, *, embedder: str, data: str, notes: Mapping[str, Any]) -> CrossWeights:
         """Returns what was trained, as the product reads it."""
         arrays = {

@@ -13,6 +13,7 @@ import argparse
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,15 @@ import numpy as np
 from tqdm import tqdm
 
 from benchmarks.commands.families import open_graph
-from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, choose, read_family
-from benchmarks.family_scorers import MOST_OF_A_SET, WALKS, answered, walk_questions, walk_sets
+from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, GraphFile, choose, read_family
+from benchmarks.family_scorers import (
+    MOST_OF_A_SET,
+    WALKS,
+    WalkSet,
+    answered,
+    walk_questions,
+    walk_sets,
+)
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
@@ -29,10 +37,13 @@ from graph_service.quality.chains import twin_of
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
+from queries.datasets.demo_set import demo_slice
 from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.examples import AnsweredQuestion, right_candidates, with_fewest_walks
 
 _MOST_RIGHT = 3
+_SEEDS = (0, 11)
+"""Random seeds of the walks: the networks learned from those of the first, not from the others."""
 
 
 class LineRecorder:
@@ -106,13 +117,21 @@ def record(
 
 def _record_walks(data: Path, folder: Path, share: float) -> Iterator[dict[str, Any]]:
     people = next(read_family(WIKIDATA_FAMILIES[0], data)).graph
-    for walks in walk_sets(data, people):
+    for walks, random_seed in product([*walk_sets(data, people), *_small_graphs(data)], _SEEDS):
         counts = {steps: round(share * count) for steps, count in walks.counts.items()}
         with open_graph(folder, walks.graph, None) as service:
-            made = walk_questions(service, replace(walks, counts=counts), 0)
+            made = walk_questions(service, replace(walks, counts=counts), random_seed)
             for question in tqdm(made, desc=walks.name):
                 for row in _rows(service, question, linked=True):
                     yield {**row, "fam": walks.family or walks.name, "set": question.family}
+
+
+def _small_graphs(data: Path) -> list[WalkSet]:
+    """Returns graphs that are like users' own: a table of things, and a few people."""
+    northwind = GraphFile("northwind", data / "northwind", kind="things")
+    demo = GraphFile("demo", demo_slice(), kind="wikibase")
+    counts = {1: 150, 2: 250, 3: 250}
+    return [WalkSet(f"{WALKS}-{graph.name}", graph, counts) for graph in (northwind, demo)]
 
 
 def _rows(
