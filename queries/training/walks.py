@@ -127,7 +127,7 @@ def make_walk_questions(
     random = Random(f"walks {random_seed}")
     ids = graph.relation_ids.take(np.arange(graph.relation_count))
     relation_labels = labels.relations(np.arange(graph.relation_count))
-    wording = _Wordings(random, ids, relation_labels, names(ids))
+    wording = Wordings(random, ids, relation_labels, names(ids))
     start_entities = _start_nodes(graph)
     if not len(start_entities):
         raise InputError(f"graph {name!r} has no labelled entity with statements to walk from")
@@ -216,7 +216,7 @@ def _turns(step: Step, other: Step, /) -> bool:
     return step[0] == other[0] and step[1] != other[1]
 
 
-class _Wordings:
+class Wordings:
     """Puts walks into words.
 
     Args:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from random import Random
 
 from graph_service.text.relation_phrases import phrases_of
-from queries.training.walks import _Wordings
+from queries.training.walks import Wordings
 
 
 def test_every_wording_has_one_place_for_a_name() -> None:
@@ -34,7 +34,7 @@ def test_phrases_are_found_by_property_and_by_name() -> None:
 
 
 def _asked(ids: list[str], labels: list[str], steps: list[tuple[int, bool]]) -> set[str]:
-    wordings = _Wordings(Random(5), ids, labels, [[] for _ in ids])
+    wordings = Wordings(Random(5), ids, labels, [[] for _ in ids])
     return {wordings.question("Ann", steps) for _ in range(300)}
 
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,28 @@ from benchmarks.family_scorers import (
     walk_sets,
 )
 from graph_service.model.graph import Float64
+from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.quality.chains import twin_of
+from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
+from graph_service.text.fold import name_of_id
 from queries.datasets.demo_set import demo_slice
 from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.examples import AnsweredQuestion, right_candidates, with_fewest_walks
+from queries.training.walks import Wordings
+
+from .orders import FAMILY as ORDERS
+from .orders import order_questions
 
 _MOST_RIGHT = 3
+_ORDERS = 9_000
+_RELATIONS = 260
+"""Of the graph, the most frequent, that questions of orders are made of."""
+_ENTITY_STRIDE = 11
 _SEEDS = (0, 11)
 """Random seeds of the walks: the networks learned from those of the first, not from the others."""
 
@@ -94,13 +106,16 @@ def record(
     Args:
         data: The folder of the published questions.
         folder: Where the graphs' stores are, or are made.
-        families: Of ``FAMILIES``, and ``walks``.
+        families: Of ``FAMILIES``, and ``walks`` and ``orders``.
         most: Questions of a set that is made by patterns; of walks a like share.
     """
     named = read_labels(data / FOLDER, "en").keys()
     for family in families:
         if family == WALKS:
             yield from _record_walks(data, folder, most / MOST_OF_A_SET)
+            continue
+        if family == ORDERS:
+            yield from _make_orders(data, folder, round(_ORDERS * most / MOST_OF_A_SET))
             continue
         for questions in read_family(family, data):
             of_people = family in WIKIDATA_FAMILIES
@@ -124,6 +139,28 @@ def _record_walks(data: Path, folder: Path, share: float) -> Iterator[dict[str, 
             for question in tqdm(made, desc=walks.name):
                 for row in _rows(service, question, linked=True):
                     yield {**row, "fam": walks.family or walks.name, "set": question.family}
+
+
+def _make_orders(data: Path, folder: Path, count: int) -> Iterator[dict[str, Any]]:
+    people = next(read_family(WIKIDATA_FAMILIES[0], data)).graph
+    with open_graph(folder, people, None) as service:
+        info = service.graph(people.name)
+        graph = service.arrays(info)
+        of_relations = np.bincount(graph.rel[: graph.edge_count], minlength=graph.relation_count)
+        common = np.sort(np.argsort(-of_relations, kind="stable")[:_RELATIONS])
+        labels = Labels(graph, None, ("en",), Deadline.none())
+        ids, texts = graph.relation_ids.take(common), labels.relations(common)
+        names = labels.nodes(np.arange(0, graph.entity_count, _ENTITY_STRIDE))
+        wordings = Wordings(
+            Random(ORDERS), ids, texts, service.relation_aliases(info, ("en",))(ids)
+        )
+        yield from order_questions(
+            wordings,
+            texts,
+            [name for name in names if name_of_id(name)],
+            count=count,
+            random_seed=1,
+        )
 
 
 def _small_graphs(data: Path) -> list[WalkSet]:
@@ -153,7 +190,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools.cross_encoder.record", description=__doc__)
     parser.add_argument("data", type=Path, help="folder of the published questions")
     parser.add_argument("--out", type=Path, required=True, help="file of JSON lines")
-    parser.add_argument("--only", nargs="+", default=[*FAMILIES, WALKS], help="families, walks")
+    parser.add_argument(
+        "--only", nargs="+", default=[*FAMILIES, WALKS, ORDERS], help="families, walks, orders"
+    )
     parser.add_argument("--most", type=int, default=MOST_OF_A_SET, help="questions of a made set")
     parser.add_argument("--stores", type=Path, required=True, help="folder of the graphs' stores")
     arguments = parser.parse_args()
