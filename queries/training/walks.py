@@ -26,6 +26,8 @@ Step = tuple[int, bool]
 """A relation, global number, and whether it is walked from value to subject."""
 _PREDICATE = re.compile(r".* (in|by|for|at|from|to|of|with|on)")
 """A name that reads as said of the subject: *born in*, *directed by*."""
+_PHRASE = re.compile(r"\b(of|that|which|whose|who|with|as|by|in|for|at|from|to|on) ")
+"""Tells of a phrase whose possessive would bind to its last word alone."""
 _MOST_OF_ONE_STEP = 40
 """Questions in which one step may stand, so that frequent relations leave room."""
 _MOST_NEIGHBOURS = 200
@@ -288,4 +290,7 @@ class Wordings:
         return self._random.choice(nouns) if nouns else self._labels[rel]
 
     def _chosen(self, wordings: Sequence[str], text: str, name: str = "") -> str:
+        if _PHRASE.search(text):
+            # "the mother of X's husband" would say another order of the steps.
+            wordings = [each for each in wordings if "{x}'s" not in each] or wordings
         return self._random.choice(wordings).format(x=text, r=name)

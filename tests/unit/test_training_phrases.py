@@ -61,3 +61,10 @@ def test_phrases_stand_within_questions() -> None:
     assert director is not None
     assert any(noun.format(x="Ann") in text for text in turned for noun in director.noun)
     assert any("same director" in text for text in turned)
+
+
+def test_the_possessive_of_a_phrase_is_not_used() -> None:
+    """*The mother of Ann's husband* is a step to the husband first, whatever was meant."""
+    texts = _asked(["r1", "r2"], ["patron", "rival"], [(0, False), (1, False)])
+    assert any("rival of Ann's patron" in text for text in texts)
+    assert not any("patron of Ann's rival" in text for text in texts)
