@@ -17,7 +17,8 @@ def test_the_right_line_is_the_walk_and_its_other_orders_are_wrong() -> None:
     for row in rows:
         lines = [line.split(" = ")[0] for line, *_ in row["c"]]
         right = [line for line, (_, is_right, _) in zip(lines, row["c"], strict=True) if is_right]
-        assert len(right) == 1 and len(set(lines)) == len(lines)
+        assert len(right) == 1
+        assert len(set(lines)) == len(lines)
         steps = right[0].count("->") + right[0].count("<-")
         assert row["set"] == f"orders{steps}"
         # The same relations in another order are there, and are wrong.

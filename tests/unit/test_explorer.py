@@ -123,7 +123,7 @@ def test_calls_name_each_field_as_python_and_the_command_line_do() -> None:
 
 
 def test_the_page_names_each_score_as_the_report_does() -> None:
-    text = (ASSETS / "experiments.js").read_text(encoding="utf-8")
+    text = (ASSETS / "score_names.js").read_text(encoding="utf-8")
     words = re.search(r"export const SCORES = \{(.*?)\};", text, re.DOTALL)
     assert words
     assert dict(re.findall(r'(\w+): "([^"]+)"', words[1])) == dict(TITLES)

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,11 @@ from graph_service.errors import InputError
 
 if TYPE_CHECKING:
     from graph_service.service import Service
+    from graph_service.settings import Settings
 
 GRAPH = "demo"
+_READ_TIMEOUT_S = 300.0
+"""A demo on a busy machine is slow, not cut off."""
 _TITLE = (
     "graph-service, on statements of Wikidata that it ships with. It needs no network for this."
 )
@@ -52,9 +56,8 @@ def _show(
     from graph_service.cli.demo.sweeping import sweep
     from graph_service.client import Client
     from graph_service.service import open_service
-    from graph_service.settings import read_settings
 
-    with open_service(f"sqlite:///{path}", settings=read_settings()) as service:
+    with open_service(f"sqlite:///{path}", settings=_settings()) as service:
         report = load_slice(service, tell)
         client = Client.over(service)
         with chat_model(options, service.settings) as model:
@@ -80,13 +83,19 @@ def _serve(path: Path, options: DemoOptions, output: Output, tell: Callable[[str
     from graph_service.cli.serve_options import ServeOptions
     from graph_service.cli.serving import serve
     from graph_service.service import open_service
-    from graph_service.settings import read_settings
 
     url = f"sqlite:///{path}"
-    with open_service(url, settings=read_settings()) as service:
+    with open_service(url, settings=_settings()) as service:
         load_slice(service, tell)
     tell("")
     return serve(ServeOptions(store=url, graph=GRAPH, port=options.port), output)
+
+
+def _settings() -> Settings:
+    """Returns the settings of the environment, with time enough for a busy machine."""
+    from graph_service.settings import read_settings
+
+    return replace(read_settings(), read_timeout_s=_READ_TIMEOUT_S)
 
 
 @contextmanager

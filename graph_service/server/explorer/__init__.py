@@ -59,6 +59,7 @@ OWN = (
     "perturb.js",
     "picture.js",
     "question.js",
+    "score_names.js",
     "server.js",
     "state.js",
     "tables.js",

@@ -5,6 +5,7 @@ import { drawChart, lookOf } from "./chart.js";
 import { byId, h, s, said, show, whole } from "./dom.js";
 import { csvOf, save, svgOf } from "./files.js";
 import { head, moment, number, pairs, problem } from "./listing.js";
+import { SCORES } from "./score_names.js";
 import { connect } from "./server.js";
 
 /**
@@ -15,36 +16,6 @@ import { connect } from "./server.js";
  *   crossing: number | null}} Curve
  */
 
-/** What each score is. @type {Record<string, string>} */
-export const SCORES = {
-  f1: "citation F1",
-  precision: "citation precision", recall: "citation recall",
-  correctness: "citation correctness",
-  true: "citations true in the base graph",
-  retrieved: "gold statements retrieved",
-  answer_retrieved: "answer retrieved",
-  answer_named: "answer named in the text",
-  rkm: "share of the answers named in the text (rKM)",
-  ekm: "all answers named in the text (eKM)",
-  listed: "answer lists that could be read",
-  hits_at_1: "Hits@1 of the answer list",
-  exact: "exact match of the answer list",
-  set_precision: "precision of the answer list",
-  set_recall: "recall of the answer list",
-  set_f1: "F1 of the answer list",
-  abstained: "answers with [NA], or an empty list",
-  attack_success: "attack success: the view's false answer is given",
-  flip: "flip: right on the base, wrong on the view",
-  followed: "false answer given although right without knowledge",
-  error_detected: "answers that say that a fact is false",
-  alignment: "citations that their sentence entails",
-  geval_coherence: "G-Eval coherence, 1 to 5",
-  geval_consistency: "G-Eval consistency, 1 to 5",
-  geval_fluency: "G-Eval fluency, 1 to 5",
-  geval_relevance: "G-Eval relevance, 1 to 5",
-  factscore: "facts supported, FActScore", safe: "facts supported, SAFE",
-  talec: "TALEC score, 0 to 2",
-};
 /** @type {Record<string, string>} */
 const STATES = { RUNNING: "no report yet", REPORTED: "reported", DAMAGED: "damaged" };
 /** @type {Record<string, string>} */
