@@ -399,7 +399,10 @@ class Retriever:
         if is_named and (selection is None or not selection.confident):
             of_class = read_class()
         if of_class is not None:
-            if selection is None or (of_class.is_sure and not selection.confident):
+            # A list beside an entity that is surely meant is seldom what is asked: "which island is
+            # a part of Ecuador". Walks neither count nor order.
+            overrules = of_class.is_sure and not (is_named and of_class.is_list)
+            if selection is None or (overrules and not selection.confident):
                 return _Selected(
                     vectors, encoder, asking, of_class.selection, of_class.mentions, part
                 )

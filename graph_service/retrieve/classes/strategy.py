@@ -125,12 +125,14 @@ class ClassAnswer:
         mentions: The class and the entities that the query names.
         is_sure: Whether the answer is.
         class_ids: The classes that the question names.
+        is_list: Whether it lists instances, neither counted nor ordered.
     """
 
     selection: Selection
     mentions: tuple[JointMention, ...]
     is_sure: bool
     class_ids: frozenset[str]
+    is_list: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +191,9 @@ class _ClassQuestion:
         class_ids = frozenset(
             thing.id for each in ranked for thing in each.reading.parts.things if thing.is_class
         )
-        return ClassAnswer(selection, self._mentions(best), confident, class_ids)
+        query = best.scored.query
+        is_list = query.fold is Fold.LIST and query.order is None
+        return ClassAnswer(selection, self._mentions(best), confident, class_ids, is_list)
 
     def ranked(self) -> list[RankedReading]:
         """Returns the queries of all classes that the question names, best first."""
