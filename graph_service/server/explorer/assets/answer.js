@@ -91,7 +91,7 @@ function linked(page, result) {
  */
 function side(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
-  if (result.parts.length) return parts(page, title, one, other, key);
+  if (result.parts.length) return inParts(page, title, one, other, key);
   const answer = result.answer;
   const best = one.paths?.items[0];
   const cited = answer ? answer.basis : (best?.steps ?? []);
@@ -138,7 +138,7 @@ function side(page, title, one, other, key) {
  * @param {Side | null} other
  * @param {string} key
  */
-function parts(page, title, one, other, key) {
+function inParts(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
   return h(
     "section",
