@@ -131,6 +131,7 @@ class HandRetriever:
     def __init__(self, find: Callable[[str, ViewRef | None], RetrievalResult]) -> None:
         self.find = find
         self.calls: list[tuple[Strategy, str, ViewRef | None, tuple[str, ...]]] = []
+        self.earlier: list[tuple[str, ...]] = []
 
     def retrieve(
         self,
@@ -141,5 +142,6 @@ class HandRetriever:
     ) -> RetrievalResult:
         view = options.get("view")
         assert view is None or isinstance(view, ViewRef)
+        self.earlier.append(tuple(options.get("earlier", ())))
         self.calls.append((strategy, question, view, tuple(options.get("entity_ids", ()))))
         return self.find(question, view)

@@ -58,6 +58,7 @@ _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 EXTRAS: Mapping[str, str] = {
+    "cluster": "draw views on a cluster, by Spark Connect or Sail",
     "amr": "read questions with AMR",
     "excel": "load Excel files",
     "experiment": "draw the figures of experiments",

@@ -346,7 +346,7 @@ class ViewSpec:
     )
     cardinality: Cardinality = option(
         Cardinality.FUNCTIONAL,
-        help="contradiction: beside values of relations that have one value for 95 % of heads "
+        help="contradiction: beside values of relations that have one value for 95 of 100 heads "
         "(functional), of the others (several-valued), or of all (any)",
     )
     rule_atoms: int = option(

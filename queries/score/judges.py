@@ -299,6 +299,17 @@ def judges_report(
 
     Raises:
         InputError: A rating is no number, or nobody but people rated.
+
+    A judge says yes in .8 of 40 cases; where people labelled, it does so .2 too often:
+
+    >>> said = [True, True, True, True, False] * 8
+    >>> labels = [True, True, False, True, False] * 3
+    >>> cases = [RatedCase(str(i), {"a": each}) for i, each in enumerate(said)]
+    >>> for case, label in zip(cases, labels):
+    ...     case.ratings["people"] = label
+    >>> figures = judges_report(cases).judge("a").calibrated
+    >>> round(figures.plain.value, 2), round(figures.estimate.value, 2)
+    (0.8, 0.6)
     """
     names = sorted({name for case in cases for name in case.ratings} - {PEOPLE})
     if not names:

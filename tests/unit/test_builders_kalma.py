@@ -78,7 +78,8 @@ def test_ties_of_a_round_go_by_id() -> None:
 @pytest.mark.parametrize(
     ("relation", "kind", "sentence"),
     [
-        ("place of birth", PartOfSpeech.NOUN, "Ann's place of birth is Rome."),
+        ("place of birth", PartOfSpeech.NOUN, "Ann was born in Rome."),
+        ("patron", PartOfSpeech.NOUN, "Ann's patron is Rome."),
         ("depicts", PartOfSpeech.VERB, "Ann depicts Rome."),
         ("educated at", PartOfSpeech.ATTRIBUTE, "Ann was educated at Rome."),
         ("member of", PartOfSpeech.ATTRIBUTE, "Ann is a member of Rome."),

@@ -53,7 +53,8 @@ def test_a_server_gives_the_bytes_that_a_store_gives_with_a_key_and_short_refusa
     far, near = files(tmp_path / "far"), files(tmp_path / "near")
     assert {name for name in near if far[name] != near[name]} == {VIEWS_NAME}
     # Steps are counted in the store alone, and each line says so; nothing else of it differs.
-    counted = {"steps_base": None, "steps_view": None, "why": NO_ARRAYS}
+    counted: dict[str, object] = dict.fromkeys(("steps_base", "steps_view", "expected", "changed"))
+    counted |= {"why": NO_ARRAYS}
     pairs = zip(far[VIEWS_NAME].splitlines(), near[VIEWS_NAME].splitlines(), strict=True)
     for one, other in pairs:
         assert orjson.loads(one) == {**orjson.loads(other), **counted}

@@ -273,9 +273,9 @@ def test_the_four_settings_of_ltgen_l7(
     assert chat.asked[0].max_tokens == 128
     assert chat.asked[0].temperature == 0.0
     assert found.history == history
-    # The whole dialogue is searched for (L4).
-    searched = [call[1] for call in retriever.calls]
-    assert searched == (["Who is Cleo?\nA mother.\nWho is Ada's wife?"] if shown[1] else [])
+    # The service is told the questions before; presets of the papers search the dialogue (L4).
+    searched = list(zip(retriever.earlier, [call[1] for call in retriever.calls], strict=True))
+    assert searched == ([(("Who is Cleo?",), "Who is Ada's wife?")] if shown[1] else [])
 
 
 def test_passages_that_are_needed_and_missing() -> None:
