@@ -418,7 +418,7 @@ DEFAULT_5 = LearnedPreset(
     max_tied=64,
 )
 LEARNED = replace(
-    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=1.0, min_confidence=0.72, strict=1
+    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=0.8, min_confidence=0.75, strict=1
 )
 LTGEN = RelationPreset(
     name="ltgen-1",

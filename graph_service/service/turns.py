@@ -42,6 +42,7 @@ from graph_service.text.questions import (
 
 MAX_EARLIER = 5
 """Earlier questions, and sentences beside a question, that are looked at for an entity."""
+_ASKING = frozenset({"who", "whom", "what", "is", "was", "are", "were"})
 MAX_ANTECEDENTS = 3
 """Entities that a pronoun is tried with."""
 _MOST_ANSWERS = 5
@@ -225,7 +226,7 @@ class TurnReader:
         is_person = asks_who(text)
         if pronoun is None or (is_person and pronoun.word in {"it", "its"}):
             return named[:1]
-        if not (is_person or asks_which(text)):
+        if not (is_person or asks_which(text)) or _only_names(turn):
             return named[:MAX_ANTECEDENTS]
         result = turn.result
         if not isinstance(result, PathsResult):
@@ -245,6 +246,14 @@ class TurnReader:
 def _chained(first: Turn, rest: Iterator[Turn]) -> Iterator[Turn]:
     yield first
     yield from rest
+
+
+def _only_names(turn: Turn) -> bool:
+    """Returns whether a question asks about what it names and for nothing else: *Who is Ann Lee?*"""
+    text = turn.wording.text.casefold()
+    for linked in turn.result.linked:
+        text = text.replace((linked.mention or linked.entity.label).casefold(), " ")
+    return all(word in EMPTY_IN_ENGLISH or word in _ASKING for word, _, _ in word_spans(text))
 
 
 def _merit(turn: Turn) -> tuple[bool, float]:
