@@ -220,7 +220,7 @@ class ItemType(Node):
         frame = self.frame
         kind = ("relations", self.item_id, direction.value if direction else "", _key_of(reference))
         listing = Listing(kind, frame.edition)
-        counts = info.context.service.relation_counts(
+        counts = info.context.service.statements.relation_counts(
             self.item_id,
             outgoing=direction is not Direction.INCOMING,
             incoming=direction is not Direction.OUTGOING,
@@ -631,7 +631,7 @@ class _Page:
         """Returns the statements of the page."""
         frame = self._item.frame
         neighbours = self._kind == "neighbours"
-        return context.service.statement_page(
+        return context.service.statements.page(
             self._item.item_id,
             PageRequest(
                 first=first,

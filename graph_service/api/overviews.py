@@ -54,7 +54,7 @@ class ClassSizeEdge:
 
     def examples(self, info: Context) -> list[ItemType]:
         """Returns three of its instances at most."""
-        page = info.context.service.statement_page(
+        page = info.context.service.statements.page(
             self.node.item_id,
             PageRequest(
                 _EXAMPLES,
@@ -120,7 +120,7 @@ def property_uses(context: OperationContext, request: Request, /) -> PropertyUse
     indexes, page_info = reading.listing.index_page(
         len(uses), first=request.first, after=request.after
     )
-    examples = context.service.triples(
+    examples = context.service.statements.triples(
         [uses[index].example_id for index in indexes],
         graph=request.graph.name,
         view=reading.view,

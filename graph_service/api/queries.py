@@ -535,7 +535,7 @@ def _read(context: OperationContext, id_: GlobalId, text: str) -> Node | None:
 def _statement(
     context: OperationContext, frame: Frame, statement_id: str, graph: str
 ) -> Node | None:
-    statement = context.service.statement(
+    statement = context.service.statements.find(
         statement_id, graph=graph, view=view_of(frame.view), languages=frame.languages
     )
     if statement is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult
-from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
+from graph_service.service.embedding import embed_questions
+from graph_service.service.graph_slice import LinkedQuestion
+from graph_service.service.stopwatch import Stopwatch
 
 Outcome = RetrievalResult | GraphServiceError
 """What became of one question of many: its result, or why it has none."""
@@ -24,24 +26,16 @@ def check_count(count: int, most: int, /) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Linked:
-    """A question with what it is answered from."""
-
-    request: RetrieveRequest
-    source: GraphSlice
-    watch: Stopwatch
-
-
 def retrieve_many(
     requests: Sequence[RetrieveRequest],
     /,
     *,
-    retriever: Retriever,
     find_graph: Callable[[str | None], GraphInfo],
-    read: Callable[[GraphInfo, RetrieveRequest, Stopwatch], GraphSlice],
-    deadline: Deadline,
+    link: Callable[[GraphInfo, RetrieveRequest, Stopwatch], LinkedQuestion],
+    answer: Callable[[LinkedQuestion], RetrievalResult],
     read_turns: Callable[[RetrieveRequest], RetrievalResult | None],
+    vectors: Callable[[], Vectors],
+    deadline: Deadline,
 ) -> list[Outcome]:
     """Returns the outcome of each question, in order; one that fails fails no other.
 
@@ -49,17 +43,18 @@ def retrieve_many(
 
     Args:
         requests: The questions.
-        retriever: Answers them.
         find_graph: Finds a graph by name.
-        read: Reads what a question is answered from.
-        deadline: Of all together: questions that are not reached in time have its error.
+        link: Reads what a question is answered from.
+        answer: Answers a linked question.
         read_turns: Answers a text of several questions, or one that goes on with earlier ones; None
             for any other.
+        vectors: Gives the text vectors; called when first needed.
+        deadline: Of all together: questions that are not reached in time have its error.
 
     Raises:
         GraphNotFoundError: A graph was there and is gone: the whole call can be made again.
     """
-    questions: list[_Linked | Outcome] = []
+    questions: list[LinkedQuestion | Outcome] = []
     for request in requests:
         watch = Stopwatch()
         try:
@@ -69,32 +64,31 @@ def retrieve_many(
             questions.append(error)
             continue
         try:
-            questions.append(
-                read_turns(request) or _Linked(request, read(info, request, watch), watch)
-            )
+            questions.append(read_turns(request) or link(info, request, watch))
         except GraphNotFoundError:
             raise
         except GraphServiceError as error:
             questions.append(error)
-    linked = [question for question in questions if isinstance(question, _Linked)]
+    linked = [question for question in questions if isinstance(question, LinkedQuestion)]
     try:
-        pairs = [(question.request, question.source) for question in linked]
-        retriever.embed_questions(pairs, deadline)
+        embed_questions(vectors(), linked, deadline=deadline)
     except GraphServiceError as error:
         # Each would fail at its own vector.
-        return [error if isinstance(question, _Linked) else question for question in questions]
+        return [
+            error if isinstance(question, LinkedQuestion) else question for question in questions
+        ]
     return [
-        _outcome(question, retriever, deadline) if isinstance(question, _Linked) else question
+        _outcome(question, answer) if isinstance(question, LinkedQuestion) else question
         for question in questions
     ]
 
 
-def _outcome(question: _Linked, retriever: Retriever, deadline: Deadline) -> Outcome:
+def _outcome(
+    question: LinkedQuestion, answer: Callable[[LinkedQuestion], RetrievalResult]
+) -> Outcome:
     question.watch.skip()
     try:
-        return retriever.retrieve(
-            question.source, question.request, deadline=deadline, watch=question.watch
-        )
+        return answer(question)
     except GraphNotFoundError:
         raise
     except GraphServiceError as error:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from graph_service.embed import Vectors
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.retrieve.engine import question_texts
+from graph_service.service.graph_slice import LinkedQuestion
 
 RESERVED = 0.25
 """Share of the time left that is kept for what comes after embedding."""
@@ -27,7 +29,7 @@ class TimedEncoder:
 
     Args:
         deadline: Of the whole retrieval.
-        passing: Texts that the file of vectors keeps for a while alone.
+        transient: Texts that the file of vectors keeps for a while alone.
     """
 
     def __init__(self, deadline: Deadline, /, *, transient: Container[str]) -> None:
@@ -71,3 +73,29 @@ def earlier(deadline: Deadline, /) -> Deadline:
     if deadline.at is None:
         return deadline
     return replace(deadline, at=deadline.at - RESERVED * deadline.left())
+
+
+def embed_questions(
+    vectors: Vectors, questions: Sequence[LinkedQuestion], /, *, deadline: Deadline
+) -> None:
+    """Computes the vectors that some linked questions will need, in one batch."""
+    needed = [
+        question_texts(
+            question.request.question,
+            question.source.linking.mentions,
+            question.source.preset,
+            has_vector=question.request.question_vector is not None,
+        )
+        for question in questions
+        if len(question.source.linking.start_entities)
+    ]
+    of_questions = dict.fromkeys(text for each in needed for text in each.asked)
+    texts = dict.fromkeys(text for each in needed for text in each.words)
+    if vectors.queries is vectors:
+        of_questions, texts = {}, of_questions | texts
+    # A text without time here is embedded again, or reported as cut, by its own question.
+    early = earlier(deadline)
+    if of_questions:
+        vectors.queries.encode_some(list(of_questions), deadline=early, transient=of_questions)
+    if texts:
+        vectors.encode_some(list(texts), deadline=early, transient=texts)

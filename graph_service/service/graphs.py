@@ -170,6 +170,10 @@ class Graphs:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""
         return self.kept.of(info, self.store)
 
+    def is_read_from_store(self, info: GraphInfo, /) -> bool:
+        """Returns whether a graph is too large to be opened as arrays."""
+        return info.counts.statements > self.settings.snapshot_edges
+
     def open(self, name: str | None, /) -> OpenGraph:
         """Returns a graph and its arrays; raises as ``find``."""
         info = self.find(name)

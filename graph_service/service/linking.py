@@ -53,6 +53,15 @@ class Linking:
     starts: tuple[StartCandidate, ...] = ()
     given: bool = False
 
+    @property
+    def sure_names(self) -> list[tuple[int, int]]:
+        """Where the question surely names an entity, of what retrieval decides about."""
+        return [
+            (start.start, start.end)
+            for start in self.starts
+            if start.linked and start.certainty > Certainty.COMMON
+        ]
+
 
 class QuestionLinker:
     """Finds the entities of questions.

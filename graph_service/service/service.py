@@ -11,64 +11,39 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.view_jobs import ViewJobs
-from graph_service.artifacts.views import AppliedView, ViewStore
+from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget, Lookups
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
-from graph_service.link.spans import Certainty
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, Strategy, SubgraphResult, Triple
-from graph_service.model.statement import Statement
 from graph_service.retrieve.learned.relation_names import RelationAliases
 from graph_service.retrieve.learned.strategy import CandidateRanker
-from graph_service.service.batch import Outcome, check_count, retrieve_many
-from graph_service.service.browsing import (
-    PageRequest,
-    StatementPage,
-    between_entities,
-    cut_page,
-    edges_of,
-    find_edge,
-    members_of,
-)
+from graph_service.service.batch import Outcome, check_count
 from graph_service.service.comparison import (
     Comparison,
-    ShownStatement,
-    base_id,
     check_compared,
     compared,
 )
 from graph_service.service.counting import (
     GraphAbout,
     Overviews,
-    RelationCount,
-    count_relations,
-    in_order,
-    shown_statements,
-    stored_page,
-    stored_relation_counts,
 )
 from graph_service.service.draws import Draws
 from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.service.example_questions import ExampleBuilder
 from graph_service.service.graphs import Graphs, KeptArrays
 from graph_service.service.introduction import MOST_CLASSES, Introductions
-from graph_service.service.linking import Linking, OpenGraph
 from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
-    find_relations,
     read_id,
-    relations_of,
-    require_base,
 )
 from graph_service.service.passages import (
     Passages,
@@ -76,21 +51,17 @@ from graph_service.service.passages import (
 )
 from graph_service.service.read_session import ReadSession
 from graph_service.service.renamed_search import ViewNames, label_of, search_renamed
-from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
+from graph_service.service.retrieval import Retriever
 from graph_service.service.scoped_store import scoped_store
 from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
-from graph_service.service.store_route import Lexicons, MergedGraphs, read_from_store
-from graph_service.service.store_views import servable_view
-from graph_service.service.triples import ShownEdge, TripleRenderer
-from graph_service.service.turns import TurnReader, as_one, is_plain
+from graph_service.service.statements import Statements
+from graph_service.service.store_route import MergedGraphs
 from graph_service.service.views import Views
 from graph_service.settings import Settings
-from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
 from graph_service.store.recall import LastReads, recalling
-from graph_service.text.questions import read_questions
 
 SCOPES_KEPT = 256
 """Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
@@ -107,6 +78,7 @@ class Service:
         part_of: The service whose open graphs and jobs it shares; None for one of its own.
 
     Attributes:
+        statements: Pages of statements at an entity, counts of them, and statements by id.
         views: Perturbed views: made, listed, compared with their base.
         scorers: Trained scorers of triples.
         rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
@@ -147,17 +119,19 @@ class Service:
         self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
         self.rankers = RankerStore(store, memory=self.memory)
         self.candidate_scorers = CandidateScorerStore(store, memory=self.memory)
+        merged_graphs = MergedGraphs(store, memory=self.memory)
+        self.statements = Statements(
+            self._graphs, self._view_store, merged_graphs, entities=self.entities
+        )
         self._retriever = Retriever(
-            store,
+            self._graphs,
             views=self._view_store,
             rankers=self.rankers,
             candidate_scorers=self.candidate_scorers,
+            merged_graphs=merged_graphs,
             vectors=lambda: self.vectors,
-            settings=settings,
             memory=self.memory,
         )
-        self._lexicons = Lexicons(store, memory=self.memory)
-        self._merged_graphs = MergedGraphs(store, memory=self.memory)
         self.long_tail = LongTail(self._graphs, entities=self.entities, memory=self.memory)
         self.draws = Draws(self._graphs)
         self.passages = Passages(
@@ -296,7 +270,7 @@ class Service:
         check_languages(languages)
         deadline = self._graphs.deadline()
         info = self.graph(graph)
-        names = self._names_on(info, view, deadline)
+        names = self._names_on(info, view)
         search = partial(
             self.store.search,
             info.edition,
@@ -321,156 +295,23 @@ class Service:
 
     def names_on(self, view: ViewRef | None, /, *, graph: str | None = None) -> ViewNames | None:
         """Returns what a view calls the entities that it renames; None where all keep their names."""
-        return self._names_on(self.graph(graph), view, self._graphs.deadline())
+        return self._names_on(self.graph(graph), view)
 
-    def _names_on(
-        self, info: GraphInfo, view: ViewRef | None, deadline: Deadline
-    ) -> ViewNames | None:
+    def _names_on(self, info: GraphInfo, view: ViewRef | None) -> ViewNames | None:
         if view is None:
             return None
-        require_base(info)
-        arrays = self.arrays(info)
-        applied = self._view_store.apply(arrays, view, deadline=deadline)
+        arrays, applied = self.statements.apply(info, view)
         if applied is None or applied.delta.names is None:
             return None
         return ViewNames(arrays, applied.delta.names)
 
-    def statements_of(
-        self,
-        entity_id: str,
-        /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        relation_ids: Sequence[str] = (),
-        languages: Sequence[str] = ("en",),
-        limit: int = 100,
-    ) -> list[ShownStatement]:
-        """Returns the statements that have an entity as their head, of every rank.
-
-        None where the graph lacks the entity. On a view, a changed statement keeps the
-        qualifiers and references of its base.
-        """
-        self._graphs.check_limit(limit)
-        page = PageRequest(limit, relation_ids=relation_ids)
-        return list(
-            self.statement_page(entity_id, page, graph=graph, view=view, languages=languages).items
-        )
-
-    def statement_page(
-        self,
-        entity_id: str,
-        page: PageRequest,
-        /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        languages: Sequence[str] = ("en",),
-        entities_only: bool = False,
-    ) -> StatementPage:
-        """Returns a page of the statements at an entity, of every rank, by their heads and keys.
-
-        Those of all entities that are one thing with it come too. There are none where the graph
-        lacks the entity. On a view, a changed statement keeps the
-        qualifiers and references of its base.
-
-        Args:
-            entity_id: As ``entities`` takes it.
-            page: Which statements, and from where on.
-            graph: Name of the graph.
-            view: The view; None for the base.
-            languages: Of labels, best first.
-            entities_only: Leaves out statements whose value is a literal.
-        """
-        self._graphs.check_limit(page.first, argument="first")
-        check_languages(languages)
-        info = self.graph(graph)
-        if view is None and self._is_read_from_store(info):
-            ids = [read_id(id_, argument="relation_ids") for id_ in page.relation_ids]
-            return stored_page(
-                self.store,
-                info,
-                self._stored_entities(entity_id, info),
-                replace(page, relation_ids=ids),
-                languages=languages,
-                entities_only=entities_only,
-                deadline=self._graphs.deadline(),
-            )
-        arrays, applied = self._apply(info, view)
-        overlay = applied.overlay if applied else None
-        node = arrays.find_node(self._moved(entity_id, info))
-        if node is None:
-            return StatementPage((), (), 0, False)
-        edges = edges_of(arrays, overlay, node, page)
-        if page.relation_ids:
-            relations = find_relations(arrays, overlay, page.relation_ids)
-            edges = edges[np.isin(relations_of(arrays, overlay, edges), relations)]
-        if entities_only:
-            edges = between_entities(arrays, overlay, edges)
-        chosen, has_next = cut_page(edges, first=page.first, after=page.after)
-        shown = self._renderer(arrays, applied, languages).show(chosen.tolist())
-        return StatementPage(
-            items=tuple(self._with_statements(info, list(shown.values()))),
-            numbers=tuple(shown),
-            total=len(edges),
-            has_next=has_next,
-            entity_ids=frozenset(arrays.node_ids.take(members_of(arrays, node))),
-            view_id=applied.id if applied else None,
-            view_spec=applied.spec.to_json() if applied else None,
-        )
-
-    def relation_counts(
-        self,
-        entity_id: str,
-        /,
-        *,
-        outgoing: bool = True,
-        incoming: bool = True,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> list[RelationCount]:
-        """Returns how many statements of each relation an entity is an end of, the most first.
-
-        Statements of every rank count, those between the entity and itself at both ends. There
-        are none where the graph lacks the entity.
-
-        Args:
-            entity_id: As ``entities`` takes it.
-            outgoing: Whether to count the statements that have it as their head.
-            incoming: Whether to count those that have it as their value.
-            graph: Name of the graph.
-            view: The view; None for the base.
-            languages: Of labels, best first.
-        """
-        check_languages(languages)
-        info = self.graph(graph)
-        deadline = self._graphs.deadline()
-        ways = [way for way, is_included in ((True, outgoing), (False, incoming)) if is_included]
-        counts: list[RelationCount] = []
-        if view is None and self._is_read_from_store(info):
-            entities = self._stored_entities(entity_id, info)
-            for way in ways:
-                counts += stored_relation_counts(
-                    self.store, info, entities, outgoing=way, deadline=deadline
-                )
-            return in_order(counts)
-        arrays, applied = self._apply(info, view)
-        overlay = applied.overlay if applied else None
-        renderer = self._renderer(arrays, applied, languages)
-        node = arrays.find_node(self._moved(entity_id, info))
-        if node is not None:
-            for way in ways:
-                counts += count_relations(arrays, overlay, node, outgoing=way, renderer=renderer)
-        return in_order(counts)
-
     def about(self, *, graph: str | None = None, view: ViewRef | None = None) -> GraphAbout:
         """Returns how often a graph or a view uses each relation, and the sizes of its classes."""
         info = self.graph(graph)
-        if view is None and self._is_read_from_store(info):
+        if view is None and self._graphs.is_read_from_store(info):
             overviews, deadline = self._overviews, self._graphs.deadline()
             return GraphAbout(overviews.of_store(self.store, info, deadline))
-        arrays, applied = self._apply(info, view)
+        arrays, applied = self.statements.apply(info, view)
         if applied is None:
             return GraphAbout(self._overviews.of_arrays(arrays, None))
         overview = self._overviews.of_arrays(arrays, applied.overlay)
@@ -486,7 +327,7 @@ class Service:
         ids = [size.class_id for size in classes]
         entities = self.entities(ids, graph=info.name).entities if ids else {}
         labels = [label_of(entities[id_], languages) for id_ in ids if id_ in entities]
-        arrays = None if self._is_read_from_store(info) else self.arrays(info)
+        arrays = None if self._graphs.is_read_from_store(info) else self.arrays(info)
         return self._introductions.introduce(info, labels, arrays, languages)
 
     def example_questions(
@@ -500,7 +341,7 @@ class Service:
         info = self.graph(graph)
 
         def triples_of(id_: str) -> list[Triple]:
-            page = self.statements_of(id_, graph=info.name, languages=languages)
+            page = self.statements.of(id_, graph=info.name, languages=languages)
             return [row.edge.triple for row in page]
 
         def retrieve_paths(question: str) -> RetrievalResult:
@@ -513,95 +354,6 @@ class Service:
         builder = ExampleBuilder(introduction.central, triples_of, retrieve_paths)
         return self._introductions.examples(info, languages, builder.make)
 
-    def triples(
-        self,
-        statement_ids: Sequence[str],
-        /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> dict[str, ShownEdge]:
-        """Returns statements of a graph or of a view with labels, by id; unknown ones are absent."""
-        check_languages(languages)
-        info = self.graph(graph)
-        if view is None and self._is_read_from_store(info):
-            known = self.store.statements(info.edition, statement_ids)
-            return shown_statements(self.store, info, list(known.values()), languages)
-        arrays, applied = self._apply(info, view)
-        edges = [
-            arrays.find_edge(id_) if applied is None else find_edge(arrays, applied.overlay, id_)
-            for id_ in statement_ids
-        ]
-        shown = self._renderer(arrays, applied, languages).show(
-            edge for edge in edges if edge is not None
-        )
-        return {edge.triple.statement_id: edge for edge in shown.values()}
-
-    def _stored_entities(self, entity_id: str, info: GraphInfo) -> list[str]:
-        """Returns the ids of an entity, as it is now, and of all that are one thing with it."""
-        entity = self._moved(entity_id, info)
-        equal = self._merged_graphs.of(info)
-        return sorted(StoredThings(self.store, info, equal).with_members([entity]))
-
-    def _is_read_from_store(self, info: GraphInfo) -> bool:
-        """Returns whether a graph is too large to be opened as arrays."""
-        return info.counts.statements > self.settings.snapshot_edges
-
-    def _moved(self, entity_id: str, info: GraphInfo) -> str:
-        """Returns the id of an entity as the graph has it, redirects followed."""
-        entities = self.entities([entity_id], graph=info.name, argument="entity_id").entities
-        return entities[entity_id].id if entities else read_id(entity_id, argument="entity_id")
-
-    def _apply(
-        self, info: GraphInfo, view: ViewRef | None
-    ) -> tuple[KnowledgeGraph, AppliedView | None]:
-        if view is not None:
-            require_base(info)
-        arrays = self.arrays(info)
-        return arrays, self._view_store.apply(arrays, view, deadline=self._graphs.deadline())
-
-    def _renderer(
-        self, arrays: KnowledgeGraph, applied: AppliedView | None, languages: Sequence[str]
-    ) -> TripleRenderer:
-        if applied is None:
-            return TripleRenderer(arrays, None, languages)
-        return TripleRenderer(applied.graph_of(arrays), applied.overlay, languages)
-
-    def statement(
-        self,
-        statement_id: str,
-        /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> ShownStatement | None:
-        """Returns a statement of a graph or of a view by its id; None if there is none."""
-        shown = self.triples([statement_id], graph=graph, view=view, languages=languages)
-        if not shown:
-            return None
-        return self._with_statements(self.graph(graph), list(shown.values()))[0]
-
-    def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
-        base_ids = [base_id(edge) for edge in shown]
-        known = self.store.statements(info.edition, [id_ for id_ in base_ids if id_ is not None])
-        statements = []
-        for edge, id_ in zip(shown, base_ids, strict=True):
-            base = known.get(id_) if id_ is not None else None
-            statement = Statement(
-                id=edge.triple.statement_id,
-                head=edge.triple.head.id,
-                relation=edge.triple.relation.id,
-                value=edge.triple.value,
-                rank=edge.triple.rank,
-                qualifiers=base.qualifiers if base else (),
-                references=base.references if base else (),
-                context=base.context if base else None,
-            )
-            statements.append(ShownStatement(statement, edge))
-        return statements
-
     # Retrieval
 
     def retrieve(self, request: RetrieveRequest, /) -> RetrievalResult:
@@ -613,39 +365,9 @@ class Service:
         """
         request.validate()
         with recalling():
-            deadline = self._graphs.deadline()
-            result = self._turns(request, deadline) or self._answered_alone(request, deadline)
+            result = self._retriever.retrieve(request, self._graphs.deadline())
         self._graphs.note_transient([result])
         return result
-
-    def _turns(self, request: RetrieveRequest, deadline: Deadline) -> RetrievalResult | None:
-        """Returns what each question of a text retrieves, as one result; None for a plain one."""
-        text = read_questions(request.question)
-        if is_plain(request, text):
-            return None
-        if not self._retriever.reads_turns(request, self.graph(request.graph)):
-            return self._answered_alone(as_one(request), deadline)
-        reader = TurnReader(
-            partial(self._answered_alone, deadline=deadline),
-            partial(self._names_in, deadline=deadline),
-        )
-        return self._retriever.joined(reader.read(request, text), request)
-
-    def _answered_alone(self, request: RetrieveRequest, deadline: Deadline) -> RetrievalResult:
-        """Returns what a question that stands alone retrieves."""
-        watch = Stopwatch()
-        source = self._source(self.graph(request.graph), request, watch, deadline)
-        return self._retriever.retrieve(source, request, deadline=deadline, watch=watch)
-
-    def _names_in(self, request: RetrieveRequest, deadline: Deadline) -> Sequence[tuple[int, int]]:
-        """Returns the characters of a question that are surely names of the graph."""
-        linking = self._source(self.graph(request.graph), request, Stopwatch(), deadline).linking
-        starts = [
-            (start.start, start.end)
-            for start in linking.starts
-            if start.linked and start.certainty > Certainty.COMMON
-        ]
-        return starts if linking.starts else linking.mentions
 
     def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
         """Embeds the names of a graph's relations and of kinds, so that no question has to.
@@ -665,47 +387,9 @@ class Service:
         """
         check_count(len(requests), self.settings.max_questions)
         with self.one_reading() as reading, recalling():
-            outcomes = retrieve_many(
-                requests,
-                retriever=self._retriever,
-                find_graph=self.graph,
-                read=partial(self._source, deadline=reading.deadline),
-                deadline=reading.deadline,
-                read_turns=partial(self._turns, deadline=reading.deadline),
-            )
+            outcomes = self._retriever.retrieve_many(requests, reading.deadline)
             self._graphs.note_transient(outcomes)
         return outcomes
-
-    def _source(
-        self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
-    ) -> GraphSlice:
-        """Returns what a question is answered from: a snapshot, or a part that the store gives."""
-        preset = self._retriever.preset(request, info)
-        if self._is_read_from_store(info):
-            if request.linking_accuracy is not None:
-                raise InputError(
-                    f"linking_accuracy draws from all entities of a graph, and {info.name!r} has more "
-                    f"than {self.settings.snapshot_edges} statements, so that it is not read whole",
-                    argument="linking_accuracy",
-                    hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES.",
-                )
-            view = servable_view(self._view_store, info, request)
-            return read_from_store(
-                self.store,
-                self._retriever,
-                self._view_store,
-                info,
-                self._lexicons.of(info),
-                self._merged_graphs.of(info),
-                request,
-                preset,
-                view=view,
-                deadline=deadline,
-                watch=watch,
-            )
-        base = OpenGraph(info, self.arrays(info))
-        watch.stage("open")
-        return self._retriever.source(base, request, preset, deadline=deadline, watch=watch)
 
     def relation_aliases(self, info: GraphInfo, languages: Sequence[str], /) -> RelationAliases:
         """Returns what gives the other names of a graph's relations, by id."""
@@ -717,12 +401,12 @@ class Service:
 
         For training and measuring: results of other threads are by it too.
         """
-        before = self._retriever.candidate_ranker
-        self._retriever.candidate_ranker = ranker
+        rankers = self._retriever.candidate_rankers
+        before, rankers.replacement = rankers.replacement, ranker
         try:
             yield
         finally:
-            self._retriever.candidate_ranker = before
+            rankers.replacement = before
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
         """Returns the base's result and those of up to ten views, linked once (S3).
@@ -736,26 +420,10 @@ class Service:
             )
         request.validate()
         with recalling():
-            results = list(self._compared(request, views))
+            results = list(self._retriever.compare(request, views, self._graphs.deadline()))
         self._graphs.note_transient(results)
         base_changes = statement_changes(results[0])
         return [compared(result, base_changes) for result in results]
-
-    def _compared(
-        self, request: RetrieveRequest, views: Sequence[ViewRef]
-    ) -> Iterator[RetrievalResult]:
-        """Yields the base's result and that of each view."""
-        deadline = self._graphs.deadline()
-        base = self._graphs.open(request.graph)
-        preset = self._retriever.preset(request, base.info)
-        linking: Linking | None = None
-        for view in (None, *views):
-            of_view, watch = replace(request, view=view), Stopwatch()
-            source = self._retriever.source(
-                base, of_view, preset, deadline=deadline, watch=watch, linking=linking
-            )
-            linking = linking or source.linking
-            yield self._retriever.retrieve(source, of_view, deadline=deadline, watch=watch)
 
     def neighbourhood(
         self,

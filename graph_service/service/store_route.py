@@ -27,18 +27,17 @@ from graph_service.model.view_spec import ViewSpec
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.preset import AnyPreset, LearnedPreset, Preset
 from graph_service.retrieve.region.cut import extract_region, region_of_graph
-from graph_service.service.linking import OpenGraph, unknown_entity
-from graph_service.service.lookup import read_id
-from graph_service.service.retrieval import (
+from graph_service.service.class_reading import may_be_about_a_class
+from graph_service.service.graph_slice import (
     DEFAULT_RANKS,
     ClassPart,
     GraphSlice,
-    Retriever,
-    Stopwatch,
-    may_be_about_a_class,
     rank_codes,
     relation_filter,
 )
+from graph_service.service.linking import OpenGraph, QuestionLinker, unknown_entity
+from graph_service.service.lookup import read_id
+from graph_service.service.stopwatch import Stopwatch
 from graph_service.service.store_types import typed_neighbourhood
 from graph_service.service.store_views import DrawnView, StoreViews, ViewRegion
 from graph_service.service.stored_names import StoredNameReader
@@ -105,7 +104,7 @@ class Lexicons:
 
 def read_from_store(
     store: Store,
-    retriever: Retriever,
+    linker: QuestionLinker,
     views: ViewStore,
     info: GraphInfo,
     lexicon: Lexicon,
@@ -127,7 +126,7 @@ def read_from_store(
 
     Args:
         store: Where the graph is.
-        retriever: Links.
+        linker: Finds what the question names.
         views: Draws views.
         info: The graph.
         lexicon: Of the graph.
@@ -161,7 +160,7 @@ def read_from_store(
         lexicon, named=[node for node in named if node is not None], times=names.times
     )
     share_lexicon(around.graph, part)
-    linking = retriever.link(OpenGraph(info, around.graph), request, preset)
+    linking = linker.link(OpenGraph(info, around.graph), request, preset)
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)

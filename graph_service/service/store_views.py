@@ -26,8 +26,8 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import encode_value
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
+from graph_service.service.graph_slice import DEFAULT_RANKS
 from graph_service.service.lookup import read_id, require_base
-from graph_service.service.retrieval import DEFAULT_RANKS
 from graph_service.service.store_types import ends_of
 from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import Store

@@ -60,7 +60,7 @@ def statements_of_view(service: Service, graph: str, view: ViewRef | None) -> li
     arrays = service.arrays(service.graph(graph))
     found = []
     for id_ in arrays.node_ids.take(range(arrays.entity_count)):
-        page = service.statement_page(id_, PageRequest(1000), graph=graph, view=view)
+        page = service.statements.page(id_, PageRequest(1000), graph=graph, view=view)
         found += [item.statement for item in page.items]
     return found
 
@@ -89,19 +89,19 @@ def test_relations_around_an_entity_are_counted(
     ids |= {one.value.id for one in statements if isinstance(one.value, EntityValue)}
     for service in services:
         for id_ in sorted(ids):
-            counts = service.relation_counts(id_, graph=graph_name, view=view)
+            counts = service.statements.relation_counts(id_, graph=graph_name, view=view)
             for outgoing in (True, False):
                 expected = counted(statements, id_, outgoing=outgoing)
                 own = [one for one in counts if one.outgoing is outgoing]
                 assert {one.relation_id: one.count for one in own} == expected
-                one_way = service.relation_counts(
+                one_way = service.statements.relation_counts(
                     id_, outgoing=outgoing, incoming=not outgoing, graph=graph_name, view=view
                 )
                 assert one_way == own
             assert [one.count for one in counts] == sorted(
                 (one.count for one in counts), reverse=True
             )
-        assert service.relation_counts("nobody", graph=graph_name, view=view) == []
+        assert service.statements.relation_counts("nobody", graph=graph_name, view=view) == []
 
 
 def pages(service: Service, entity: str, page: PageRequest, **named: Any) -> Iterator[list[str]]:
@@ -109,7 +109,7 @@ def pages(service: Service, entity: str, page: PageRequest, **named: Any) -> Ite
     whole: list[str] = []
     total = 0
     while True:
-        found = service.statement_page(entity, page, **named)
+        found = service.statements.page(entity, page, **named)
         whole += [item.statement.id for item in found.items]
         total = found.total
         yield whole
@@ -160,16 +160,16 @@ def test_a_page_from_the_store_is_that_of_the_arrays(
     load_graph(store, graph_name, sample_statements(), sample_entities())
     for id_ in ("Q42", "Q4242"):
         one, two = (
-            service.statement_page(id_, PageRequest(100), graph=graph_name, languages=("de",))
+            service.statements.page(id_, PageRequest(100), graph=graph_name, languages=("de",))
             for service in services
         )
         assert one.items == two.items
         assert len(one.items) > 5
     ids = [item.statement.id for item in one.items]
-    first, second = (service.triples(ids, graph=graph_name) for service in services)
+    first, second = (service.statements.triples(ids, graph=graph_name) for service in services)
     assert first == second
-    assert services[1].statement(ids[0], graph=graph_name) == (
-        services[0].statement(ids[0], graph=graph_name)
+    assert services[1].statements.find(ids[0], graph=graph_name) == (
+        services[0].statements.find(ids[0], graph=graph_name)
     )
 
 
@@ -195,7 +195,7 @@ def test_what_a_graph_is_about_is_counted(
                 numbers = [each.count for each in listed]
                 assert numbers == sorted(numbers, reverse=True)
             examples = {use.example_id: use.relation_id for use in about.relations}
-            shown = service.triples(list(examples), graph=graph_name, view=view)
+            shown = service.statements.triples(list(examples), graph=graph_name, view=view)
             assert {id_: it.triple.relation.id for id_, it in shown.items()} == examples
             if view is None:
                 for use in about.relations:
@@ -225,9 +225,9 @@ def test_a_page_of_a_hub_reads_no_more_of_the_store(
 
     monkeypatch.setattr(module, "statement_of_row", counting)
     page = PageRequest(10, relation_ids=("P1",), outgoing=False, incoming=True)
-    found = services[1].statement_page("Q0", page, graph=graph_name)
+    found = services[1].statements.page("Q0", page, graph=graph_name)
     assert (len(found.items), found.total, len(decoded)) == (10, 3000, 11)
-    counts = services[1].relation_counts("Q0", graph=graph_name)
+    counts = services[1].statements.relation_counts("Q0", graph=graph_name)
     assert [(one.relation_id, one.outgoing, one.count) for one in counts] == [
         ("P1", False, 3000), ("P2", True, 1), ("P3", False, 1)
     ]  # fmt: skip

@@ -309,7 +309,7 @@ def test_pages_of_statements_are_those_of_the_graph_with_merged_ids(
         result: list[list[str]] = []
         after: int | None = None
         while True:
-            rows = service.statement_page(
+            rows = service.statements.page(
                 id_, replace(page, after=after), graph=graph, entities_only=entities_only
             )
             ids = [item.edge.triple.statement_id for item in rows.items]
@@ -327,21 +327,21 @@ def test_pages_of_statements_are_those_of_the_graph_with_merged_ids(
         for service in services:
             totals: dict[tuple[str, str], int] = {}
             expected = pages(service, merged_id(ids[0]), merged.name, entities_only)
-            counts = service.relation_counts(
+            counts = service.statements.relation_counts(
                 merged_id(ids[0]), outgoing=outgoing, incoming=incoming, graph=merged.name
             )
             for id_ in ids:
                 found = pages(service, id_, linked.name, entities_only)
                 assert sorted(sum(found, [])) == sorted(sum(expected, []))
                 assert [len(each) for each in found] == [len(each) for each in expected]
-                assert counts == service.relation_counts(
+                assert counts == service.statements.relation_counts(
                     id_, outgoing=outgoing, incoming=incoming, graph=linked.name
                 )
             shared += len(ids) > 1 and sum(map(len, expected)) > 1
     assert shared > 4
     everyone = PageRequest(99, incoming=True)
     for service in services:
-        rows = service.statement_page(f"{A}0", everyone, graph=linked.name)
+        rows = service.statements.page(f"{A}0", everyone, graph=linked.name)
         assert rows.entity_ids == {f"{A}0", f"{B}0", f"{C}0"}
 
 
@@ -380,7 +380,7 @@ def test_on_a_view_things_stay_one(zelda: tuple[Service, Service]) -> None:
     whole, part = zelda
     (dead,) = (
         each
-        for each in whole.statements_of("Q900003", graph=whole.graph().name)
+        for each in whole.statements.of("Q900003", graph=whole.graph().name)
         if each.edge.triple.head.id == "Q900003"
     )
     withheld = ViewSpec(Method.WITHHOLDING, count=1, statement_ids=(dead.edge.triple.statement_id,))

@@ -167,7 +167,7 @@ def test_on_a_view_the_next_language_steps_in(services: tuple[Service, Service])
     info = service.graph()
     names = [
         item.edge.triple
-        for item in service.statements_of(ROME, graph=info.name, relation_ids=["name"])
+        for item in service.statements.of(ROME, graph=info.name, relation_ids=["name"])
     ]
     order = ("en", "it", "de", "es", "fr")
     names.sort(key=lambda triple: order.index(getattr(triple.value, "language", "")))

@@ -101,7 +101,7 @@ def test_both_stores_give_what_is_expected_and_on_a_view_too_l4(service: Service
     gone = {one.id for one in statements()} - {
         shown.statement.id
         for head in ("Q1", *(f"Q{50 + i}" for i in range(30)))
-        for shown in service.statements_of(head, view=ViewRef(spec=spec))
+        for shown in service.statements.of(head, view=ViewRef(spec=spec))
     }
     assert gone
     assert view.items

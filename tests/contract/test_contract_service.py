@@ -135,7 +135,7 @@ def test_entities_search_and_regions_are_alike(
     file, server = services
     for view in (None, ViewRef(spec=REPLACED)):
         shown, again = (
-            service.statements_of(ARNOLD, graph=demo_name, view=view) for service in services
+            service.statements.of(ARNOLD, graph=demo_name, view=view) for service in services
         )
         assert shown
         assert shown == again

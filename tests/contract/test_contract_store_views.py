@@ -144,10 +144,10 @@ def test_hubs_are_not_walked_through_on_a_view_either(
 ) -> None:
     """A degree is that of the whole base, also of an entity that the view alone leads to."""
     for service in routes:
-        resolved = service._retriever.preset
+        resolved = service._retriever.presets.resolve
         monkeypatch.setattr(
-            service._retriever,
-            "preset",
+            service._retriever.presets,
+            "resolve",
             lambda request, info, resolved=resolved: replace(
                 resolved(request, info), hub_degree=12
             ),

@@ -116,7 +116,7 @@ def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
         }
         assert there is None or there in found
         assert not_there not in found
-    (shown,) = service.statements_of("Q1", graph=graph_name, view=view)
+    (shown,) = service.statements.of("Q1", graph=graph_name, view=view)
     assert shown.statement.value == EntityValue("Q4")
     assert shown.statement.qualifiers == statements()[0].qualifiers
     assert shown.statement.references == statements()[0].references
@@ -155,7 +155,7 @@ def test_what_a_method_changes_is_what_reads_on_the_view_show_b3(
     assert total == len(changes) == sum(stored.report.counts.values())
     assert [one.words for one in changes] == [one.words for one in inline]
     for entity in ("Q1", "Q2", "Q3", "Q4"):
-        shown = service.statements_of(entity, graph=graph_name, view=ViewRef(name="aimed"))
+        shown = service.statements.of(entity, graph=graph_name, view=ViewRef(name="aimed"))
         ids = {one.statement.id for one in shown}
         for change in changes:
             for edge, is_there in ((change.before, False), (change.after, True)):
@@ -199,7 +199,7 @@ def test_a_stale_view_is_the_graph_before_its_last_updates_b3(
     }
     shown = {
         (one.statement.value, one.statement.rank, one.statement.qualifiers)
-        for one in service.statements_of("Q1", graph=graph, view=view)
+        for one in service.statements.of("Q1", graph=graph, view=view)
     }
     assert shown == {
         (EntityValue("Q2"), Rank.NORMAL, since(1990)),
@@ -263,7 +263,7 @@ def test_linking_search_and_texts_follow_the_names_of_a_view_b3(
     assert linked(service, graph, None, QUESTION) == ["Q1"]
     label = called["Q1"]
     # Texts: of statements, of retrieved triples, of the region around an entity.
-    shown = service.statements_of("Q1", graph=graph, view=view)
+    shown = service.statements.of("Q1", graph=graph, view=view)
     assert "S1" in {one.statement.id for one in shown}
     assert {one.edge.triple.head.label for one in shown} == {label}
     around = service.neighbourhood("Q1", graph=graph, view=view, hops=1)
@@ -370,7 +370,7 @@ def test_a_view_written_out_has_no_views_and_replaces_no_graph_s4(
         lambda: service.views.create(deleted, graph=info.name),
         lambda: service.views.create(deleted, graph=info.name, wait=False),
         lambda: service.views.diff(view, graph=info.name),
-        lambda: service.statements_of("Q1", graph=info.name, view=view),
+        lambda: service.statements.of("Q1", graph=info.name, view=view),
         lambda: service.neighbourhood("Q1", graph=info.name, view=view),
         lambda: service.retrieve(
             RetrieveRequest(
@@ -381,7 +381,7 @@ def test_a_view_written_out_has_no_views_and_replaces_no_graph_s4(
         with pytest.raises(InputError, match="base graphs only") as caught:
             read()
         assert f"--graph {graph_name}" in str(caught.value)
-    assert service.statements_of("Q1", graph=info.name)
+    assert service.statements.of("Q1", graph=info.name)
     with pytest.raises(InputError, match="no view written out"):
         materialise(service, ViewRef(spec=REWIRED), graph=graph_name, name=graph_name)
 

@@ -141,8 +141,8 @@ def test_columns_and_text_say_what_the_objects_say(
 
 def test_text_and_columns_never_show_what_a_view_changed(demo_service: Service) -> None:
     """A model is shown the view alone; the base stands in ``change`` for people."""
-    (his,) = demo_service.statements_of(MARIA, relation_ids=["P26"])
-    (hers,) = demo_service.statements_of(ARNOLD, relation_ids=["P26"])
+    (his,) = demo_service.statements.of(MARIA, relation_ids=["P26"])
+    (hers,) = demo_service.statements.of(ARNOLD, relation_ids=["P26"])
     changes = [
         {"statementId": his.statement.id, "value": {"itemId": "Q42"}},
         {"statementId": hers.statement.id, "remove": True},

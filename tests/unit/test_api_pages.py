@@ -101,7 +101,7 @@ def test_neighbours_have_a_direction_and_a_property(hub_service: Service) -> Non
 
 def test_a_view_has_its_own_neighbours_and_statements(demo_service: Service) -> None:
     """Removed ones are gone, added ones are there, and pages meet at every size."""
-    (spouse,) = demo_service.statements_of(MARIA, relation_ids=["P26"])
+    (spouse,) = demo_service.statements.of(MARIA, relation_ids=["P26"])
     changes = [
         {"statementId": spouse.statement.id, "remove": True},
         {"subjectId": MARIA, "propertyId": "P26", "value": {"itemId": "Q42"}},

@@ -204,7 +204,7 @@ def test_details_have_every_value_type(kinds_service: Service, kinds_url: str) -
 def test_statements_are_read_back_whole(kinds_service: Service, kinds_url: str) -> None:
     for entity in ("Q42", "Q84", "Q8409"):
         found = four_ways(kinds_service, kinds_url, "statements", entity)
-        shown = kinds_service.statements_of(entity)
+        shown = kinds_service.statements.of(entity)
         assert [item.triple.statement_id for item in found] == [one.statement.id for one in shown]
         for item, one in zip(found, shown, strict=True):
             assert item.triple.value == one.statement.value
@@ -222,7 +222,7 @@ def test_statements_are_read_back_whole(kinds_service: Service, kinds_url: str) 
 
 
 def test_relations_of_an_item_lead_to_all_its_statements(demo_service: Service, url: str) -> None:
-    expected = demo_service.relation_counts(ARNOLD)
+    expected = demo_service.statements.relation_counts(ARNOLD)
     assert {one.outgoing for one in expected} == {True, False}
     listed, after = [], None
     while True:
@@ -441,7 +441,7 @@ SPECS = [
 def test_a_spec_survives_the_way_s3(demo_service: Service, url: str, spec: ViewSpec) -> None:
     found = four_ways(demo_service, url, "triplets", QUESTION, view=spec)
     assert found.provenance.view_spec == spec.to_json()
-    ids = [one.statement.id for one in demo_service.statements_of(MARIA)]
+    ids = [one.statement.id for one in demo_service.statements.of(MARIA)]
     withheld = ViewSpec(Method.WITHHOLDING, statement_ids=tuple(ids[:3]), count=2)
     found = four_ways(demo_service, url, "triplets", QUESTION, view=withheld)
     assert found.provenance.view_spec == withheld.to_json()

@@ -9,7 +9,7 @@ from film_graph import ENTITIES, STATEMENTS, TellsWays, Way
 from graphs import load_graph
 from word_vectors import CountingWords
 
-import graph_service.service.retrieval as retrieval
+import graph_service.service.results as shaping_of_results
 from graph_service import Service, open_service
 from graph_service.cli.ask.explaining import explain_lines
 from graph_service.model.answer import Interpretation
@@ -50,7 +50,7 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[Query]:
         made.append(read.query)
         return make_interpretation(read, renderer, graph=graph)
 
-    monkeypatch.setattr(retrieval, "make_interpretation", note)
+    monkeypatch.setattr(shaping_of_results, "make_interpretation", note)
     return made
 
 
@@ -167,7 +167,7 @@ def test_a_question_that_names_nothing_is_read_as_nothing(service: Service) -> N
 def test_the_id_of_a_result_is_not_of_its_words(service: Service) -> None:
     found = ask(service, "Who is the oldest child of Ann Lee?", CHILD)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retrieval, "make_interpretation", lambda *_, **__: None)
+        patch.setattr(shaping_of_results, "make_interpretation", lambda *_, **__: None)
         without = ask(service, "Who is the oldest child of Ann Lee?", CHILD)
     assert without.interpretation is None
     assert without.id == found.id

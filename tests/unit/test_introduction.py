@@ -71,7 +71,7 @@ def test_a_question_that_retrieval_gets_wrong_is_no_example(demo_service: Servic
     introduction = demo_service.introduction(graph="demo")
 
     def triples_of(id_: str) -> list:  # type: ignore[type-arg]
-        return [row.edge.triple for row in demo_service.statements_of(id_, graph="demo")]
+        return [row.edge.triple for row in demo_service.statements.of(id_, graph="demo")]
 
     def examples_if(result: RetrievalResult) -> tuple[object, ...]:
         return ExampleBuilder(introduction.central, triples_of, lambda question: result).make()

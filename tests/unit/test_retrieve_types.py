@@ -177,7 +177,7 @@ def test_only_entities_of_the_types_stand_in_items(
     humans = {
         id_
         for id_ in found
-        for shown in demo_service.statements_of(id_, relation_ids=["P31"])
+        for shown in demo_service.statements.of(id_, relation_ids=["P31"])
         if shown.statement.value == EntityValue(HUMAN)
     }
     assert found
@@ -193,7 +193,7 @@ def test_the_views_own_edges_decide(demo_service: Service) -> None:
             demo_service.retrieve(request(strategy=Strategy.PATHS, view=view, type_ids=(HUMAN,)))
         )
 
-    (is_human,) = demo_service.statements_of(AURELIA, relation_ids=["P31"])
+    (is_human,) = demo_service.statements.of(AURELIA, relation_ids=["P31"])
     assert AURELIA in ends(None)
     gone = ViewSpec(Method.WITHHOLDING, count=1, statement_ids=(is_human.statement.id,))
     assert AURELIA not in ends(ViewRef(spec=gone))

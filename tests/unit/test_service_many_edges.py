@@ -68,7 +68,7 @@ def answers(service: Service) -> list[Any]:
         made = service.views.create(spec)
         found += [replace(made, created_at=""), service.views.diff(ViewRef(id=made.id), first=90)]
         result = service.retrieve(replace(request_of(None), view=ViewRef(id=made.id)))
-        found += [said(result), service.statements_of("Q3", view=ViewRef(id=made.id))]
+        found += [said(result), service.statements.of("Q3", view=ViewRef(id=made.id))]
     for spec in INLINE:
         found += [said(service.retrieve(request_of(spec, strategy))) for strategy in Strategy]
     compared = service.compare(request_of(None), [ViewRef(spec=STORED[1])])

@@ -495,7 +495,7 @@ def test_eight_threads_give_what_one_gives(demo_file: Path, demo_settings: Setti
 def test_a_neighbourhood_is_nearest_first(demo_service: Service) -> None:
     one = demo_service.neighbourhood(MARIA, limit=1000)
     assert all(MARIA in ends(item) for item in one.items)
-    own = {item.edge.triple.statement_id for item in demo_service.statements_of(MARIA)}
+    own = {item.edge.triple.statement_id for item in demo_service.statements.of(MARIA)}
     assert own <= {item.triple.statement_id for item in one.items}
     two = demo_service.neighbourhood("wd:" + MARIA, hops=2, limit=1000)
     near = [MARIA in ends(item) for item in two.items]

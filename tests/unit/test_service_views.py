@@ -39,7 +39,7 @@ REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)
 
 
 def spouse_of_maria(service: Service) -> str:
-    (shown,) = service.statements_of(MARIA, relation_ids=[SPOUSE])
+    (shown,) = service.statements.of(MARIA, relation_ids=[SPOUSE])
     return shown.statement.id
 
 
@@ -165,7 +165,7 @@ def test_a_view_of_another_state_of_its_base_is_stale(own_service: Service) -> N
     for read in (
         lambda: own_service.retrieve(request(view=ViewRef(name="thin"))),
         lambda: own_service.neighbourhood(MARIA, view=ViewRef(id=made.id)),
-        lambda: own_service.statements_of(MARIA, view=ViewRef(id=made.id)),
+        lambda: own_service.statements.of(MARIA, view=ViewRef(id=made.id)),
         lambda: own_service.views.diff(ViewRef(id=made.id)),
     ):
         with pytest.raises(ViewStaleError, match="thin") as caught:
@@ -271,7 +271,7 @@ def test_a_diff_lists_every_change_with_words_s4(demo_service: Service) -> None:
 
 
 def test_own_changes_reach_every_read(demo_service: Service) -> None:
-    (mother,) = demo_service.statements_of(MARIA, relation_ids=[MOTHER])
+    (mother,) = demo_service.statements.of(MARIA, relation_ids=[MOTHER])
     spouse = spouse_of_maria(demo_service)
     spec = ViewSpec(
         Method.CUSTOM,
@@ -290,13 +290,13 @@ def test_own_changes_reach_every_read(demo_service: Service) -> None:
         "Maria Shriver: spouse -> was Arnold Schwarzenegger, now nobody",
         "Maria Shriver: friend -> Eunice Kennedy Shriver, new",
     ]
-    base = {item.statement.id for item in demo_service.statements_of(MARIA)}
-    shown = demo_service.statements_of(MARIA, view=view)
+    base = {item.statement.id for item in demo_service.statements.of(MARIA)}
+    shown = demo_service.statements.of(MARIA, view=view)
     kinds = {item.statement.id: item.edge.change.kind for item in shown}
     assert base - set(kinds) == {mother.statement.id, spouse}
     made = {id_: kind for id_, kind in kinds.items() if id_ not in base}
     assert sorted(made.values()) == [ChangeKind.ADDED, ChangeKind.ADDED, ChangeKind.VALUE_CHANGED]
-    (added,) = demo_service.statements_of(MARIA, view=view, relation_ids=["friend"])
+    (added,) = demo_service.statements.of(MARIA, view=view, relation_ids=["friend"])
     assert added.statement.value == EntityValue(EUNICE)
     assert added.edge.change.base is None
     around = demo_service.neighbourhood(MARIA, view=view, limit=1000)
@@ -305,11 +305,11 @@ def test_own_changes_reach_every_read(demo_service: Service) -> None:
 
 
 def test_statements_of_a_view_show_the_base_and_its_details_s3(kinds_service: Service) -> None:
-    base = {item.statement.relation: item.statement for item in kinds_service.statements_of("Q42")}
+    base = {item.statement.relation: item.statement for item in kinds_service.statements.of("Q42")}
     assert base["P69"].qualifiers
-    assert {item.statement.rank for item in kinds_service.statements_of("Q42")} == set(Rank)
+    assert {item.statement.rank for item in kinds_service.statements.of("Q42")} == set(Rank)
     spec = ViewSpec(Method.CUSTOM, changes=(Change(base["P69"].id, value=EntityValue("Q5")),))
-    shown = kinds_service.statements_of("Q42", view=ViewRef(spec=spec), relation_ids=["P69"])
+    shown = kinds_service.statements.of("Q42", view=ViewRef(spec=spec), relation_ids=["P69"])
     (changed,) = shown
     assert changed.statement.id.startswith("view:")
     assert changed.statement.value == EntityValue("Q5")
@@ -321,15 +321,15 @@ def test_statements_of_a_view_show_the_base_and_its_details_s3(kinds_service: Se
 
 
 def test_statements_of_reads_back_what_was_stored_s2(kinds_service: Service) -> None:
-    shown = {item.statement.id: item.statement for item in kinds_service.statements_of("Q42")}
+    shown = {item.statement.id: item.statement for item in kinds_service.statements.of("Q42")}
     edition = kinds_service.graph().edition
     stored = kinds_service.store.statements_of(edition, "Q42")
     assert shown == {statement.id: statement for statement in stored}
-    assert len(kinds_service.statements_of("Q42", limit=3)) == 3
-    assert kinds_service.statements_of("Q4242") == kinds_service.statements_of("Q42")
-    assert kinds_service.statements_of("Q999999") == []
+    assert len(kinds_service.statements.of("Q42", limit=3)) == 3
+    assert kinds_service.statements.of("Q4242") == kinds_service.statements.of("Q42")
+    assert kinds_service.statements.of("Q999999") == []
     with pytest.raises(InputError, match="limit"):
-        kinds_service.statements_of("Q42", limit=0)
+        kinds_service.statements.of("Q42", limit=0)
 
 
 def test_entities_by_id_prefix_redirect_and_same_as_s2(kinds_service: Service) -> None:

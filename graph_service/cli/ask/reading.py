@@ -70,7 +70,7 @@ def item(options: ItemOptions, output: Output, /) -> int:
                 hint=f"Look for it by name: graph-service search NAME --graph {name}",
             )
         entity = lookup.entities[options.id]
-        statements = service.statements_of(
+        statements = service.statements.of(
             options.id,
             graph=options.graph,
             view=options.view,

@@ -160,7 +160,7 @@ def _changes(service: Service, item: Answer) -> list[tuple[Triple, Triple | None
     """Returns the statements of an answer that the view changed, each with what it became."""
     changes: list[tuple[Triple, Triple | None]] = []
     for before in _cited(item):
-        shown = service.statements_of(before.head.id, graph=GRAPH, view=ViewRef(spec=VIEW))
+        shown = service.statements.of(before.head.id, graph=GRAPH, view=ViewRef(spec=VIEW))
         edges = [row.edge for row in shown]
         if any(
             edge.triple.statement_id == before.statement_id

@@ -1,0 +1,44 @@
+"""What orders relation sequences under the preset that learned to: a graph's own scorer, or the shipped."""
+
+from __future__ import annotations
+
+from graph_service.artifacts.candidate_scorers import CandidateScorerStore
+from graph_service.embed import Embedder
+from graph_service.model.graph_info import GraphInfo
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.reading import with_reading
+from graph_service.retrieve.learned.strategy import CandidateRanker, NetworkRanker
+
+
+class CandidateRankers:
+    """Opens the rankers of relation sequences.
+
+    Args:
+        scorers: Those that were trained on a graph each.
+
+    Attributes:
+        replacement: Ranks instead of all others, while it is set.
+    """
+
+    def __init__(self, scorers: CandidateScorerStore, /) -> None:
+        self.replacement: CandidateRanker | None = None
+        self._scorers = scorers
+
+    def has_one_for(self, info: GraphInfo, embedder: Embedder, /) -> bool:
+        """Returns whether some ranker reads the vectors of an embedder."""
+        if self.replacement is not None or shipped_scorer().embedder == embedder.name:
+            return True
+        trained = self._scorers.find(info)
+        return trained is not None and trained.embedder == embedder.name
+
+    def open(self, info: GraphInfo, embedder: Embedder, /) -> CandidateRanker:
+        """Returns the ranker of a graph; raises ``InputError`` where none reads the embedder's vectors."""
+        if self.replacement is not None:
+            return self.replacement
+        scorer = self._scorers.open(info.name, embedder=embedder.name)
+        if scorer is not None:
+            networks = NetworkRanker(scorer, info.name)
+        else:
+            shipped_scorer().require(embedder.name)
+            networks = NetworkRanker(shipped_scorer())
+        return with_reading(networks, embedder)

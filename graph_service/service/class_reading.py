@@ -1,0 +1,106 @@
+"""The second reading of a question: as one about a class, beside the walks from what it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.model.request import RetrieveRequest
+from graph_service.retrieve.classes.strategy import (
+    ClassAnswer,
+    ClassRequest,
+    answer_class_question,
+)
+from graph_service.retrieve.context import Encode, Selection
+from graph_service.retrieve.preset import LearnedPreset, Preset
+from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
+from graph_service.service.stopwatch import Stopwatch
+
+
+def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
+    """Returns whether a request may be read as one about a class: it says neither what it is about
+    nor what counts.
+    """
+    is_filtered = request.type_ids or request.relation_ids or request.exclude_relation_ids
+    return (
+        isinstance(preset, LearnedPreset)
+        and not request.entity_ids
+        and not is_filtered
+        and request.min_score is None
+    )
+
+
+def class_part(source: GraphSlice, request: RetrieveRequest, /) -> ClassPart | None:
+    """Returns what a question about a class is answered from; None where none may be one."""
+    if not may_be_about_a_class(request, source.preset):
+        return None
+    if source.classes is None and source.region is None:
+        return ClassPart(source.named.arrays, source.overlay, is_cut=False)
+    return source.classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassReader:
+    """Answers questions about a class.
+
+    Attributes:
+        part: What they are answered from; None where none may be one.
+        preset: The request's.
+        encode: Texts to vectors.
+        deadline: Of the retrieval.
+        watch: Counts the stage ``classes``.
+    """
+
+    part: ClassPart | None
+    preset: Preset
+    encode: Encode
+    deadline: Deadline
+    watch: Stopwatch
+
+    def answer(self, request: RetrieveRequest, /) -> ClassAnswer | None:
+        """Returns what a question about a class retrieves; None for a question about none."""
+        if self.part is None or not isinstance(self.preset, LearnedPreset):
+            return None
+        answer = answer_class_question(
+            ClassRequest(
+                question=request.question,
+                graph=self.part.arrays,
+                overlay=self.part.overlay,
+                ranks=rank_codes(request),
+                languages=request.languages,
+                encode=self.encode,
+                strategy=request.strategy,
+                limit=self.preset.limit,
+                min_confidence=self.preset.min_confidence,
+                deadline=self.deadline,
+                is_cut=self.part.is_cut,
+            )
+        )
+        self.watch.stage("classes")
+        return answer
+
+
+def overrules(answer: ClassAnswer, walked: Selection | None, /, *, is_named: bool) -> bool:
+    """Returns whether the reading as a class is answered, and not what walks selected.
+
+    Args:
+        answer: Of the reading as a class.
+        walked: What the walks selected; None where the question names nothing.
+        is_named: Whether the question surely names an entity.
+    """
+    if walked is None:
+        return True
+    # A list is seldom the answer where an entity is surely meant: "which island is a part of
+    # Ecuador". Walks neither count nor order.
+    return answer.is_sure and not (is_named and answer.is_list) and not walked.confident
+
+
+def doubted(walked: Selection, answer: ClassAnswer, graph: KnowledgeGraph, /) -> Selection:
+    """Returns what walks selected, unsure where they began at the class that the question is about.
+
+    What a class's own entity leads to is seldom what the question asks of its instances.
+    """
+    if answer.class_ids.isdisjoint(graph.node_ids.take(walked.used_starts[:1])):
+        return walked
+    return replace(walked, confident=False, unstated=False, answer=None, read=answer.selection.read)
