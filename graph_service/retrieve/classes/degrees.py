@@ -1,0 +1,108 @@
+"""The orders that a question about a class states: highest, third longest, most recent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from graph_service.query.algebra import Comparable
+from graph_service.query.enumeration import Degree, Span
+from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
+from graph_service.retrieve.classes.question_text import QuestionText, overlap
+from graph_service.retrieve.classes.vocabulary import (
+    BEGUN,
+    BEGUN_ROOTS,
+    DEGREE_OF,
+    FITTING,
+    LEAST_OF,
+    OF_DATES,
+    RANK,
+    RANKS,
+)
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.reading import Superlative, read_degrees
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+
+class DegreeReader:
+    """Reads the words of degree of a question."""
+
+    def __init__(self, text: QuestionText, /) -> None:
+        self._text = text
+
+    def read(self) -> list[Degree]:
+        """Returns the orders, each with the relations that it may be of."""
+        degrees: list[Degree] = []
+        for stated in read_degrees(self._text.question):
+            degrees += self._degree(stated)
+        for match in DEGREE_OF.finditer(self._text.folded):
+            word = match[1]
+            if any(overlap(match.span(), each.span) and each.relations for each in degrees):
+                continue
+            after = self._text.rows(match.end(), self._text.clause_end(match.end()))
+            fits = {
+                id_: fit
+                for id_, fit in self._text.relation_words.local(after[:3]).items()
+                if fit >= FITTING
+            }
+            kinds = (Comparable.DATES,) if word in OF_DATES else (Comparable.NUMBERS,)
+            for kind in kinds:
+                some = self._of_kind(fits, kind)
+                if some:
+                    span, rank = self._ranked(match.span())
+                    degrees.append(Degree(kind, word not in LEAST_OF, span, some, rank))
+        return degrees
+
+    def _degree(self, stated: Superlative) -> Iterator[Degree]:
+        fits = {
+            profile.id: fit
+            for profile in self._text.profiles
+            if (fit := meaning_fit(stated.meanings, profile)) >= FITTING
+        }
+        after = self._text.relation_words.local(
+            self._text.rows(stated.end, self._text.clause_end(stated.end))[:3]
+        )
+        if not stated.is_date:
+            # "highest unit price": what is named counts more than what the word alone means.
+            named = {id_: fit + 0.2 for id_, fit in after.items() if fit >= FITTING}
+            fits |= {id_: max(fit, fits.get(id_, 0.0)) for id_, fit in named.items()}
+        span, rank = self._ranked((stated.start, stated.end))
+        numbers, dates = (self._of_kind(fits, kind) for kind in Comparable)
+        if stated.is_date:
+            if dates:
+                yield Degree(Comparable.DATES, stated.greatest, span, dates, rank)
+            years = {
+                each.id: fits[each.id]
+                for each in self._text.profiles
+                if each.are_years and each.id in fits
+            }
+            if years:
+                yield Degree(Comparable.NUMBERS, stated.greatest, span, years, rank)
+        elif numbers:
+            yield Degree(Comparable.NUMBERS, stated.greatest, span, numbers, rank)
+
+    def _ranked(self, span: Span) -> tuple[Span, int]:
+        ordinal = RANK.search(self._text.folded[: span[0]])
+        if ordinal is None:
+            return span, 1
+        return (ordinal.start(), span[1]), RANKS[ordinal[1]]
+
+    def _of_kind(self, fits: Mapping[str, float], kind: Comparable) -> dict[str, float]:
+        meant = ValueKind.DATE if kind is Comparable.DATES else ValueKind.NUMBER
+        return {
+            each.id: fits[each.id]
+            for each in self._text.profiles
+            if each.kind is meant and each.id in fits
+        }
+
+
+def meaning_fit(meanings: Sequence[str], profile: RelationProfile, /) -> float:
+    """Returns how well a relation has the values that a word of degree compares."""
+    own = {root(word) for word in words(profile.label)}
+    for index, meaning in enumerate(meanings):
+        meant = {root(word) for word in words(meaning) if word not in EMPTY_IN_ENGLISH}
+        meant -= {root("date"), root("year")} if len(meant) > 1 else set()
+        if meant <= own:
+            return round(1.0 - 0.05 * index, 2)
+    is_begun = not BEGUN.isdisjoint(meanings) and not BEGUN_ROOTS.isdisjoint(own)
+    return FITTING if is_begun else 0.0

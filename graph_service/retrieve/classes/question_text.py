@@ -1,0 +1,131 @@
+"""The words of a question about a class, and which of them stand near others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph_service.query.enumeration import Span
+from graph_service.retrieve.classes.profile import RelationProfile
+from graph_service.retrieve.classes.vocabulary import CLAUSE, HAVING, LOADED, NEGATIONS
+from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
+from graph_service.retrieve.constraints.dates import lowered
+from graph_service.text.fold import word_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words that state something of the instances: an amount, a date, or an entity."""
+
+    span: Span
+    is_amount: bool = False
+
+
+class QuestionText:
+    """A question with its words.
+
+    Attributes:
+        question: As the user wrote it.
+        folded: In lower case.
+        spans: Its words with their characters.
+        content: The words that something must account for.
+        class_span: The characters of the class.
+        profiles: Relations of the instances.
+        relation_words: How well the content words fit those.
+        items: The amounts, dates and entities that it states, in order.
+        companions: Further content words that a part's span takes up with it, by span.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        content: Sequence[Word],
+        class_span: Span,
+        profiles: Sequence[RelationProfile],
+        cosines: Cosines,
+        /,
+    ) -> None:
+        self.question = question
+        self.folded = lowered(question)
+        self.spans = word_spans(question)
+        self.class_span = class_span
+        self.profiles = profiles
+        self.relation_words = RelationWords(content, profiles, cosines)
+        self.content = self.relation_words.content
+        self.items: Sequence[Mention] = ()
+        self.companions: dict[Span, set[int]] = {}
+
+    def rows(self, start: int, end: int, /) -> list[int]:
+        """Returns the content words between two characters, without the class, negations and degrees."""
+        return [
+            row
+            for row, word in enumerate(self.content)
+            if start <= word.start and word.end <= end and not overlap(
+                (word.start, word.end), self.class_span
+            ) and word.text not in NEGATIONS and word.text not in LOADED
+        ]  # fmt: skip
+
+    def near_rows(self, span: Span, /) -> list[int]:
+        """Returns the content words that tell what a span is said of: up to the next such spans, or
+        to a new clause.
+        """
+        others = [item.span for item in self.items if not overlap(item.span, span)]
+        left = max((end for _, end in others if end <= span[0]), default=0)
+        right = min((start for start, _ in others if start >= span[1]), default=len(self.folded))
+        rows = self._rows_between(left, span, right)
+        # "shipped to Brazil in 1997": the verb tells of both.
+        return rows or self._rows_between(0, span, right)
+
+    def _rows_between(self, left: int, span: Span, right: int) -> list[int]:
+        for word, start, end in self.spans:
+            if word in CLAUSE and left <= start and end <= span[0]:
+                left = max(left, start)
+            if word in CLAUSE and span[1] <= start and end <= right:
+                right = min(right, start)
+        return [*self.rows(left, span[0]), *self.rows(span[1], right)]
+
+    def free_rows(self) -> list[int]:
+        """Returns the content words outside of all items."""
+        taken = [item.span for item in self.items]
+        return [
+            row
+            for row in self.rows(0, len(self.folded))
+            if not any(
+                overlap((self.content[row].start, self.content[row].end), span) for span in taken
+            )
+        ]
+
+    def clause_end(self, begin: int, /) -> int:
+        """Returns where the clause ends that a character is in."""
+        return min(
+            (start for word, start, _ in self.spans if start >= begin and word in CLAUSE),
+            default=len(self.folded),
+        )
+
+    def negation_before(self, start: int, /) -> int | None:
+        """Returns the row of the word of negation that bears on what begins at a character."""
+        barrier = max(
+            [
+                0,
+                *(item.span[1] for item in self.items if item.span[1] <= start),
+                *(begin for word, begin, end in self.spans if end <= start and word in {"and", "but", "or"}),
+            ]
+        )  # fmt: skip
+        rows = [
+            row
+            for row, word in enumerate(self.content)
+            if barrier <= word.start and word.end <= start and word.text in NEGATIONS
+        ]
+        return rows[-1] if rows else None
+
+    def is_had(self, start: int, /) -> bool:
+        """Returns whether a word of having stands right before a character, but for articles."""
+        before = [word for word, _, end in self.spans if end <= start]
+        while before and before[-1] in {"a", "an", "the", "any", "some", "its", "their"}:
+            before.pop()
+        return bool(before) and before[-1] in HAVING
+
+
+def overlap(left: Span, right: Span, /) -> bool:
+    """Returns whether two runs of characters share one."""
+    return left[0] < right[1] and right[0] < left[1]

@@ -1,0 +1,68 @@
+"""Words of number, time, degree and negation that questions about classes use."""
+
+from __future__ import annotations
+
+import re
+
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.unread import ASKING_WORDS
+
+NEGATIONS = frozenset(
+    {"not", "no", "without", "never", "except", "excluding", "none", "nobody", "nothing", "neither",
+     "nor", "lack", "lacks", "lacking", "missing", "cannot", "besides", "outside", "t"}
+)  # fmt: skip
+HAVING = frozenset({"with", "have", "has", "having", "had"})
+LOADED = frozenset(
+    {"more", "most", "than", "less", "least", "only", "same", "other", "before", "after", "over",
+     "under", "between", "few", "both", "again", "each", "every", "per", "or", "until", "own",
+     "since", "about", "during", "if", "why", "how", "my", "our", "your", "their", "his", "her"}
+)  # fmt: skip
+"""Function words that change what is classes for: something must take them up."""
+IGNORED = (ASKING_WORDS - {"total", "two", "used", "uses", "use"}) | frozenset(
+    {"exist", "exists", "existing", "currently", "still", "altogether", "different", "various",
+     "database", "graph", "anyone", "anybody", "anything", "someone", "somebody", "something",
+     "see", "need", "know", "want", "please", "there", "kinds", "possible", "available", "display",
+     "return", "enumerate", "entire", "whole", "complete", "following", "identify", "retrieve",
+     "been", "being", "got", "out", "ones", "overview", "stock", "say", "look"}
+) - {"stock", "available", "out"}  # fmt: skip
+WHERE = frozenset({"located", "based", "situated", "live", "lives", "come", "comes", "coming"})
+NO_STOCK = re.compile(
+    r"\b(?:out of stock|sold out|(?:run|ran|runs|running) out(?: of stock)?|no longer in stock"
+    r"|not (?:currently |still )?(?:in stock|available)|unavailable|no stock(?: left)?)\b"
+)
+IN_STOCK = re.compile(r"\b(?:still |currently )?(?:in stock|available|on hand)\b")
+STOCK = frozenset(map(root, ("stock", "inventory", "available", "availability")))
+EXISTS = re.compile(
+    r"\s*(?:(?:is|are|was|were) there|(?:do|does|did|have|has|had|is|are|was|were) any"
+    r"|(?:do|did) (?:we|you|they) (?:still )?have)\b"
+)
+YES_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b")
+COUNT_TAIL = re.compile(r"\b(?:in total|in all|altogether|overall|(?:are|is) there)\b")
+DEGREE_OF = re.compile(
+    r"\b(most|fewest|least|highest|lowest|largest|greatest|biggest|smallest|longest|shortest"
+    r"|maximum|minimum|earliest|latest|newest|oldest)\b"
+)
+LEAST_OF = frozenset(
+    {"fewest", "least", "lowest", "smallest", "shortest", "minimum", "earliest", "oldest"}
+)
+OF_DATES = frozenset({"earliest", "latest", "newest", "oldest"})
+RANKS = {
+    "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
+}  # fmt: skip
+RANK = re.compile(rf"\b({'|'.join(RANKS)})[\s-]+$")
+SEVERAL = re.compile(
+    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|top|bottom)[\s-]+$"
+)
+CLAUSE = frozenset({"and", "but", "or", "whose", "which", "that", "who"})
+FITTING, NAMED = 0.6, 0.15
+NEAR_WORDS = 3
+LEAST_OF_STEP = 0.5
+"""How well the question fits a relation that is followed; below, it is none that is named."""
+BEGUN = frozenset({"inception", "date founded"})
+BEGUN_ROOTS = frozenset(
+    map(root, ("opened", "opening", "founded", "established", "built", "created", "introduced",
+               "launched", "completed", "construction", "start", "begun"))
+)  # fmt: skip
+OF_LOCATION = frozenset(
+    map(root, ("country", "city", "origin", "location", "town", "region", "place"))
+)
