@@ -92,7 +92,7 @@ def overrules(answer: ClassAnswer, walked: Selection | None, /, *, is_named: boo
     if walked is None:
         return True
     # A list is seldom the answer where an entity is surely meant: "which island is a part of
-    # Ecuador". Walks neither count nor order.
+    # Ecuador". Walks neither count, order nor negate.
     return answer.is_sure and not (is_named and answer.is_list) and not walked.confident
 
 

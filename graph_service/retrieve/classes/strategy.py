@@ -21,7 +21,7 @@ from graph_service.model.graph import Float64, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.result import ScorePart, Strategy
-from graph_service.query.algebra import Fold, Instances, paths_of
+from graph_service.query.algebra import Fold, Instances, Not, filters_of, paths_of
 from graph_service.query.enumeration import (
     EnumerationBudget,
     NamedThing,
@@ -125,7 +125,7 @@ class ClassAnswer:
         mentions: The class and the entities that the query names.
         is_sure: Whether the answer is.
         class_ids: The classes that the question names.
-        is_list: Whether it lists instances, neither counted nor ordered.
+        is_list: Whether it lists instances as a walk could, neither counted, ordered nor negated.
     """
 
     selection: Selection
@@ -193,6 +193,7 @@ class _ClassQuestion:
         )
         query = best.scored.query
         is_list = query.fold is Fold.LIST and query.order is None
+        is_list = is_list and not any(isinstance(each, Not) for each in filters_of(query))
         return ClassAnswer(selection, self._mentions(best), confident, class_ids, is_list)
 
     def ranked(self) -> list[RankedReading]:
