@@ -13,7 +13,7 @@ from graph_service import Service, open_service
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
-from graph_service.model.values import EntityValue, Time
+from graph_service.model.values import EntityValue, SomeValue, Time
 from graph_service.retrieve.constraints.coverage import is_kin, means, sides_of
 from graph_service.retrieve.constraints.reading import AskedForm, read_answer
 from graph_service.settings import Settings
@@ -25,11 +25,14 @@ CAST: Way = [("P161", False)]
 CHILD: Way = [("P40", False)]
 PARENT: Way = [("P40", True)]
 CITIES: Way = [("P150", False)]
+BORN: Way = [("P569", False)]
 MOTHER = [
     Entity("Q7", labels={"en": "Ann Lee"}),
     Entity("Q8", labels={"en": "Gil Ash"}),
     Entity("Q9", labels={"en": "Kyoto"}),
+    Entity("P17", EntityKind.PROPERTY, labels={"en": "country"}),
     Entity("P19", EntityKind.PROPERTY, labels={"en": "place of birth"}),
+    Entity("P1366", EntityKind.PROPERTY, labels={"en": "replaced by"}),
 ]
 """A second Ann Lee, who was born in Kyoto as Gil Ash was."""
 
@@ -43,6 +46,9 @@ def service(tmp_store: Store, tmp_path: Path) -> Service:
         make_statement("Q7", "P569", Time("1961-01-01T00:00:00Z", 11)),
         make_statement("Q8", "P106", EntityValue("Q41")),
         make_statement("Q8", "P40", EntityValue("Q1")),
+        make_statement("Q8", "P569", Time("1930-01-01T00:00:00Z", 11)),
+        make_statement("Q8", "P1366", SomeValue()),
+        make_statement("Q9", "P17", EntityValue("Q9")),
     ]
     load_graph(tmp_store, "films", [*STATEMENTS, *more], [*ENTITIES, *MOTHER])
     settings = Settings(
@@ -241,3 +247,26 @@ def test_a_step_that_nothing_says_is_doubted(
 ) -> None:
     """The spouse of his child is not his, and a grandchild is no child."""
     assert ask(service, question, way).status is status
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "status"),
+    [
+        ("What is the date of birth of Gil Ash?", BORN, Status.OK),
+        ("Where is the date of birth of Gil Ash?", BORN, Status.LOW_CONFIDENCE),
+        ("And to whom is the date of birth of Gil Ash?", BORN, Status.LOW_CONFIDENCE),
+        ("Where is the place of birth of Gil Ash?", [("P19", False)], Status.OK),
+        ("By whom is Gil Ash replaced?", [("P1366", False)], Status.LOW_CONFIDENCE),
+        ("What is the country of Kyoto?", [("P17", False)], Status.LOW_CONFIDENCE),
+    ],
+)
+def test_what_is_no_answer_to_the_question_word_is_doubted(
+    service: Service, question: str, way: Way, status: Status
+) -> None:
+    """A date says neither where nor who; an unknown value and the thing itself say nothing."""
+    assert ask(service, question, way).status is status
+
+
+def test_what_says_nothing_stands_behind_what_does(service: Service) -> None:
+    result = ask(service, "What is the country of Kyoto?", [("P17", False)], [("P19", True)])
+    assert result.items[0].steps[0].triple.relation.id == "P19"

@@ -23,6 +23,8 @@ from graph_service.service import Service
         "What role did politics play in the life of X?",
         "What happened to X in the end?",
         "Tell me about X",
+        "Tell me all about X",
+        "tell us everything about X",
         "What do we know about the private life of X?",
         "What is the relationship between X and Y?",
     ],

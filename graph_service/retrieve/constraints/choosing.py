@@ -25,6 +25,7 @@ from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import (
+    answers_in_another_form,
     counts_its_noun,
     leaves_a_step_unsaid,
     names_another_relation,
@@ -143,6 +144,7 @@ def choose(
         is_left = is_left or not walks_its_kin(judge, best.walks)
         is_left = is_left or says_nothing_of(judge, best.walks)
         is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
+        is_left = is_left or answers_in_another_form(judge, best.walks)
         is_left = is_left or (judge.strict and names_another_relation(judge, best))
         misread = judge.strict and is_left
         return Chosen(tuple(ranked), misread=misread, reading=Reading(judge, best))
@@ -170,6 +172,7 @@ def choose(
         is_read = judge.asked.is_understood and judge.reads_negation(best)
         is_read = is_read and walks_its_kin(judge, best.walks)
         is_read = is_read and not leaves_a_step_unsaid(judge, best.walks)
+        is_read = is_read and not answers_in_another_form(judge, best.walks)
         is_read = is_read and not names_another_relation(judge, best)
         if not (is_read and counts_its_noun(judge, best)):
             return replace(chosen, misread=True)

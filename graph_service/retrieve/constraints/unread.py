@@ -68,6 +68,10 @@ ASKING_WORDS = frozenset(
 
 
 _BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
+_ASKS_FOR_A_THING = re.compile(
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?:from|to|in|by|with|for|at)\s+)?(?:where|who|whom)\b",
+    re.IGNORECASE,
+)
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
@@ -268,6 +272,20 @@ def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
         for column, text in enumerate(texts):
             said[row, column] |= any(not roots.isdisjoint(side.words) for side in sides_of(text))
     return said
+
+
+def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks where or who, and a candidate leads to dates or numbers only.
+
+    The day when somebody was born is no answer to *where*.
+    """
+    if not _ASKS_FOR_A_THING.match(judge.question):
+        return False
+    around, is_literal = judge.around, judge.around.region.literal
+    return all(
+        is_literal[end] and (around.days(end) is not None or around.number(end) is not None)
+        for end in np.unique(walks.ends).tolist()
+    )
 
 
 def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

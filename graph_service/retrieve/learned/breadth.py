@@ -18,7 +18,7 @@ from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 
 _OPEN = re.compile(
     r"\s*(?:please\s+)?(?:why|describe|explain|discuss|compare|contrast|assess|evaluate|analy[sz]e"
-    r"|outline|summari[sz]e|introduce|tell\s+(?:me|us)\s+(?:more\s+)?about"
+    r"|outline|summari[sz]e|introduce|tell\s+(?:me|us)\s+(?:(?:more|all|everything)\s+)?about"
     r"|give\s+(?:me\s+|us\s+)?an?\s+(?:account|overview|outline|summary|description)"
     # Before an adjective *how* asks for a value: how old, how far.
     r"|how\s+(?:do|does|did|has|have|had|is|are|was|were|can|could|might|will|would|should))\b"

@@ -22,7 +22,7 @@ from graph_service.model.graph import Bool, Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
-from graph_service.model.values import Quantity, Time, stored_value
+from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.interpreting import interpret
 from graph_service.retrieve.constraints.judging import RankedCandidate
@@ -305,6 +305,29 @@ class QuestionReader:
         nodes = region.nodes[self.candidates.end_node[first:last]]
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
 
+    def answers_nothing(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to its own start or to unknown values only.
+
+        *Where is Greece?* is not answered by the country of Greece, which is Greece.
+        """
+        region, graph, candidates = self._call.region, self._call.labels.graph, self.candidates
+        of_start = region.start_entities[candidates.start[numbers]]
+        firsts = np.searchsorted(candidates.end_owner, numbers)
+        lasts = np.searchsorted(candidates.end_owner, numbers, side="right")
+        empty = np.zeros(len(numbers), dtype=np.bool_)
+        for row, (start, first, last) in enumerate(zip(of_start, firsts, lasts, strict=True)):
+            others = candidates.end_node[first:last]
+            others = others[others != start]
+            if not region.literal[others].all():
+                continue
+            nodes = region.nodes[others].tolist()
+            empty[row] = all(
+                node < graph.node_count
+                and isinstance(stored_value(graph.node_ids[node]), SomeValue)
+                for node in nodes
+            )
+        return empty
+
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""
         region, graph = self._call.region, self._call.labels.graph
@@ -427,6 +450,8 @@ def by_learning(
     if not len(candidates):
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
     finalists, score = asking.ranker.rank(reader, preset.max_refined)
+    empty = reader.answers_nothing(finalists.numbers)
+    score = score - CONSTRAINT_RULES.wrong_end_cost * empty.astype(np.float64)
     order = np.lexsort((finalists.numbers, -score))
     relevance = float(finalists.text_scores[order[0]])
     cuts = reader.cuts
@@ -441,7 +466,9 @@ def by_learning(
     ]
     calibration = _calibration(asking.ranker, preset)
     first = AnswerJudge(reader, starts, finalists, preset)
-    confident = bears or first.is_sure(calibration, candidates_ranked)
+    # The probability is that of one statement, which is no account: its words must bear on it too.
+    openly = asks_openly(question)
+    confident = bears or (not openly and first.is_sure(calibration, candidates_ranked))
     chosen = choose(
         call,
         question,
@@ -457,11 +484,14 @@ def by_learning(
         confidence = calibration.probability(first.inputs(chosen.ranked))
         is_computed = chosen.answer is not None and bears
         is_sure = confidence >= preset.min_confidence and not start.in_other_name
+        is_sure = is_sure and (bears or not openly)
         confident = is_sure or is_computed
         # A caller's own bounds hold besides.
         confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
         confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
     confident = confident and not chosen.misread
+    is_empty = empty[finalists.numbers == chosen.ranked[0].number].any()
+    confident = confident and not is_empty
     unstated = calibration is not None and not confident and chosen.may_be_unstated
     if unstated:
         of_best = int(candidates.start[chosen.ranked[0].number])
@@ -474,7 +504,7 @@ def by_learning(
             given=asking.given,
             further_fit=first.further_fit(),
         )
-    walks, more = _walks(call, reader, chosen, relevance, openly=asks_openly(question))
+    walks, more = _walks(call, reader, chosen, relevance, openly=openly)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         _with_met(pick_walks(call, walks, cuts, more=more), region, walks),
