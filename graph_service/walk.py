@@ -130,8 +130,8 @@ class RowRegion(ABC, Generic[Node, Row]):
         """Returns the edges at some nodes that are not in ``rows``."""
 
     @abstractmethod
-    def ends(self, row: Row, /) -> Iterable[Node]:
-        """Returns the entities at the ends of an edge."""
+    def endpoints(self, row: Row, /) -> Iterable[Node]:
+        """Returns the entities that an edge joins."""
 
     def equal_nodes(self, _nodes: Iterable[Node], /) -> Mapping[Node, Sequence[Node]]:
         """Returns for each of some nodes that are one thing with others all nodes of that thing."""
@@ -180,8 +180,8 @@ class RowRegion(ABC, Generic[Node, Row]):
         new = self.new_rows(nodes, room)
         chosen = {key: new.rows[key] for key in sorted(new.rows)[:room]}
         self.rows.update(chosen)
-        ends = {end for row in chosen.values() for end in self.ends(row)}
-        reached = sorted(self.with_equal(ends - self.hops.keys()))
+        endpoints = {end for row in chosen.values() for end in self.endpoints(row)}
+        reached = sorted(self.with_equal(endpoints - self.hops.keys()))
         self.hops.update(dict.fromkeys(reached, hop))
         return Step(len(chosen), reached, len(new.rows) > room, new.total, new.cuts)
 

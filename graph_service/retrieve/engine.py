@@ -114,11 +114,11 @@ class QuestionTexts:
     """Texts of a question whose vectors are needed.
 
     Attributes:
-        asked: What is embedded as a question.
+        questions: What is embedded as a question.
         words: What is compared with others as any text.
     """
 
-    asked: tuple[str, ...]
+    questions: tuple[str, ...]
     words: tuple[str, ...] = ()
 
 
@@ -139,9 +139,9 @@ def question_texts(
         return QuestionTexts(())
     if not isinstance(preset, SequencePreset):
         return QuestionTexts(() if has_vector else (question,))
-    asked = without_mentions(question, mentions)
-    words = tuple(question_words(asked, preset.kind_letters))
-    return QuestionTexts(() if has_vector else (asked,), words)
+    unnamed = without_mentions(question, mentions)
+    words = tuple(question_words(unnamed, preset.kind_letters))
+    return QuestionTexts(() if has_vector else (unnamed,), words)
 
 
 def run(request: ResolvedRequest, /) -> Selection:

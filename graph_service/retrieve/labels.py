@@ -47,24 +47,24 @@ class Labels:
         texts = [""] * len(numbers)
         entity = np.flatnonzero(numbers < self.graph.entity_count)
         labels = labels_of(self.graph.node_labels, numbers[entity], self.languages)
-        missing = [place for place, label in zip(entity.tolist(), labels, strict=True) if not label]
-        for place, label in zip(entity.tolist(), labels, strict=True):
-            texts[place] = label or ""
+        missing = [row for row, label in zip(entity.tolist(), labels, strict=True) if not label]
+        for row, label in zip(entity.tolist(), labels, strict=True):
+            texts[row] = label or ""
         ids = self.graph.node_ids.take(numbers[missing]) if missing else []
-        for place, id_ in zip(missing, ids, strict=True):
-            texts[place] = relation_words(id_)
+        for row, id_ in zip(missing, ids, strict=True):
+            texts[row] = relation_words(id_)
         literal = np.flatnonzero(
             (numbers >= self.graph.entity_count) & (numbers < self.graph.node_count)
         )
-        for place, encoded in zip(
+        for row, encoded in zip(
             literal.tolist(), self.graph.node_ids.take(numbers[literal]), strict=True
         ):
-            texts[place] = display_value(stored_value(encoded), self._unit)
-        for place in np.flatnonzero(numbers >= self.graph.node_count).tolist():
+            texts[row] = display_value(stored_value(encoded), self._unit)
+        for row in np.flatnonzero(numbers >= self.graph.node_count).tolist():
             assert self.overlay is not None
-            encoded = self.overlay.new_nodes[int(numbers[place]) - self.graph.node_count]
+            encoded = self.overlay.new_nodes[int(numbers[row]) - self.graph.node_count]
             value = stored_value(encoded)
-            texts[place] = (
+            texts[row] = (
                 relation_words(value.id)
                 if isinstance(value, EntityValue)
                 else display_value(value, self._unit)
@@ -77,17 +77,17 @@ class Labels:
         base = np.flatnonzero(numbers < self.graph.relation_count)
         texts: list[str] = [""] * len(numbers)
         labels = labels_of(self.graph.relation_labels, numbers[base], self.languages)
-        for place, label in zip(base.tolist(), labels, strict=True):
+        for row, label in zip(base.tolist(), labels, strict=True):
             if label:
-                texts[place] = relation_words(label) or self.graph.relation_ids[int(numbers[place])]
-        bare = base[[not label for label in labels]]
-        ids = self.graph.relation_ids.take(numbers[bare])
-        for place, id_ in zip(bare.tolist(), ids, strict=True):
-            texts[place] = relation_words(id_) or id_
-        for place in np.flatnonzero(numbers >= self.graph.relation_count).tolist():
+                texts[row] = relation_words(label) or self.graph.relation_ids[int(numbers[row])]
+        unlabelled = base[[not label for label in labels]]
+        ids = self.graph.relation_ids.take(numbers[unlabelled])
+        for row, id_ in zip(unlabelled.tolist(), ids, strict=True):
+            texts[row] = relation_words(id_) or id_
+        for row in np.flatnonzero(numbers >= self.graph.relation_count).tolist():
             assert self.overlay is not None
-            id_ = self.overlay.new_relations[int(numbers[place]) - self.graph.relation_count]
-            texts[place] = relation_words(id_) or id_
+            id_ = self.overlay.new_relations[int(numbers[row]) - self.graph.relation_count]
+            texts[row] = relation_words(id_) or id_
         return texts
 
     def relation_ids(self, relations: Int32 | Int64, /) -> list[str]:

@@ -1,7 +1,7 @@
-"""One thing said in several languages is said once (O13).
+"""Statements that repeat one fact in another language are left out (O13).
 
-Two ways of saying it again: a text of one head and relation in another language, and a statement
-of the same entity in another edition of the graph's source (the French and the English DBpedia).
+There are two kinds: a text of one head and relation in another language, and a statement of the
+same entity in another edition of the graph's source (the French and the English DBpedia).
 Entities that are one thing become one node here, after the region was cut through all of them
 (``model.equal_entities``).
 """
@@ -28,8 +28,8 @@ _WHILE = "looking for what is said in several languages"
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOnce:
-    """A region in which nothing is said again in another language.
+class WithoutRepeats:
+    """A region in which no fact is repeated in another language.
 
     Attributes:
         region: With one node for each thing, and a cut where statements were left out.
@@ -48,8 +48,8 @@ def deduplicate_languages(
     /,
     *,
     deadline: Deadline | None = None,
-) -> SaidOnce:
-    """Returns a region without what it says again in another language.
+) -> WithoutRepeats:
+    """Returns a region without facts that it repeats in another language.
 
     * Entities that are the same thing become one node: that of fewest steps from the question's
       entities, of these the one with a label in the language asked for first.
@@ -75,19 +75,19 @@ def deduplicate_languages(
         _equal_statements(groups, region, joined, edges, later, encoded, deadline)
     _texts(groups, joined, encoded, languages, deadline)
     if joined is region and not groups.dropped:
-        return SaidOnce(region)
-    keep = np.ones(region.edge_count, dtype=bool)
-    keep[list(groups.dropped)] = False
-    left = _without(joined, keep)
+        return WithoutRepeats(region)
+    selected = np.ones(region.edge_count, dtype=bool)
+    selected[list(groups.dropped)] = False
+    left = _without(joined, selected)
     if groups.dropped:
         cut = Cut("statements", CutReason.DUPLICATE, 1, left.edge_count, region.edge_count)
         left = replace(left, cuts=(*left.cuts, cut))
     numbers = region.edges
-    return SaidOnce(
+    return WithoutRepeats(
         left,
         {
-            int(numbers[kept]): tuple(int(numbers[edge]) for edge in sorted(edges))
-            for kept, edges in groups.by_kept().items()
+            int(numbers[representative]): tuple(int(numbers[edge]) for edge in sorted(edges))
+            for representative, edges in groups.by_representative().items()
         },
     )
 
@@ -98,18 +98,18 @@ class _Groups:
     def __init__(self) -> None:
         self.dropped: dict[int, int] = {}
 
-    def drop(self, edges: Iterable[int], kept: int) -> None:
+    def drop(self, edges: Iterable[int], representative: int) -> None:
         """Notes that an edge stands for others, and for what those stood for."""
         for edge in edges:
-            self.dropped[edge] = kept
+            self.dropped[edge] = representative
 
-    def by_kept(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for edge, kept in self.dropped.items():
-            while kept in self.dropped:
-                kept = self.dropped[kept]
-            found.setdefault(kept, []).append(edge)
-        return found
+    def by_representative(self) -> dict[int, list[int]]:
+        groups: dict[int, list[int]] = {}
+        for edge, representative in self.dropped.items():
+            while representative in self.dropped:
+                representative = self.dropped[representative]
+            groups.setdefault(representative, []).append(edge)
+        return groups
 
 
 class _Encoded:
@@ -150,7 +150,7 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     merged[nodes] = True
     start = np.full(region.node_count, len(region.start_entities))
     start[region.start_entities[::-1]] = np.arange(len(region.start_entities))[::-1]
-    position = _language_places(region.nodes[nodes], graph, languages)
+    position = _language_ranks(region.nodes[nodes], graph, languages)
     order = np.lexsort((nodes, position, start[nodes], region.hops[nodes], thing))
     nodes, thing = nodes[order], thing[order]
     is_first = np.diff(thing, prepend=-1) > 0
@@ -172,10 +172,10 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     return joined, merged
 
 
-def _language_places(nodes: Int32, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:
+def _language_ranks(nodes: Int32, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:
     """Returns which of the languages is the first that each of some entities has a label in.
 
-    Of an entity without any it is their number.
+    Of an entity without any it is the count of languages.
     """
     positions = np.full(len(nodes), len(languages))
     for position in reversed(range(len(languages))):
@@ -203,7 +203,7 @@ def _touched_twice(region: Region, joined: Region, merged: Bool) -> _Touched:
     edges = np.flatnonzero(merged[region.head] | merged[region.tail])
     relations = int(region.rel.max(initial=0)) + 1
     relation = joined.head[edges].astype(np.int64) * relations + region.rel[edges]
-    # Of a literal only what might be said again is read.
+    # Only literals that may repeat a fact are read.
     tail = np.where(region.literal[region.tail[edges]], -1, joined.tail[edges])
     _, group = ranked(relation * (region.node_count + 1) + tail + 1)
     several = np.flatnonzero(np.bincount(group)[group] > 1)
@@ -215,8 +215,8 @@ def _later(
 ) -> list[int]:
     """Returns of each edge how late in the languages asked for those of its entities' labels are."""
     head, tail = region.head[touched.edges], region.tail[touched.edges]
-    later = _language_places(region.nodes[head], graph, languages)
-    of_tail = _language_places(region.nodes[tail], graph, languages)
+    later = _language_ranks(region.nodes[head], graph, languages)
+    of_tail = _language_ranks(region.nodes[tail], graph, languages)
     of_tail[region.literal[tail]] = 0
     positions: list[int] = (later + of_tail).tolist()
     return positions
@@ -233,7 +233,7 @@ def _equal_statements(
 ) -> None:
     """Drops statements that equal another one but for the edition of what they name.
 
-    Those stay whose ends have labels in the language asked for first, then those of the editions
+    Those stay whose endpoints have labels in the language asked for first, then those of the editions
     that stay as nodes.
     """
     edges = touched.edges
@@ -249,16 +249,16 @@ def _equal_statements(
         equal.setdefault((group, next(values) if is_literal else ""), []).append(row)
     for rows in equal.values():
         deadline.check(_WHILE)
-        ends = {row: _ends(region, int(edges[row])) for row in rows}
-        if len(set(ends.values())) == 1:
+        endpoints = {row: _endpoints(region, int(edges[row])) for row in rows}
+        if len(set(endpoints.values())) == 1:
             continue
-        # Parallel statements of the very same ends were no repetition, and are none now.
+        # Parallel statements of the very same endpoints were no repetition, and are none now.
         first = min(rows, key=lambda row: (later[row], moved[row], row))
-        others = (int(edges[row]) for row in rows if ends[row] != ends[first])
+        others = (int(edges[row]) for row in rows if endpoints[row] != endpoints[first])
         groups.drop(others, int(edges[first]))
 
 
-def _ends(region: Region, edge: int) -> tuple[int, int]:
+def _endpoints(region: Region, edge: int) -> tuple[int, int]:
     tail = int(region.tail[edge])
     return int(region.head[edge]), -1 if region.literal[tail] else tail
 
@@ -281,21 +281,21 @@ def _texts(
     edges, group = edges[several], group[several]
     texts: dict[int, dict[int, MonolingualText]] = {}
     values = encoded.take(region.nodes[region.tail[edges]])
-    for edge, number, text in zip(edges.tolist(), group.tolist(), values, strict=True):
+    for edge, group_id, text in zip(edges.tolist(), group.tolist(), values, strict=True):
         deadline.check(_WHILE)
         if text.startswith(_TEXT):
             value = stored_value(text)
             assert isinstance(value, MonolingualText)
-            texts.setdefault(number, {})[edge] = value
-    for said in texts.values():
+            texts.setdefault(group_id, {})[edge] = value
+    for of_relation in texts.values():
         deadline.check(_WHILE)
-        tags = {edge: text.language.casefold() for edge, text in said.items()}
+        tags = {edge: text.language.casefold() for edge, text in of_relation.items()}
         chosen = _first_language(set(tags.values()), languages)
-        kept = [edge for edge, tag in tags.items() if tag in chosen]
-        groups.drop((edge for edge, tag in tags.items() if tag not in chosen), kept[0])
+        chosen_edges = [edge for edge, tag in tags.items() if tag in chosen]
+        groups.drop((edge for edge, tag in tags.items() if tag not in chosen), chosen_edges[0])
         first: dict[str, int] = {}
-        for edge in kept:
-            stays = first.setdefault(said[edge].text, edge)
+        for edge in chosen_edges:
+            stays = first.setdefault(of_relation[edge].text, edge)
             # One text twice in one language are statements apart: by qualifiers, say.
             if tags[stays] != tags[edge]:
                 groups.drop((edge,), stays)
@@ -308,16 +308,16 @@ def _first_language(there: set[str], languages: Sequence[str]) -> set[str]:
     if len(there) > 1:
         for language in (*languages, _ANY_LANGUAGE):
             tag = language.casefold()
-            found = {tag} & there or {one for one in there if one.startswith(f"{tag}-")}
-            if found:
-                return found
+            matches = {tag} & there or {other for other in there if other.startswith(f"{tag}-")}
+            if matches:
+                return matches
     return there
 
 
-def _without(region: Region, keep: Bool) -> Region:
+def _without(region: Region, selected: Bool) -> Region:
     """Returns some edges of a region, without the nodes that only the others had."""
     used = np.zeros(region.node_count, dtype=bool)
-    used[region.head[keep]] = used[region.tail[keep]] = used[region.start_entities] = True
+    used[region.head[selected]] = used[region.tail[selected]] = used[region.start_entities] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return Region(
         nodes=region.nodes[used],
@@ -326,10 +326,10 @@ def _without(region: Region, keep: Bool) -> Region:
         literal=region.literal[used],
         degrees=region.degrees[used],
         start_entities=number[region.start_entities],
-        edges=region.edges[keep],
-        edge_keys=region.edge_keys[keep],
-        head=number[region.head[keep]],
-        tail=number[region.tail[keep]],
-        rel=region.rel[keep],
+        edges=region.edges[selected],
+        edge_keys=region.edge_keys[selected],
+        head=number[region.head[selected]],
+        tail=number[region.tail[selected]],
+        rel=region.rel[selected],
         cuts=region.cuts,
     )

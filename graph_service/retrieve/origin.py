@@ -1,4 +1,4 @@
-"""Which of the question's entities each picked statement or path hangs on."""
+"""Which of the question's entities each selected statement or path hangs on."""
 
 from __future__ import annotations
 
@@ -23,51 +23,53 @@ def with_origins(selection: Selection, region: Region, /) -> Selection:
         region: As it was cut out of the graph: the steps to each of its nodes are in it.
     """
     start_entities = region.nodes[region.start_entities].tolist()
-    wanted = [picked.edge for picked in selection.triples]
-    wanted += [path.edges[0] for path in selection.paths]
-    ends = _Ends(region, wanted) if len(start_entities) > 1 else None
+    edges = [item.edge for item in selection.triples]
+    edges += [path.edges[0] for path in selection.paths]
+    endpoints = _Endpoints(region, edges) if len(start_entities) > 1 else None
     return replace(
         selection,
         triples=tuple(
-            replace(picked, origin=start_entities[ends.nearest(picked.edge) if ends else 0])
-            for picked in selection.triples
+            replace(item, origin=start_entities[endpoints.nearest(item.edge) if endpoints else 0])
+            for item in selection.triples
         ),
         paths=tuple(
             replace(
                 path,
-                origin=start_entities[ends.first(path.edges[0], path.reversed[0]) if ends else 0],
+                origin=start_entities[
+                    endpoints.first(path.edges[0], path.reversed[0]) if endpoints else 0
+                ],
             )
             for path in selection.paths
         ),
     )
 
 
-class _Ends:
-    """The ends of some edges: how far each is from the question's entities, and from which."""
+class _Endpoints:
+    """The endpoints of some edges: how far each is from the question's entities, and from which."""
 
     def __init__(self, region: Region, edges: list[int]) -> None:
         origin = origins(region)
         hops = region.hops
-        place = np.flatnonzero(are_among(region.edges, np.array(sorted(edges), dtype=np.int64)))
-        self._ends = {
+        rows = np.flatnonzero(are_among(region.edges, np.array(sorted(edges), dtype=np.int64)))
+        self._endpoints = {
             edge: ((int(hops[head]), int(origin[head])), (int(hops[tail]), int(origin[tail])))
             for edge, head, tail in zip(
-                region.edges[place].tolist(),
-                region.head[place].tolist(),
-                region.tail[place].tolist(),
+                region.edges[rows].tolist(),
+                region.head[rows].tolist(),
+                region.tail[rows].tolist(),
                 strict=True,
             )
         }
 
     def nearest(self, edge: int) -> int:
-        return min(self._ends[edge])[1]
+        return min(self._endpoints[edge])[1]
 
     def first(self, edge: int, reversed_: bool) -> int:
-        return self._ends[edge][reversed_][1]
+        return self._endpoints[edge][reversed_][1]
 
 
 def origins(region: Region, /) -> Int64:
-    """Returns which start entity each node is fewest steps from, by its place, int64 [n].
+    """Returns which start entity each node is fewest steps from, by its index, int64 [n].
 
     Of several it is the first.
     """

@@ -89,7 +89,7 @@ def embed_questions(
         for question in questions
         if len(question.source.linking.start_entities)
     ]
-    of_questions = dict.fromkeys(text for each in needed for text in each.asked)
+    of_questions = dict.fromkeys(text for each in needed for text in each.questions)
     texts = dict.fromkeys(text for each in needed for text in each.words)
     if vectors.queries is vectors:
         of_questions, texts = {}, of_questions | texts

@@ -113,8 +113,8 @@ class _TypedRegion(RowRegion[str, EdgeRow]):
     def read_degrees(self, nodes: Sequence[str]) -> Mapping[str, int]:
         return self._near(nodes, hops=0, max_edges=0).degrees
 
-    def ends(self, row: EdgeRow) -> tuple[str, ...]:
-        return ends_of(row)
+    def endpoints(self, row: EdgeRow) -> tuple[str, ...]:
+        return endpoints_of(row)
 
     def equal_nodes(self, nodes: Iterable[str]) -> Mapping[str, Sequence[str]]:
         return self._things.of(nodes)
@@ -128,13 +128,13 @@ class _TypedRegion(RowRegion[str, EdgeRow]):
             key: edge
             for edge in near.edges
             if (key := key64(edge.statement_id)) not in self.rows
-            and known.issuperset(ends_of(edge))
+            and known.issuperset(endpoints_of(edge))
         }
         return NewRows(rows, len(self.rows) + len(rows), near.truncated)
 
 
-def ends_of(edge: EdgeRow, /) -> tuple[str, ...]:
-    """Returns the entities at the ends of a statement."""
+def endpoints_of(edge: EdgeRow, /) -> tuple[str, ...]:
+    """Returns the entities that a statement joins."""
     value = _entity(edge.value)
     return (edge.head,) if value is None else (edge.head, value)
 

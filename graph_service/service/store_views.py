@@ -28,7 +28,7 @@ from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
 from graph_service.service.graph_slice import DEFAULT_RANKS
 from graph_service.service.lookup import read_id, require_base
-from graph_service.service.store_types import ends_of
+from graph_service.service.store_types import endpoints_of
 from graph_service.store.lookup import StoredThings
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
@@ -279,7 +279,7 @@ class StoreViews:
             frozenset((ids[one], ids[other]))
             for one, other in zip(head.tolist(), tail.tolist(), strict=True)
         }
-        return _by_id(edge for edge in near.edges if frozenset(ends_of(edge)) in pairs)
+        return _by_id(edge for edge in near.edges if frozenset(endpoints_of(edge)) in pairs)
 
     def read(
         self,
@@ -320,10 +320,10 @@ class StoreViews:
 
 
 class _Extra(NamedTuple):
-    """A statement of a view: its key, ends, relation and rank; a literal is no end."""
+    """A statement of a view: its key, endpoints, relation and rank; a literal is no endpoint."""
 
     key: int
-    ends: tuple[str, ...]
+    endpoints: tuple[str, ...]
     relation: str
     rank: Rank
 
@@ -362,7 +362,7 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
         self._extra_at: dict[str, list[_Extra]] = {}
         for one in _extras(drawn):
             if self._passes(one.relation, one.rank):
-                for end in {*one.ends}:
+                for end in {*one.endpoints}:
                     self._extra_at.setdefault(end, []).append(one)
 
     def _passes(self, relation: str, rank: Rank) -> bool:
@@ -394,8 +394,8 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
     def read_degrees(self, nodes: Sequence[str]) -> Mapping[str, int]:
         return self._near(nodes, hops=0, max_edges=0).degrees
 
-    def ends(self, row: EdgeRow | _Extra) -> tuple[str, ...]:
-        return row.ends if isinstance(row, _Extra) else ends_of(row)
+    def endpoints(self, row: EdgeRow | _Extra) -> tuple[str, ...]:
+        return row.endpoints if isinstance(row, _Extra) else endpoints_of(row)
 
     def equal_nodes(self, nodes: Iterable[str]) -> Mapping[str, Sequence[str]]:
         return self._things.of(nodes)
@@ -421,7 +421,9 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
             return NewRows(rows | extra)
         at = set(nodes)
         of_base = (row for row in self.rows.values() if isinstance(row, EdgeRow))
-        before = sum(not at.isdisjoint(ends_of(row)) for row in (*self._gone.values(), *of_base))
+        before = sum(
+            not at.isdisjoint(endpoints_of(row)) for row in (*self._gone.values(), *of_base)
+        )
         return NewRows(rows | extra, len(self.rows) + cut.total - before + len(extra))
 
     def _near(self, ids: Sequence[str], *, hops: int, max_edges: int) -> Neighbourhood:
@@ -453,8 +455,8 @@ def _extras(drawn: DrawnView) -> Iterable[_Extra]:
         ),
         strict=True,
     ):
-        ends = tuple(names[node] for node in (head, tail) if node in names)
-        yield _Extra(key, ends, relations[rel], RANKS[rank])
+        endpoints = tuple(names[node] for node in (head, tail) if node in names)
+        yield _Extra(key, endpoints, relations[rel], RANKS[rank])
 
 
 def _by_id(edges: Iterable[EdgeRow]) -> dict[str, EdgeRow]:

@@ -107,7 +107,7 @@ class _EngineRegion(RowRegion[NodeKey, ReachedEdge[NodeKey, Row]]):
     def read_degrees(self, nodes: Sequence[NodeKey]) -> Mapping[NodeKey, int]:
         return self._neighbours.degrees(nodes)
 
-    def ends(self, row: ReachedEdge[NodeKey, Row]) -> Iterable[NodeKey]:
+    def endpoints(self, row: ReachedEdge[NodeKey, Row]) -> Iterable[NodeKey]:
         return (row.head,) if row.tail is None else (row.head, row.tail)
 
     def equal_nodes(self, nodes: Iterable[NodeKey]) -> Mapping[NodeKey, Sequence[NodeKey]]:

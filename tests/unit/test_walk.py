@@ -32,7 +32,7 @@ class ListRegion(RowRegion[int, Ends]):
         }
         return NewRows(rows, len(self.rows) + len(rows))
 
-    def ends(self, row: Ends) -> Ends:
+    def endpoints(self, row: Ends) -> Ends:
         return row
 
 

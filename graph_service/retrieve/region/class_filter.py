@@ -49,20 +49,20 @@ def instances_of(
         return are
 
     def are_instances(entities: Int64) -> Bool:
-        found = np.zeros(len(entities), dtype=bool)
-        place = np.flatnonzero(entities < graph.entity_count)
-        edges, owner = graph.out_edges.gather(entities[place])
+        are = np.zeros(len(entities), dtype=bool)
+        rows = np.flatnonzero(entities < graph.entity_count)
+        edges, owner = graph.out_edges.gather(entities[rows])
         holds = _is_of(graph.rel[edges], instance_of)
         edges, owner = edges[holds], owner[holds]
         holds = _is_of(graph.rank[edges], ranks) & np.isin(graph.tail[edges], classes)
         if overlay is not None:
             holds &= ~overlay.gone.has(edges)
-        found[place[owner[holds]]] = True
+        are[rows[owner[holds]]] = True
         if overlay is not None:
             holds = _is_of(overlay.rel, instance_of)
             holds &= _is_of(overlay.rank, ranks) & np.isin(overlay.tail, classes)
-            found |= np.isin(entities, overlay.head[holds])
-        return found
+            are |= np.isin(entities, overlay.head[holds])
+        return are
 
     return is_instance
 
@@ -110,16 +110,16 @@ def _relations(
     graph: KnowledgeGraph, overlay: Overlay | None, ids: frozenset[str]
 ) -> tuple[int, ...]:
     """Returns the numbers of those of some relations that the graph or the view has."""
-    found = [graph.find_relation(id_) for id_ in ids]
+    indices = [graph.find_relation(id_) for id_ in ids]
     if overlay is not None:
         new = enumerate(overlay.new_relations, graph.relation_count)
-        found += [number for number, id_ in new if id_ in ids]
-    return tuple(number for number in found if number is not None)
+        indices += [index for index, id_ in new if id_ in ids]
+    return tuple(index for index in indices if index is not None)
 
 
 def _is_of(column: Int32 | Uint8, values: Sequence[int]) -> Bool:
     """Returns which numbers of a column are among a few; faster than ``isin`` for so few."""
-    found = np.zeros(len(column), dtype=bool)
+    matches = np.zeros(len(column), dtype=bool)
     for value in values:
-        found |= column == value
-    return found
+        matches |= column == value
+    return matches

@@ -191,8 +191,8 @@ class _ArrayRegion:
             new = _of_smallest_keys(graph, overlay, new, room)
         part = _columns(graph, overlay, new)
         self.parts.append(part)
-        ends = distinct(np.concatenate((part.head, part.tail)))
-        reached = ends[~seen[ends]]
+        endpoints = distinct(np.concatenate((part.head, part.tail)))
+        reached = endpoints[~seen[endpoints]]
         if self._equal is not None:
             reached = distinct(np.concatenate((reached, self._equal.others(reached))))
         seen[reached] = True
@@ -208,18 +208,18 @@ def _of_types(
     is_instance: IsInstance,
     most: int,
 ) -> tuple[Int64, tuple[Cut, ...]]:
-    """Returns those of some edges whose ends were reached before, are literals or of the types."""
+    """Returns those of some edges whose endpoints were reached before, are literals or of the types."""
     cuts: tuple[Cut, ...] = ()
     if len(edges) > most:
         cuts = (Cut("edges", CutReason.LIMIT, most, most, len(edges)),)
         edges = _of_smallest_keys(graph, overlay, edges, most)
     columns = _columns(graph, overlay, edges)
-    ends = distinct(np.concatenate((columns.head, columns.tail)))
-    new = ends[~seen[ends]].astype(np.int64)
+    endpoints = distinct(np.concatenate((columns.head, columns.tail)))
+    new = endpoints[~seen[endpoints]].astype(np.int64)
     new = new[~_is_literal(graph, overlay, new)]
     others = new[~is_instance(new)]
-    keep = ~(np.isin(columns.head, others) | np.isin(columns.tail, others))
-    return columns.numbers[keep], cuts
+    selected = ~(np.isin(columns.head, others) | np.isin(columns.tail, others))
+    return columns.numbers[selected], cuts
 
 
 def region_of_graph(
@@ -267,22 +267,22 @@ def region_of_graph(
     )
 
 
-def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
+def induced(region: Region, selected: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
     """Returns the part of a region on some of its nodes; start entities must be among them.
 
     Args:
         region: The region.
-        keep: Nodes that stay, bool [n].
+        selected: Nodes that stay, bool [n].
         cuts: Put after the region's own.
     """
-    edges = keep[region.head] & keep[region.tail]
-    number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
+    edges = selected[region.head] & selected[region.tail]
+    number = np.cumsum(selected, dtype=np.int32) - np.int32(1)
     return Region(
-        nodes=region.nodes[keep],
-        node_keys=region.node_keys[keep],
-        hops=region.hops[keep],
-        literal=region.literal[keep],
-        degrees=region.degrees[keep],
+        nodes=region.nodes[selected],
+        node_keys=region.node_keys[selected],
+        hops=region.hops[selected],
+        literal=region.literal[selected],
+        degrees=region.degrees[selected],
         start_entities=number[region.start_entities].astype(np.int32),
         edges=region.edges[edges],
         edge_keys=region.edge_keys[edges],
@@ -299,17 +299,17 @@ def _assemble(
     degrees: Int64 | None,
     start: Int64,
     reached: list[Int64],
-    found: list[_Edges],
+    parts: list[_Edges],
     cuts: tuple[Cut, ...],
 ) -> Region:
     nodes = np.concatenate(reached)
     hops = np.repeat(np.arange(len(reached), dtype=np.uint8), [len(part) for part in reached])
     order = np.argsort(nodes, kind="stable")
     nodes, hops = nodes[order], hops[order]
-    edge_keys = np.concatenate([part.keys for part in found])
+    edge_keys = np.concatenate([part.keys for part in parts])
     order = np.argsort(edge_keys)
-    head = np.concatenate([part.head for part in found])[order]
-    tail = np.concatenate([part.tail for part in found])[order]
+    head = np.concatenate([part.head for part in parts])[order]
+    tail = np.concatenate([part.tail for part in parts])[order]
     return Region(
         nodes=nodes.astype(np.int32),
         node_keys=_node_keys(graph, overlay, nodes),
@@ -317,23 +317,23 @@ def _assemble(
         literal=_is_literal(graph, overlay, nodes),
         degrees=_degrees(graph, degrees, nodes),
         start_entities=np.searchsorted(nodes, start).astype(np.int32),
-        edges=np.concatenate([part.numbers for part in found])[order],
+        edges=np.concatenate([part.numbers for part in parts])[order],
         edge_keys=edge_keys[order],
         head=_local(nodes, head),
         tail=_local(nodes, tail),
-        rel=np.concatenate([part.rel for part in found])[order],
+        rel=np.concatenate([part.rel for part in parts])[order],
         cuts=cuts,
     )
 
 
-def _local(nodes: Int64, ends: Int32) -> Int32:
-    """Returns the place of each end among some nodes, which ascend and hold it."""
+def _local(nodes: Int64, endpoints: Int32) -> Int32:
+    """Returns the index of each endpoint among some nodes, which ascend and hold it."""
     if len(nodes) and nodes[-1] < TABLE:
         table = np.empty(int(nodes[-1]) + 1, dtype=np.int32)
         table[nodes] = np.arange(len(nodes), dtype=np.int32)
-        place: Int32 = table[ends]
-        return place
-    return np.searchsorted(nodes, ends).astype(np.int32)
+        index: Int32 = table[endpoints]
+        return index
+    return np.searchsorted(nodes, endpoints).astype(np.int32)
 
 
 def _incident(
@@ -341,26 +341,26 @@ def _incident(
 ) -> Int64:
     """Returns the edges of some nodes, which ascend: the base's, and then the overlay's."""
     base = nodes[nodes < graph.node_count]
-    found = _edges_of_both_ends(graph, base).astype(np.int64)
-    keep = _passes(edges, graph.rank[found], graph.rel[found])
+    incident = _edges_at(graph, base).astype(np.int64)
+    selected = _passes(edges, graph.rank[incident], graph.rel[incident])
     if edges.best_only:
-        best = graph.best[found]
+        best = graph.best[incident]
         if overlay is not None and len(overlay.risen):
-            best |= np.isin(found, overlay.risen)
-        keep &= best
+            best |= np.isin(incident, overlay.risen)
+        selected &= best
     if overlay is not None:
-        keep &= ~overlay.gone.has(found)
-    found = found.take(np.flatnonzero(keep))
+        selected &= ~overlay.gone.has(incident)
+    incident = incident.take(np.flatnonzero(selected))
     if overlay is None or not len(overlay.head):
-        return found
+        return incident
     extra = distinct(np.concatenate([way.of(nodes) for way in _extra_edges(overlay)]))
-    keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
+    selected = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
-        keep &= overlay.best[extra]
-    return np.concatenate((found, extra[keep] + graph.edge_count))
+        selected &= overlay.best[extra]
+    return np.concatenate((incident, extra[selected] + graph.edge_count))
 
 
-def _edges_of_both_ends(graph: KnowledgeGraph, nodes: Int64) -> Numbers:
+def _edges_at(graph: KnowledgeGraph, nodes: Int64) -> Numbers:
     """Returns the edges that leave some nodes or arrive there, each once; the nodes ascend."""
     leaving, arriving = graph.out_edges.edges_of(nodes), graph.in_edges.edges_of(nodes)
     others = np.flatnonzero(~are_among(graph.head[arriving], nodes))
@@ -372,21 +372,21 @@ class _ExtraEdges:
     """A view's own edges by one of their ends.
 
     Attributes:
-        ends: The end of each, int32, ascending.
+        endpoints: The end of each, int32, ascending.
         edges: Their places in the overlay, int32 or int64.
     """
 
-    ends: Int32
+    endpoints: Int32
     edges: Numbers
 
     @classmethod
-    def by(cls, ends: Int32) -> _ExtraEdges:
-        order = np.argsort(ends, kind="stable").astype(edge_type(len(ends)))
-        return cls(ends[order], order)
+    def by(cls, endpoints: Int32) -> _ExtraEdges:
+        order = np.argsort(endpoints, kind="stable").astype(edge_type(len(endpoints)))
+        return cls(endpoints[order], order)
 
     def of(self, nodes: Int64) -> Numbers:
         """Returns the edges of some nodes, one node's after the other's."""
-        return self.edges[ranges(*(find_positions(self.ends, nodes, side) for side in SIDES))]
+        return self.edges[ranges(*(find_positions(self.endpoints, nodes, side) for side in SIDES))]
 
 
 _EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[_ExtraEdges, _ExtraEdges]] = WeakKeyDictionary()
@@ -407,20 +407,20 @@ def extra_edges_bytes(overlay: Overlay, /) -> int:
     return 2 * (overlay.head.nbytes + np.dtype(edge_type(count)).itemsize * count)
 
 
-def _without(edges: Int64, found: list[Int64]) -> Int64:
-    """Returns the edges that were not found before."""
-    return edges.take(np.flatnonzero(~are_among(edges, np.sort(np.concatenate(found)))))
+def _without(edges: Int64, known: list[Int64]) -> Int64:
+    """Returns the edges that are in none of some others."""
+    return edges.take(np.flatnonzero(~are_among(edges, np.sort(np.concatenate(known)))))
 
 
 def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
     counts = np.zeros(256, dtype=bool)
     counts[list(edges.ranks)] = True
-    keep: Bool = counts[rank]
+    fits: Bool = counts[rank]
     if edges.include is not None:
-        keep &= np.isin(rel, edges.include)
+        fits &= np.isin(rel, edges.include)
     if edges.exclude is not None and len(edges.exclude):
-        keep &= ~np.isin(rel, edges.exclude)
-    return keep
+        fits &= ~np.isin(rel, edges.exclude)
+    return fits
 
 
 def _columns(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> _Edges:
@@ -475,9 +475,9 @@ def _is_literal(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) ->
     literal: Bool = nodes >= graph.entity_count
     if overlay is None or not overlay.new_nodes:
         return literal
-    for place in np.flatnonzero(nodes >= graph.node_count).tolist():
-        value = decode_value(overlay.new_nodes[int(nodes[place]) - graph.node_count])
-        literal[place] = not isinstance(value, EntityValue)
+    for position in np.flatnonzero(nodes >= graph.node_count).tolist():
+        value = decode_value(overlay.new_nodes[int(nodes[position]) - graph.node_count])
+        literal[position] = not isinstance(value, EntityValue)
     return literal
 
 
@@ -489,26 +489,26 @@ def _node_keys(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> 
     # A literal belongs to one statement, whose key is its own.
     owners = graph.in_edges.edges_of(nodes[base & ~entity])
     keys[base & ~entity] = graph.statement_keys[owners]
-    for place in np.flatnonzero(~base).tolist():
+    for position in np.flatnonzero(~base).tolist():
         assert overlay is not None
-        number = int(nodes[place])
+        number = int(nodes[position])
         value = decode_value(overlay.new_nodes[number - graph.node_count])
         if isinstance(value, EntityValue):
-            keys[place] = key64(value.id)
+            keys[position] = key64(value.id)
         else:
             owner = np.flatnonzero(overlay.tail == number)
-            keys[place] = overlay.keys[owner[0]]
+            keys[position] = overlay.keys[owner[0]]
     return keys
 
 
 def prizeable(graph: KnowledgeGraph, overlay: Overlay | None, region: Region, /) -> Bool:
     """Returns which nodes may have a prize: all but those whose value is not known, bool [n]."""
-    keep = np.ones(region.node_count, dtype=bool)
+    may_have = np.ones(region.node_count, dtype=bool)
     base = region.nodes < graph.node_count
     kinds = graph.node_kinds[region.nodes[base]]
-    keep[base] = (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
-    for place in np.flatnonzero(~base).tolist():
+    may_have[base] = (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
+    for position in np.flatnonzero(~base).tolist():
         assert overlay is not None
-        value = decode_value(overlay.new_nodes[int(region.nodes[place]) - graph.node_count])
-        keep[place] = not isinstance(value, SomeValue | NoValue)
-    return keep
+        value = decode_value(overlay.new_nodes[int(region.nodes[position]) - graph.node_count])
+        may_have[position] = not isinstance(value, SomeValue | NoValue)
+    return may_have

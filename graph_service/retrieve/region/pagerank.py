@@ -91,13 +91,13 @@ def rank(
     if not len(start_entities):
         raise InputError("PageRank needs at least one entity to restart at", argument="entity_ids")
     restart = np.zeros(walk.node_count)
-    restart[walk.place[start_entities]] = 1.0 / len(start_entities)
+    restart[walk.position[start_entities]] = 1.0 / len(start_entities)
     deadline = deadline or Deadline.none()
     if isinstance(walk, AlongWalk):
-        found = _along(walk, restart, damping, tolerance, max_iterations, deadline)
+        result = _along(walk, restart, damping, tolerance, max_iterations, deadline)
     else:
-        found = _both(walk, restart, damping, tolerance, max_iterations, deadline)
-    return replace(found, mass=found.mass[walk.place])
+        result = _both(walk, restart, damping, tolerance, max_iterations, deadline)
+    return replace(result, mass=result.mass[walk.position])
 
 
 def _along(
@@ -135,16 +135,16 @@ def _along(
         mass = following
         if change >= tolerance and iteration < max_iterations:
             continue
-        ends = (level - levels[1]) * at_end + (levels[1] - levels[2]) * from_sources[middle:]
-        ends += walk.last.sums(sent - before_sent)
-        change += float(np.abs(ends).sum())
+        end_change = (level - levels[1]) * at_end + (levels[1] - levels[2]) * from_sources[middle:]
+        end_change += walk.last.sums(sent - before_sent)
+        change += float(np.abs(end_change).sum())
         if change < tolerance:
             break
-    whole = np.empty(walk.node_count)
-    whole[:middle] = mass
-    whole[middle:sources] = levels[0] * at_source
-    whole[sources:] = levels[0] * at_end + levels[1] * from_sources[middle:] + walk.last.sums(sent)
-    return PageRank(whole, iteration, change)
+    masses = np.empty(walk.node_count)
+    masses[:middle] = mass
+    masses[middle:sources] = levels[0] * at_source
+    masses[sources:] = levels[0] * at_end + levels[1] * from_sources[middle:] + walk.last.sums(sent)
+    return PageRank(masses, iteration, change)
 
 
 def _both(
@@ -160,19 +160,19 @@ def _both(
     That holds with dead ends too: those are nodes without edges, whose mass only adds to the
     restart. What the equation is off by is known at each step, and bounds what a step changes.
     """
-    kept, linked = walk.kept, walk.linked
-    scale, rest_scale = walk.scale[:kept], damping * walk.scale[kept:]
-    root, rest_root = walk.root[:kept], walk.root[kept:]
-    at_rest = restart[kept:linked] / rest_root
+    iterated, linked = walk.iterated, walk.linked
+    scale, rest_scale = walk.scale[:iterated], damping * walk.scale[iterated:]
+    root, rest_root = walk.root[:iterated], walk.root[iterated:]
+    at_rest = restart[iterated:linked] / rest_root
     joined = np.zeros(linked)
-    off = restart[:kept] / root
+    off = restart[:iterated] / root
     if at_rest.any():
-        joined[kept:] = walk.scale[kept:] * at_rest
-        off += damping * scale * walk.to_kept.sums(joined)
-    solution = np.zeros(kept)
+        joined[iterated:] = walk.scale[iterated:] * at_rest
+        off += damping * scale * walk.to_iterated.sums(joined)
+    solution = np.zeros(iterated)
     direction = off.copy()
     square = _dot(off, off)
-    rest_factor = rest_scale * walk.scale[kept:]
+    rest_factor = rest_scale * walk.scale[iterated:]
     damped = damping * scale
     iteration = 0
     alone = float(restart[linked:].sum())
@@ -182,9 +182,9 @@ def _both(
     while iteration < max_iterations and (left >= enough or (left > 0.0 and not iteration)):
         iteration += 1
         deadline.check("ranking the region")
-        np.multiply(scale, direction, out=joined[:kept])
-        np.multiply(rest_factor, walk.to_rest.sums(joined), out=joined[kept:])
-        image = direction - damped * walk.to_kept.sums(joined)
+        np.multiply(scale, direction, out=joined[:iterated])
+        np.multiply(rest_factor, walk.to_rest.sums(joined), out=joined[iterated:])
+        image = direction - damped * walk.to_iterated.sums(joined)
         length = square / _dot(direction, image)
         solution += length * direction
         off -= length * image
@@ -192,12 +192,12 @@ def _both(
         direction *= square / before
         direction += off
         left = _left(off, root)
-    whole = restart.copy()
-    whole[:kept] = root * solution
-    np.multiply(scale, solution, out=joined[:kept])
-    whole[kept:linked] = rest_root * (at_rest + rest_scale * walk.to_rest.sums(joined))
-    total = float(whole.sum())
-    return PageRank(whole / total, iteration, left / total)
+    masses = restart.copy()
+    masses[:iterated] = root * solution
+    np.multiply(scale, solution, out=joined[:iterated])
+    masses[iterated:linked] = rest_root * (at_rest + rest_scale * walk.to_rest.sums(joined))
+    total = float(masses.sum())
+    return PageRank(masses / total, iteration, left / total)
 
 
 def _left(off: Float64, root: Float64) -> float:
@@ -221,19 +221,19 @@ def prune(
         min_mass: Nodes of less go.
         max_nodes: Most nodes that stay; ties of mass (to 12 digits) go by key.
     """
-    keep = mass >= min_mass
-    keep[region.start_entities] = True
+    selected = mass >= min_mass
+    selected[region.start_entities] = True
     cuts: list[Cut] = []
-    kept = int(keep.sum())
-    if kept < region.node_count:
-        cuts.append(Cut("nodes", CutReason.MASS, min_mass, kept, region.node_count))
-    if max_nodes is not None and kept > max_nodes:
+    count = int(selected.sum())
+    if count < region.node_count:
+        cuts.append(Cut("nodes", CutReason.MASS, min_mass, count, region.node_count))
+    if max_nodes is not None and count > max_nodes:
         is_start = np.zeros(region.node_count, dtype=bool)
         is_start[region.start_entities] = True
-        order = np.lexsort((region.node_keys, -np.round(mass, 12), ~is_start, ~keep))
-        keep[:] = False
-        keep[order[: max(max_nodes, int(is_start.sum()))]] = True
-        cuts.append(Cut("nodes", CutReason.LIMIT, max_nodes, int(keep.sum()), kept))
+        order = np.lexsort((region.node_keys, -np.round(mass, 12), ~is_start, ~selected))
+        selected[:] = False
+        selected[order[: max(max_nodes, int(is_start.sum()))]] = True
+        cuts.append(Cut("nodes", CutReason.LIMIT, max_nodes, int(selected.sum()), count))
     if not cuts:
         return region
-    return induced(region, keep, cuts=cuts)
+    return induced(region, selected, cuts=cuts)

@@ -26,14 +26,14 @@ def last_of_parallel(region: Region, /) -> Region:
     last[:-1] = (head[1:] != head[:-1]) | (tail[1:] != tail[:-1])
     if last.all():
         return region
-    kept = np.sort(order[last])
-    cut = Cut("statements", CutReason.PARALLEL, 1, len(kept), region.edge_count)
+    remaining = np.sort(order[last])
+    cut = Cut("statements", CutReason.PARALLEL, 1, len(remaining), region.edge_count)
     return replace(
         region,
-        edges=region.edges[kept],
-        edge_keys=region.edge_keys[kept],
-        head=region.head[kept],
-        tail=region.tail[kept],
-        rel=region.rel[kept],
+        edges=region.edges[remaining],
+        edge_keys=region.edge_keys[remaining],
+        head=region.head[remaining],
+        tail=region.tail[remaining],
+        rel=region.rel[remaining],
         cuts=(*region.cuts, cut),
     )

@@ -69,8 +69,8 @@ def _triangles(first: Int64, second: Int64, out: Int64, n: int, deadline: Deadli
     """Returns the triangles at each node; edges sorted, each from lower to higher number."""
     begin = np.cumsum(out) - out
     # Each edge with those before it in the same node's list.
-    place = np.arange(len(first)) - begin[first]
-    sums = np.cumsum(place)
+    position = np.arange(len(first)) - begin[first]
+    sums = np.cumsum(position)
     codes = first * n + second
     met = np.zeros(TABLE, dtype=bool)
     met[codes & (TABLE - 1)] = True
@@ -80,17 +80,17 @@ def _triangles(first: Int64, second: Int64, out: Int64, n: int, deadline: Deadli
         deadline.check("counting triangles")
         done = int(sums[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(sums, done + MAX_WEDGES, side="right")))
-        before = place[start:stop]
+        before = position[start:stop]
         left = np.repeat(np.arange(start, stop), before)
         offset = np.cumsum(before) - before
         right = begin[first[left]] + np.arange(len(left)) - offset[left - start]
         # ``right`` comes before ``left`` in the same node's list, so second[right] < second[left].
-        wanted = second[right] * n + second[left]
+        closing = second[right] * n + second[left]
         # Most are no edge: a table of the edges' last bits says so faster than a search.
-        may_be = np.flatnonzero(met[wanted & (TABLE - 1)])
-        found = np.searchsorted(codes, wanted[may_be])
-        found[found == len(codes)] = 0
-        closed = may_be[codes[found] == wanted[may_be]]
+        may_be = np.flatnonzero(met[closing & (TABLE - 1)])
+        rows = np.searchsorted(codes, closing[may_be])
+        rows[rows == len(codes)] = 0
+        closed = may_be[codes[rows] == closing[may_be]]
         left, right = left[closed], right[closed]
         for corner in (first[left], second[left], second[right]):
             counts += np.bincount(corner, minlength=n)

@@ -24,21 +24,21 @@ class Rows:
 
     Attributes:
         source: Place that each arc takes from, int64 [a]; arcs of one row stand together.
-        starts: Where each row's arcs begin, int64 [r].
+        offsets: Where each row's arcs begin, int64 [r].
         rows: Which rows those are, int64 [r]; None: all of them, in order.
         count: Rows there are.
     """
 
     source: Int64
-    starts: Int64
+    offsets: Int64
     rows: Int64 | None
     count: int
 
     def sums(self, values: Float64, /) -> Float64:
         """Returns for each row the sum of the values its arcs take, float64 [count]."""
-        if not len(self.starts):
+        if not len(self.offsets):
             return np.zeros(self.count)
-        total: Float64 = np.add.reduceat(values.take(self.source), self.starts)
+        total: Float64 = np.add.reduceat(values.take(self.source), self.offsets)
         if self.rows is None:
             return total
         spread = np.zeros(self.count)
@@ -48,24 +48,24 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlongWalk:
-    """A walk from head to tail. Nodes are numbered anew: middle, sources, ends.
+    """A walk from head to tail. Nodes are numbered anew: middle, sources, sinks.
 
     Attributes:
         node_count: n.
         middle: Nodes that edges lead to and from; places below it.
-        sources: Places below it, from ``middle`` on: nodes that no edge leads to.
-        place: Place of each node, int64 [n]; from ``sources`` on, nodes that no edge leaves.
+        sources: Positions below it, from ``middle`` on: nodes that no edge leads to.
+        position: Place of each node, int64 [n]; from ``sources`` on, nodes that no edge leaves.
         share: What a node passes on along each of its edges, of one unit: float64 [sources].
         inner: Middle from middle; takes places.
-        outer: Middle and ends (ends moved down to ``middle``) from sources: takes places less
+        outer: Middle and sinks (sinks moved down to ``middle``) from sources: takes places less
             ``middle``.
-        last: Ends from middle.
+        last: Sinks from middle.
     """
 
     node_count: int
     middle: int
     sources: int
-    place: Int64
+    position: Int64
     share: Float64
     inner: Rows
     outer: Rows
@@ -74,29 +74,29 @@ class AlongWalk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BothWalk:
-    """A walk both ways. Nodes are numbered anew: kept, then eliminated, then alone.
+    """A walk both ways. Nodes are numbered anew: iterated, then eliminated, then alone.
 
     The chain's matrix is ``diag(scale) A diag(scale)`` in coordinates ``mass / root``, where A
     counts edges between nodes.
 
     Attributes:
         node_count: n.
-        kept: Places below it are iterated over.
-        linked: Places below it have edges; from ``kept`` on no two of them are joined.
-        place: Place of each node, int64 [n].
+        iterated: Positions below it are iterated over.
+        linked: Positions below it have edges; from ``iterated`` on no two of them are joined.
+        position: Place of each node, int64 [n].
         root: float64 [linked].
         scale: float64 [linked].
-        to_kept: Kept from all that are linked.
-        to_rest: The others from kept.
+        to_iterated: The iterated from all that are linked.
+        to_rest: The eliminated from those iterated.
     """
 
     node_count: int
-    kept: int
+    iterated: int
     linked: int
-    place: Int64
+    position: Int64
     root: Float64
     scale: Float64
-    to_kept: Rows
+    to_iterated: Rows
     to_rest: Rows
 
 
@@ -136,15 +136,15 @@ def prepare_walk(
 
 def _along(head: Int32, tail: Int32, out: Int64, into: Int64) -> AlongWalk:
     kind = np.where(out == 0, 2, np.where(into == 0, 1, 0))
-    place, middle, ends = _numbered(kind, out + into)
-    sources = middle + ends
-    source, target = place[head], place[tail]
+    position, middle, sinks = _numbered(kind, out + into)
+    sources = middle + sinks
+    source, target = position[head], position[tail]
     share = np.zeros(sources)
     inside = out > 0
-    share[place[inside]] = 1.0 / out[inside]
-    # Nothing leads to a source: ends may follow the middle's rows directly.
-    row = np.where(target >= sources, target - ends, target)
-    rows = len(out) - ends
+    share[position[inside]] = 1.0 / out[inside]
+    # Nothing leads to a source: sinks may follow the middle's rows directly.
+    row = np.where(target >= sources, target - sinks, target)
+    rows = len(out) - sinks
     from_middle = source < middle
     to_middle = row < middle
     inner = from_middle & to_middle
@@ -154,7 +154,7 @@ def _along(head: Int32, tail: Int32, out: Int64, into: Int64) -> AlongWalk:
         node_count=len(out),
         middle=middle,
         sources=sources,
-        place=place,
+        position=position,
         share=share,
         inner=_rows(source[inner], row[inner], middle),
         outer=_rows(source[outer] - middle, row[outer], rows),
@@ -166,45 +166,45 @@ def _both(head: Int32, tail: Int32, out: Int64, into: Int64, weight: Float64) ->
     first, last = (into == 0) & (out > 0), (out == 0) & (into > 0)
     eliminated = first if np.count_nonzero(first) >= np.count_nonzero(last) else last
     kind = np.where(eliminated, 1, np.where(out + into == 0, 2, 0))
-    place, kept, rest = _numbered(kind, out + into)
-    linked = kept + rest
-    start, end = place[head], place[tail]
+    position, iterated, rest = _numbered(kind, out + into)
+    linked = iterated + rest
+    start, end = position[head], position[tail]
     source, target = np.concatenate((start, end)), np.concatenate((end, start))
     every = _rows(source, target, linked)
     to_weight = np.empty(len(out))
-    to_weight[place] = weight
+    to_weight[position] = weight
     to_weight = to_weight[:linked]
     # Weight of all steps out of a node times its own: what makes the chain symmetric.
     total = to_weight * every.sums(to_weight)
     root = np.sqrt(total)
-    cut = int(every.starts[kept]) if rest else len(every.source)
+    cut = int(every.offsets[iterated]) if rest else len(every.source)
     return BothWalk(
         node_count=len(out),
-        kept=kept,
+        iterated=iterated,
         linked=linked,
-        place=place,
+        position=position,
         root=root,
         scale=to_weight / root,
-        to_kept=Rows(every.source[:cut], every.starts[:kept], None, kept),
-        to_rest=Rows(every.source[cut:], every.starts[kept:] - cut, None, rest),
+        to_iterated=Rows(every.source[:cut], every.offsets[:iterated], None, iterated),
+        to_rest=Rows(every.source[cut:], every.offsets[iterated:] - cut, None, rest),
     )
 
 
 def _numbered(kind: Int64, degree: Int64) -> tuple[Int64, int, int]:
-    """Returns a place for each node and how many of kind 0 and 1 there are.
+    """Returns a position for each node and how many of kind 0 and 1 there are.
 
     By kind (0, 1, 2), then those of most edges first, whose values stay in the nearest cache.
     """
     order = np.lexsort((-degree, kind))
-    place = np.empty(len(kind), dtype=np.int64)
-    place[order] = np.arange(len(kind))
-    return place, int(np.count_nonzero(kind == 0)), int(np.count_nonzero(kind == 1))
+    position = np.empty(len(kind), dtype=np.int64)
+    position[order] = np.arange(len(kind))
+    return position, int(np.count_nonzero(kind == 0)), int(np.count_nonzero(kind == 1))
 
 
 def _rows(source: Int64, row: Int64, count: int) -> Rows:
     order = stable_order(source)
     order = order[stable_order(row[order])]
     row = row[order]
-    starts = np.flatnonzero(np.diff(row, prepend=-1))
-    rows = None if len(starts) == count else row[starts]
-    return Rows(source[order], starts, rows, count)
+    offsets = np.flatnonzero(np.diff(row, prepend=-1))
+    rows = None if len(offsets) == count else row[offsets]
+    return Rows(source[order], offsets, rows, count)

@@ -19,7 +19,7 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Deadline
-from graph_service.retrieve.tree.reduction import Found, Small, tree_on
+from graph_service.retrieve.tree.reduction import Small, Solution, tree_on
 from graph_service.sorting import distinct, stable_order
 
 BOUND_WORK = 300_000
@@ -60,25 +60,25 @@ class _Ascent:
 
 
 def bound_of(
-    small: Small, found: Found, /, *, work: int, deadline: Deadline
-) -> tuple[Found, float]:
+    small: Small, known: Solution, /, *, work: int, deadline: Deadline
+) -> tuple[Solution, float]:
     """Returns the best tree known and a value that no tree exceeds.
 
     Args:
         small: The problem, reduced.
-        found: A tree of it.
+        known: A tree of it.
         work: Arcs looked at, at most; the same work gives the same result on every machine.
         deadline: Raises ``DeadlineError`` when past.
     """
-    return _Search(small, found, work, deadline).run()
+    return _Search(small, known, work, deadline).run()
 
 
 class _Search:
     """Arcs stand in the order of the node that they lead to: those of v from ``begin[v]`` on."""
 
-    def __init__(self, small: Small, found: Found, work: int, deadline: Deadline) -> None:
+    def __init__(self, small: Small, known: Solution, work: int, deadline: Deadline) -> None:
         self.small = small
-        self.best = found
+        self.best = known
         self.work = work
         self.deadline = deadline
         n, m = len(small.prizes), len(small.edge)
@@ -89,18 +89,18 @@ class _Search:
         self.costs = np.concatenate((small.costs, small.costs))[order]
         self.begin = np.zeros(n + 1, dtype=np.int64)
         np.cumsum(np.bincount(into, minlength=n), out=self.begin[1:])
-        place = np.empty(2 * m, dtype=np.int64)
-        place[order] = np.arange(2 * m)
+        position = np.empty(2 * m, dtype=np.int64)
+        position[order] = np.arange(2 * m)
         # The same edge, walked back.
-        self.back = np.concatenate((place[m:], place[:m]))[order]
+        self.back = np.concatenate((position[m:], position[:m]))[order]
         self.rows = np.flatnonzero(np.diff(self.begin))
         terminals = np.flatnonzero(small.prizes > 0)
         order = np.lexsort((terminals, -small.prizes[terminals]))
         self.terminals: list[int] = terminals[order].tolist()
-        whole = np.concatenate((small.prizes, small.costs))
-        self.whole = bool(np.array_equal(whole, np.round(whole)))
+        amounts = np.concatenate((small.prizes, small.costs))
+        self.is_integral = bool(np.array_equal(amounts, np.round(amounts)))
 
-    def run(self) -> tuple[Found, float]:
+    def run(self) -> tuple[Solution, float]:
         """Splits the case of the highest bound until none can hold a better tree."""
         queue: list[tuple[float, int, _Case]] = []
         count = 0
@@ -130,7 +130,7 @@ class _Search:
         return self.best, self.best[2]
 
     def _floor(self, bound: float) -> float:
-        return math.floor(bound + _SLACK) if self.whole else bound
+        return math.floor(bound + _SLACK) if self.is_integral else bound
 
     def _may_beat(self, bound: float) -> bool:
         return self._floor(bound) > self.best[2] + _SLACK
@@ -165,10 +165,10 @@ class _Search:
     def _arcs_into(self, nodes: Int64) -> Int64:
         begin = self.begin[nodes]
         count = self.begin[nodes + 1] - begin
-        ends = np.cumsum(count)
-        total = int(ends[-1]) if len(ends) else 0
+        stops = np.cumsum(count)
+        total = int(stops[-1]) if len(stops) else 0
         self.work -= total + _A_LOOK
-        arcs: Int64 = np.arange(total) + np.repeat(begin - ends + count, count)
+        arcs: Int64 = np.arange(total) + np.repeat(begin - stops + count, count)
         return arcs
 
     def _ascend(self, root: int, needed: Bool, gone: Bool) -> _Ascent | None:
@@ -237,16 +237,16 @@ class _Search:
         home = self._distances([root, *ascent.left_prizes], ascent.left_arcs[self.back], gone)
         way = away + np.where(self.prizes <= 0, home, 0.0)
         most = bound - way
-        if self.whole:
+        if self.is_integral:
             most = np.floor(most + _SLACK)
         new = ~gone & ~(most > self.best[2] + _SLACK)
         gone |= new
         return count + int(new.sum())
 
-    def _distances(self, starts: list[int], costs: Float64, gone: Bool) -> Float64:
-        """Returns the least cost of a way from the starts to each node, float64 [n]."""
+    def _distances(self, sources: list[int], costs: Float64, gone: Bool) -> Float64:
+        """Returns the least cost of a way from the sources to each node, float64 [n]."""
         distance = np.full(len(self.prizes), np.inf)
-        distance[starts] = 0.0
+        distance[sources] = 0.0
         if not len(self.rows):
             return distance
         begin, closed = self.begin[self.rows], gone[self.rows]
@@ -260,7 +260,7 @@ class _Search:
                 return distance
             distance[self.rows] = np.minimum(least, before)
 
-    def _tree(self, root: int, ascent: _Ascent, gone: Bool) -> Found:
+    def _tree(self, root: int, ascent: _Ascent, gone: Bool) -> Solution:
         """Returns the best tree on the nodes that the root reaches for nothing; keeps the best."""
         closed = gone.copy()
         closed[root] = True
@@ -273,14 +273,14 @@ class _Search:
             closed[new] = True
             members = np.concatenate((members, new))
         small = self.small
-        ends = (small.source, small.target)
-        tree = tree_on(np.sort(members), *ends, small.prizes, small.costs, self.deadline)
+        endpoints = (small.source, small.target)
+        tree = tree_on(np.sort(members), *endpoints, small.prizes, small.costs, self.deadline)
         if tree[2] > self.best[2] + _SLACK:
             self.best = tree
         return tree
 
     def _branching_node(
-        self, root: int, tree: Found, ascent: _Ascent, needed: Bool, gone: Bool
+        self, root: int, tree: Solution, ascent: _Ascent, needed: Bool, gone: Bool
     ) -> int:
         """Returns the undecided node with the most free arcs, those of the tree first; or -1."""
         settled = needed | gone

@@ -41,7 +41,7 @@ def best_of_size(
     size: int,
     deadline: Deadline,
 ) -> Int64:
-    """Returns the places of ``size`` connected edges of high worth, int64, ascending.
+    """Returns the indices of ``size`` connected edges of high worth, int64, ascending.
 
     Args:
         head: One end of each edge of a connected subgraph, int64 [m], m > size; ties go to the
@@ -52,8 +52,8 @@ def best_of_size(
         size: Edges of the part, at least 1.
         deadline: Raises ``DeadlineError`` when past.
     """
-    nodes, ends = np.unique(np.concatenate((head, tail)), return_inverse=True)
-    one, other = ends[: len(head)], ends[len(head) :]
+    nodes, endpoints = np.unique(np.concatenate((head, tail)), return_inverse=True)
+    one, other = endpoints[: len(head)], endpoints[len(head) :]
     spanning = _spanning_tree(one, other, gain, len(nodes))
     further = np.setdiff1d(np.arange(len(head)), spanning)
     tree = _Tree(spanning, one, other, prizes[nodes], gain, size, deadline)
@@ -73,13 +73,13 @@ def best_of_size(
 
 def _spanning_tree(one: Int64, other: Int64, gain: Float64, n: int) -> Int64:
     parent = list(range(n))
-    kept = []
-    for place in np.argsort(-gain, kind="stable").tolist():
-        u, v = find_root(parent, int(one[place])), find_root(parent, int(other[place]))
+    joining = []
+    for edge in np.argsort(-gain, kind="stable").tolist():
+        u, v = find_root(parent, int(one[edge])), find_root(parent, int(other[edge]))
         if u != v:
             parent[v] = u
-            kept.append(place)
-    return np.array(kept, dtype=np.int64)
+            joining.append(edge)
+    return np.array(joining, dtype=np.int64)
 
 
 class _Tree:
@@ -87,7 +87,7 @@ class _Tree:
 
     def __init__(
         self,
-        places: Int64,
+        edges: Int64,
         one: Int64,
         other: Int64,
         prizes: Float64,
@@ -96,9 +96,9 @@ class _Tree:
         deadline: Deadline,
     ) -> None:
         near: list[list[tuple[int, int]]] = [[] for _ in prizes]
-        for place in np.sort(places).tolist():
-            near[int(one[place])].append((int(other[place]), place))
-            near[int(other[place])].append((int(one[place]), place))
+        for edge in np.sort(edges).tolist():
+            near[int(one[edge])].append((int(other[edge]), edge))
+            near[int(other[edge])].append((int(one[edge]), edge))
         self.tables: list[Float64] = [np.array([prize]) for prize in prizes.tolist()]
         self.children: list[list[_Child]] = [[] for _ in near]
         # Each node after the one that it hangs on.
@@ -110,13 +110,13 @@ class _Tree:
                     walked.append(child)
         for node in reversed(walked):
             deadline.check("cutting the subgraph to the limit")
-            for child, place in near[node]:
+            for child, edge in near[node]:
                 if child != above[node]:
                     table, share = _joined(
-                        self.tables[node], self.tables[child], float(gain[place]), size
+                        self.tables[node], self.tables[child], float(gain[edge]), size
                     )
                     self.tables[node] = table
-                    self.children[node].append(_Child(child, place, share))
+                    self.children[node].append(_Child(child, edge, share))
 
     def best(self, size: int) -> tuple[float, Int64, Int64]:
         """Returns the worth, the nodes and the edges of the best tree of ``size`` edges."""

@@ -27,7 +27,7 @@ class Small:
     costs: Float64
 
 
-Found = tuple[Int64, Int64, float]
+Solution = tuple[Int64, Int64, float]
 
 
 def find_root(parent: list[int], node: int) -> int:
@@ -39,7 +39,7 @@ def find_root(parent: list[int], node: int) -> int:
 
 
 def _simple(source: Int64, target: Int64, costs: Float64, edge: Int64, n: int) -> Int64:
-    """Returns the places of the cheapest edge of each pair of nodes, loops left out."""
+    """Returns the indices of the cheapest edge of each pair of nodes, loops left out."""
     low, high = np.minimum(source, target), np.maximum(source, target)
     order = np.flatnonzero(low != high)
     if (np.diff(edge) < 0).any():
@@ -76,8 +76,8 @@ def reduce_problem(
     while True:
         deadline.check(SEARCHING)
         a, b = label[source[edge]], label[target[edge]]
-        kept = _simple(a, b, costs[edge], edge, n)
-        edge, a, b = edge[kept], a[kept], b[kept]
+        simple = _simple(a, b, costs[edge], edge, n)
+        edge, a, b = edge[simple], a[simple], b[simple]
         cost = costs[edge]
         degree = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
         useless = (degree <= 1) & (prize <= 0) & alive
@@ -97,17 +97,17 @@ def reduce_problem(
         # A matching at a time: a contraction changes the conditions around it only.
         used = np.zeros(n, dtype=bool)
         move = np.arange(n)
-        for place in np.flatnonzero(may)[np.argsort(cost[may], kind="stable")].tolist():
+        for row in np.flatnonzero(may)[np.argsort(cost[may], kind="stable")].tolist():
             deadline.check(SEARCHING)
-            u, v = int(a[place]), int(b[place])
+            u, v = int(a[row]), int(b[row])
             if used[u] or used[v]:
                 continue
             used[u] = used[v] = True
             move[v] = u
-            prize[u] += prize[v] - cost[place]
+            prize[u] += prize[v] - cost[row]
             prize[v] = 0.0
             alive[v] = False
-            contracted.append(int(edge[place]))
+            contracted.append(int(edge[row]))
         label = move[label]
     number = np.full(n, -1, dtype=np.int64)
     number[alive] = np.arange(int(alive.sum()))
@@ -116,7 +116,7 @@ def reduce_problem(
 
 
 def expand(
-    found: Found,
+    solution: Solution,
     small: Small,
     merged: tuple[Int64, list[int]],
     source: Int64,
@@ -124,16 +124,16 @@ def expand(
     prizes: Float64,
     costs: Float64,
     deadline: Deadline = NEVER,
-) -> Found:
+) -> Solution:
     """Returns a tree of the reduced problem as one of the original, what was merged put back."""
     number, contracted = merged
     chosen = np.zeros(len(small.prizes) + 1, dtype=bool)
-    chosen[found[0]] = True
+    chosen[solution[0]] = True
     nodes = np.flatnonzero(chosen[number])
     inside = np.zeros(len(prizes), dtype=bool)
     inside[nodes] = True
     edges = [edge for edge in contracted if inside[source[edge]] and inside[target[edge]]]
-    every = np.concatenate((np.asarray(edges, dtype=np.int64), small.edge[found[1]]))
+    every = np.concatenate((np.asarray(edges, dtype=np.int64), small.edge[solution[1]]))
     return best_part(every, source, target, prizes, costs, nodes, deadline)
 
 
@@ -144,7 +144,7 @@ def tree_on(
     prizes: Float64,
     costs: Float64,
     deadline: Deadline = NEVER,
-) -> Found:
+) -> Solution:
     """Returns the best subtree of a cheapest spanning tree of some nodes."""
     inside = np.zeros(len(prizes), dtype=bool)
     inside[nodes] = True
@@ -176,7 +176,7 @@ def best_part(
     costs: Float64,
     nodes: Int64,
     deadline: Deadline = NEVER,
-) -> Found:
+) -> Solution:
     """Returns the best connected part of a forest, by an exact dynamic program (strong pruning)."""
     neighbours: dict[int, list[tuple[int, int]]] = {int(node): [] for node in nodes}
     for edge in forest.tolist():
@@ -209,11 +209,11 @@ def best_part(
     if best_node < 0:
         none = np.zeros(0, dtype=np.int64)
         return none, none, 0.0
-    keep, kept_edges = [best_node], []
-    for node in keep:
+    members, tree_edges = [best_node], []
+    for node in members:
         for other, edge in taken[node]:
-            keep.append(other)
-            kept_edges.append(edge)
-    chosen = np.sort(np.asarray(keep, dtype=np.int64))
-    edges = np.sort(np.asarray(kept_edges, dtype=np.int64))
+            members.append(other)
+            tree_edges.append(edge)
+    chosen = np.sort(np.asarray(members, dtype=np.int64))
+    edges = np.sort(np.asarray(tree_edges, dtype=np.int64))
     return chosen, edges, float(prizes[chosen].sum() - costs[edges].sum())

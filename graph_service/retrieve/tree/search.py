@@ -9,8 +9,8 @@ from graph_service.model.limits import Deadline
 from graph_service.retrieve.tree.reduction import (
     SEARCHING,
     TOLERANCE,
-    Found,
     Small,
+    Solution,
     best_part,
     expand,
     find_root,
@@ -28,8 +28,8 @@ _ROUNDS_WORK = 120_000
 
 def search(
     small: Small, exact_work: int, deadline: Deadline, *, thorough: bool = False
-) -> tuple[Found, bool]:
-    """Returns the best tree of a reduced problem found, and whether it is proven.
+) -> tuple[Solution, bool]:
+    """Returns a good tree of a reduced problem, and whether it is proven to be the best.
 
     Args:
         small: The problem, reduced.
@@ -60,16 +60,16 @@ class _Walker:
         source, target = np.concatenate((low, high)), np.concatenate((high, low))
         order = stable_order(target)
         self.source, self.target = source[order], target[order]
-        self.place = np.where(order < len(low), order, order - len(low))
-        self.starts = np.flatnonzero(np.diff(self.target, prepend=-1))
-        self.targets = self.target[self.starts]
+        self.edge = np.where(order < len(low), order, order - len(low))
+        self.offsets = np.flatnonzero(np.diff(self.target, prepend=-1))
+        self.targets = self.target[self.offsets]
 
     def relax(self, distance: Float64, costs: Float64) -> Float64:
         """Returns the least distance over any number of steps; float64 [..., n]."""
-        step = costs[self.place]
+        step = costs[self.edge]
         while True:
             self.deadline.check(SEARCHING)
-            least = np.minimum.reduceat(distance[..., self.source] + step, self.starts, axis=-1)
+            least = np.minimum.reduceat(distance[..., self.source] + step, self.offsets, axis=-1)
             closer = least < distance[..., self.targets] - TOLERANCE
             if not closer.any():
                 return distance
@@ -77,7 +77,7 @@ class _Walker:
             distance[..., self.targets] = np.minimum(distance[..., self.targets], least)
 
 
-def _exact(small: Small, terminals: Int64, deadline: Deadline) -> Found:
+def _exact(small: Small, terminals: Int64, deadline: Deadline) -> Solution:
     """Returns the optimum: the least tree of every set of terminals, then the set worth most."""
     k, n = len(terminals), len(small.prizes)
     walker = _Walker(small, deadline)
@@ -121,11 +121,11 @@ def _exact(small: Small, terminals: Int64, deadline: Deadline) -> Found:
                 break
             part = (part - 1) & mask
         else:
-            place, other = min(
+            edge, other = min(
                 by_node[node],
                 key=lambda step: float(table[mask, step[1]]) + float(small.costs[step[0]]),
             )
-            edges.add(place)
+            edges.add(edge)
             stack.append((mask, other))
     chosen = np.asarray(sorted(edges), dtype=np.int64)
     return best_part(
@@ -141,17 +141,17 @@ def _exact(small: Small, terminals: Int64, deadline: Deadline) -> Found:
 
 def _edges_by_node(small: Small) -> dict[int, list[tuple[int, int]]]:
     by_node: dict[int, list[tuple[int, int]]] = {}
-    for place, (u, v) in enumerate(zip(small.source.tolist(), small.target.tolist(), strict=True)):
-        by_node.setdefault(u, []).append((place, v))
-        by_node.setdefault(v, []).append((place, u))
+    for edge, (u, v) in enumerate(zip(small.source.tolist(), small.target.tolist(), strict=True)):
+        by_node.setdefault(u, []).append((edge, v))
+        by_node.setdefault(v, []).append((edge, u))
     return by_node
 
 
-def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> Found:
+def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> Solution:
     """Returns the best of several trees on shortest paths, then improved."""
     walker = _Walker(small, deadline)
     top = int(np.argmax(small.prizes))
-    best: Found = (
+    best: Solution = (
         np.array([top]),
         np.zeros(0, dtype=np.int64),
         float(small.prizes[top]),
@@ -162,46 +162,48 @@ def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> 
     rounds = _ROUNDS if thorough else min(_ROUNDS, max(1, _ROUNDS_WORK // (2 * len(small.edge))))
     for turn in range(rounds):
         deadline.check(SEARCHING)
-        found = _shortest_path_tree(small, walker, chosen, _jitter(small, turn))
-        found = _improve(small, walker, found)
-        union[found[0]] = True
-        if found[2] > best[2] + TOLERANCE:
-            best = found
-        # The next round starts from what this one kept, every other one from all again.
-        chosen = terminals if turn % 2 else terminals & _member(found[0], len(terminals))
+        solution = _shortest_path_tree(small, walker, chosen, _jitter(small, turn))
+        solution = _improve(small, walker, solution)
+        union[solution[0]] = True
+        if solution[2] > best[2] + TOLERANCE:
+            best = solution
+        # The next round begins at the terminals of this one, every other one from all again.
+        chosen = terminals if turn % 2 else terminals & _member(solution[0], len(terminals))
     return _refine(small, best, union, exact_work, deadline)
 
 
-def _refine(small: Small, best: Found, union: Bool, exact_work: int, deadline: Deadline) -> Found:
-    """Returns the better of a tree and the optimum on the union of all that were found."""
+def _refine(
+    small: Small, best: Solution, union: Bool, exact_work: int, deadline: Deadline
+) -> Solution:
+    """Returns the better of a tree and the optimum on the union of all that were grown."""
     inside = union[small.source] & union[small.target]
     if not inside.any():
         return best
     back = np.flatnonzero(union)
     number = np.cumsum(union) - 1
-    places = np.flatnonzero(inside)
+    inner = np.flatnonzero(inside)
     part, merged = reduce_problem(
-        number[small.source[places]],
-        number[small.target[places]],
+        number[small.source[inner]],
+        number[small.target[inner]],
         small.prizes[back],
-        small.costs[places],
+        small.costs[inner],
         deadline,
     )
     terminals = np.flatnonzero(part.prizes > 0)
     if not 1 < len(terminals) <= 12 or 3 ** len(terminals) * len(part.prizes) > exact_work:
         return best
-    found = expand(
+    solution = expand(
         _exact(part, terminals, deadline) if len(part.edge) else best,
         part,
         merged,
-        number[small.source[places]],
-        number[small.target[places]],
+        number[small.source[inner]],
+        number[small.target[inner]],
         small.prizes[back],
-        small.costs[places],
+        small.costs[inner],
         deadline,
     )
-    if found[2] > best[2] + TOLERANCE:
-        return back[found[0]], places[found[1]], found[2]
+    if solution[2] > best[2] + TOLERANCE:
+        return back[solution[0]], inner[solution[1]], solution[2]
     return best
 
 
@@ -223,7 +225,7 @@ def _jitter(small: Small, turn: int) -> Float64:
     return jittered
 
 
-def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: Float64) -> Found:
+def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: Float64) -> Solution:
     """Returns the best part of a tree that joins terminals along shortest paths (Mehlhorn)."""
     n = len(small.prizes)
     distance = np.where(terminals, 0.0, np.inf)
@@ -232,12 +234,12 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
     above = np.arange(n)
     step = np.full(n, -1, dtype=np.int64)
     with np.errstate(invalid="ignore"):
-        gap = distance[walker.source] + costs[walker.place] - distance[walker.target]
+        gap = distance[walker.source] + costs[walker.edge] - distance[walker.target]
     tight = np.flatnonzero((np.abs(gap) <= 1e-8) & ~terminals[walker.target])
-    tight = tight[costs[walker.place[tight]] > 0]
+    tight = tight[costs[walker.edge[tight]] > 0]
     first = tight[np.flatnonzero(np.diff(walker.target[tight], prepend=-1))]
     above[walker.target[first]] = walker.source[first]
-    step[walker.target[first]] = walker.place[first]
+    step[walker.target[first]] = walker.edge[first]
     owner = above
     while not np.array_equal(owner, owner[owner]):
         owner = owner[owner]
@@ -247,15 +249,15 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
     parent = list(range(n))
     used: set[int] = set()
     nodes = set(np.flatnonzero(terminals).tolist())
-    for place in bridges.tolist():
+    for edge in bridges.tolist():
         walker.deadline.check(SEARCHING)
-        u = find_root(parent, int(owner[small.source[place]]))
-        v = find_root(parent, int(owner[small.target[place]]))
+        u = find_root(parent, int(owner[small.source[edge]]))
+        v = find_root(parent, int(owner[small.target[edge]]))
         if u == v:
             continue
         parent[v] = u
-        used.add(place)
-        for node in (int(small.source[place]), int(small.target[place])):
+        used.add(edge)
+        for node in (int(small.source[edge]), int(small.target[edge])):
             while True:
                 nodes.add(node)
                 if step[node] < 0:
@@ -298,15 +300,15 @@ def _cheapest(
     return ordered
 
 
-def _improve(small: Small, walker: _Walker, found: Found) -> Found:
+def _improve(small: Small, walker: _Walker, solution: Solution) -> Solution:
     """Returns a tree to which every terminal worth its way was added, the nearest first."""
     n = len(small.prizes)
     for _ in range(16):
-        inside = _member(found[0], n)
+        inside = _member(solution[0], n)
         distance = walker.relax(np.where(inside, 0.0, np.inf), small.costs)
         gain = np.where(inside, -np.inf, small.prizes - distance)
         target = int(np.argmax(gain))
-        nodes = set(found[0].tolist())
+        nodes = set(solution[0].tolist())
         if gain[target] > TOLERANCE:
             by_target = _path_to(small, walker, distance, inside, target)
             nodes |= by_target
@@ -318,10 +320,10 @@ def _improve(small: Small, walker: _Walker, found: Found) -> Found:
             small.costs,
             walker.deadline,
         )
-        if better[2] <= found[2] + TOLERANCE:
-            return found
-        found = better
-    return found
+        if better[2] <= solution[2] + TOLERANCE:
+            return solution
+        solution = better
+    return solution
 
 
 def _path_to(small: Small, walker: _Walker, distance: Float64, inside: Bool, node: int) -> set[int]:
@@ -330,6 +332,6 @@ def _path_to(small: Small, walker: _Walker, distance: Float64, inside: Bool, nod
         walker.deadline.check(SEARCHING)
         begin, end = np.searchsorted(walker.target, (node, node + 1))
         near = walker.source[begin:end]
-        node = int(near[np.argmin(distance[near] + small.costs[walker.place[begin:end]])])
+        node = int(near[np.argmin(distance[near] + small.costs[walker.edge[begin:end]])])
         path.add(node)
     return path

@@ -24,7 +24,7 @@ from graph_service.retrieve.tree.bound import BOUND_WORK, PROOF_WORK, bound_of
 from graph_service.retrieve.tree.reduction import (
     NEVER,
     TOLERANCE,
-    Found,
+    Solution,
     best_part,
     expand,
     reduce_problem,
@@ -133,8 +133,8 @@ def solve(
         worth = float(prizes[prized].sum())
         return Tree(prized, np.zeros(0, dtype=np.int64), worth, worth, "own")
     small, merged = reduce_problem(source, target, prizes, costs, deadline)
-    found, proven = search(small, exact_work, deadline, thorough=bound_work >= PROOF_WORK)
-    tree = expand(found, small, merged, source, target, prizes, costs, deadline)
+    reduced, proven = search(small, exact_work, deadline, thorough=bound_work >= PROOF_WORK)
+    tree = expand(reduced, small, merged, source, target, prizes, costs, deadline)
     if proven:
         return Tree(tree[0], tree[1], tree[2], tree[2], "own")
     solver = "own"
@@ -146,7 +146,10 @@ def solve(
             tree, solver = other, "pcst_fast"
     # The bound needs the value alone of the tree that is best so far.
     better, bound = bound_of(
-        small, (found[0], found[1], max(tree[2], found[2])), work=bound_work, deadline=deadline
+        small,
+        (reduced[0], reduced[1], max(tree[2], reduced[2])),
+        work=bound_work,
+        deadline=deadline,
     )
     if better[2] > tree[2] + TOLERANCE:
         tree = expand(better, small, merged, source, target, prizes, costs, deadline)
@@ -163,7 +166,7 @@ def grow(
     costs: Float64,
     pcst_fast: PcstFast,
     deadline: Deadline = NEVER,
-) -> Found:
+) -> Solution:
     """Returns a tree at least as good as pcst_fast's, with either of its prunings, by one run.
 
     Both prunings (``gw`` and ``strong``) keep a part of the forest that it grows; this is the best
