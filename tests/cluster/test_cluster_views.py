@@ -1,4 +1,4 @@
-"""Views that an engine draws are one machine's, bit for bit: ids, deltas, reports (O10, B3)."""
+"""Views that an engine draws are one machine's, bit for bit: ids, deltas, reports (O10, B3, B19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a class on both stores: base, view, and both routes."""
+"""Questions about a class on both stores: base, view, and both routes (B13)."""
 
 from __future__ import annotations
 

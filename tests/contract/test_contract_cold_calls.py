@@ -1,4 +1,4 @@
-"""A first call with more new texts than there is time for returns what it can, and says so."""
+"""A first call with more new texts than there is time for returns what it can, and says so (B21)."""
 
 from __future__ import annotations
 

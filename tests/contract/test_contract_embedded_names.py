@@ -1,4 +1,4 @@
-"""Names of relations and kinds are embedded in advance, and questions then embed none of them."""
+"""Names of relations and kinds are embedded in advance, and questions then embed none of them (B21)."""
 
 from __future__ import annotations
 

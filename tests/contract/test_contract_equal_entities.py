@@ -1,4 +1,4 @@
-"""Entities of several sources that are one thing are one node, on both stores and both routes.
+"""Entities of several sources that are one thing are one node, on both stores and both routes (B15).
 
 A graph in which the entities of a thing have one id is the oracle: its statements have the same
 ids, so that what is retrieved from both can be compared statement by statement.

@@ -1,4 +1,4 @@
-"""Labels that look like citations and markers are data in answers, as either store keeps them."""
+"""Labels that look like citations and markers are data in answers, as either store keeps them (B21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries on a store that is not read whole: the answers are those on its arrays."""
+"""Queries on a store that is not read whole: the answers are those on its arrays (B13)."""
 
 from __future__ import annotations
 

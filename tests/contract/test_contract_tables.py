@@ -1,4 +1,4 @@
-"""Tables of things come to the same graph in both stores."""
+"""Tables of things come to the same graph in both stores (B14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of views on both stores: unique, whatever several processes do at the same moment."""
+"""Names of views on both stores: unique, whatever several processes do at the same moment (B21)."""
 
 from __future__ import annotations
 

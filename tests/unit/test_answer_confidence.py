@@ -1,4 +1,4 @@
-"""The confidence of first answers: its training, its file, and the status that it decides."""
+"""The confidence of first answers: its training, its file, and the status that it decides (B12)."""
 
 from __future__ import annotations
 

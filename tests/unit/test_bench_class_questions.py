@@ -1,4 +1,4 @@
-"""The questions about classes: their SQL over the tables, the halves, and the command (B5).
+"""The questions about classes: their SQL over the tables, the halves, and the command (B5, B13).
 
 Failures name ids and never a question, so that the half that is not read stays so.
 """

@@ -1,4 +1,4 @@
-"""Published retrievers beside ours: each on a graph that is small enough to work out by hand."""
+"""Published retrievers beside ours: each on a graph that is small enough to work out by hand (B17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that name no entity but a class: what is read, answered and refused."""
+"""Questions that name no entity but a class: what is read, answered and refused (B13)."""
 
 from __future__ import annotations
 

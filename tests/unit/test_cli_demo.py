@@ -1,4 +1,4 @@
-"""demo: the first minute; its sweep is an experiment, whose plan a file can hold too (S7)."""
+"""demo: the first minute; its sweep is an experiment, whose plan a file can hold too (S7, B20)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster does not draw is refused before an engine is asked (O10)."""
+"""What a cluster does not draw is refused before an engine is asked (O10, B19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks scored as attacks: the view knows the false answer that it leads to (B3, B4)."""
+"""Attacks scored as attacks: the view knows the false answer that it leads to (B3, B4, B16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of experiments against scipy, and against what follows from their definitions (S7)."""
+"""Statistics of experiments against scipy, and against their definitions (S7, B16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as Parquet files: what they hold, and which folders a load refuses (S1)."""
+"""A graph as Parquet files: what they hold, and which folders a load refuses (S1, B14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many queries the server lets wait, and that one that ended waits no more."""
+"""How many queries the server lets wait, and that one that ended waits no more (B21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query that a question is read as: in words, and with the answers that the result computes."""
+"""The query that a question is read as: in words, and with the answers that it computes (B12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph is about, and questions about it that were asked before they are shown."""
+"""What a graph is about, and questions about it that were asked before they are shown (B20)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twelve messy tables, each with all that its cells are worth."""
+"""Twelve messy tables, each with all that its cells are worth (B14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of equal entities: ``load --same-as``, and what a load reports of them."""
+"""Tables of equal entities: ``load --same-as``, and what a load reports of them (B15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as people have them: a row a thing, a column a relation."""
+"""Tables as people have them: a row a thing, a column a relation (B14)."""
 
 from __future__ import annotations
 

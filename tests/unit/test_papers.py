@@ -1,4 +1,4 @@
-"""The tables of the four papers from one command each, on a stand-in for a model."""
+"""The tables of the four papers from one command each, on a stand-in for a model (B16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of queries: what is equal, what is refused, and answers worked out by hand."""
+"""The form of queries: what is equal, what is refused, and answers worked out by hand (B13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queries that a question may mean, on a small graph of parts."""
+"""The queries that a question may mean, on a small graph of parts (B13)."""
 
 from __future__ import annotations
 

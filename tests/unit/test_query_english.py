@@ -1,4 +1,4 @@
-"""Queries in words: what a person reads."""
+"""Queries in words: what a person reads (B12)."""
 
 from __future__ import annotations
 

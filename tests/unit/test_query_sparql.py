@@ -1,4 +1,4 @@
-"""Queries as SPARQL, run over the N-Triples that we export: their answers are those over the arrays."""
+"""Queries as SPARQL, run over exported N-Triples: their answers are those over the arrays (B12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes of frozen sets: what they say is read, and a version of a set never changes."""
+"""Recipes of frozen sets: what they say is read, and a version of a set never changes (B17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frozen sets are made of a user's own download, the same everywhere, and refused where they differ."""
+"""Frozen sets are made of a user's own download, the same everywhere; others are refused (B17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges held against a few labels of people: calibrated means, length, retests, a panel."""
+"""Judges held against a few labels of people: calibrated means, length, retests, a panel (B16)."""
 
 from __future__ import annotations
 

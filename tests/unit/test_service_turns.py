@@ -1,4 +1,4 @@
-"""Several questions in one text, and questions that go on with earlier ones."""
+"""Several questions in one text, and questions that go on with earlier ones (B13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions a text asks: what is surely two is divided, and nothing else."""
+"""Which questions a text asks: what is surely two is divided, and nothing else (B13)."""
 
 from __future__ import annotations
 
