@@ -109,7 +109,7 @@ class ByteBudget:
             lookups.misses += len(entries) - hits
         return [None if entry is None else entry.value for entry in entries]
 
-    def keep(self, name: str, items: Sequence[tuple[Hashable, Any, int]], /) -> list[Any]:
+    def put(self, name: str, items: Sequence[tuple[Hashable, Any, int]], /) -> list[Any]:
         """Keeps ``(key, value, bytes)`` and returns the values that hold now.
 
         Where a key is there already its value stays, and that one is returned. An entry that is
@@ -192,10 +192,10 @@ class ByteBudget:
             )
 
 
-def take_from_one_place() -> None:
-    """Lets all threads begun from now on take memory from one place, where the C library can.
+def use_one_arena() -> None:
+    """Lets all threads begun from now on allocate from one arena, where the C library can.
 
-    glibc gives each thread a place of its own. What is freed in one of them is of no use to the
+    glibc gives each thread an arena of its own. What is freed in one of them is of no use to the
     others, and a server that runs for long holds the most that each has ever needed. Who sets
     ``MALLOC_ARENA_MAX`` chooses otherwise.
     """
@@ -230,16 +230,16 @@ class ByteCache(Generic[K, V]):
         """Returns the value of each key, or None, in order."""
         return self._budget.get(self._name, keys)
 
-    def keep(self, key: K, value: V, size: int, /) -> V:
+    def put(self, key: K, value: V, size: int, /) -> V:
         """Keeps a value that holds so many bytes, and returns the one that holds now.
 
         That is another one where the key was there already.
         """
-        return cast("V", self._budget.keep(self._name, [(key, value, size)])[0])
+        return cast("V", self._budget.put(self._name, [(key, value, size)])[0])
 
-    def keep_all(self, items: Sequence[tuple[K, V, int]], /) -> list[V]:
+    def put_all(self, items: Sequence[tuple[K, V, int]], /) -> list[V]:
         """Keeps ``(key, value, bytes)``; returns the values that hold, in order."""
-        return self._budget.keep(self._name, items)
+        return self._budget.put(self._name, items)
 
     def charge(self, key: K, size: int, /) -> None:
         """Sets the bytes of a value that has grown since it was kept."""

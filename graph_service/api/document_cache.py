@@ -65,7 +65,7 @@ class DocumentCache(SchemaExtension):
             return
         size = unlink_tokens(document)
         if not context.pre_execution_errors:
-            self._cache.keep(query, document, size)
+            self._cache.put(query, document, size)
 
 
 def unlink_tokens(document: DocumentNode, /) -> int:

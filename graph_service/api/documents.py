@@ -58,7 +58,7 @@ class Size:
     aliases: int = 0
     depth: int = 0
 
-    def beside(self, other: Size, /) -> Size:
+    def plus(self, other: Size, /) -> Size:
         """Returns the size of both in one selection set."""
         return Size(
             self.selections + other.selections,
@@ -113,7 +113,7 @@ def check_document(document: DocumentNode, /) -> None:
     sizes = _fragment_sizes(fragments)
     total = Size()
     for operation in operations:
-        total = total.beside(_size(operation.selection_set, sizes))
+        total = total.plus(_size(operation.selection_set, sizes))
     for what, most, got in (
         ("selections with its fragments written out", MAX_SELECTIONS, total.selections),
         ("aliases", MAX_ALIASES, total.aliases),
@@ -179,16 +179,16 @@ def _size(selections: SelectionSetNode, fragments: Mapping[str, Size]) -> Size:
     for selection in selections.selections:
         if isinstance(selection, FragmentSpreadNode):
             one = fragments.get(selection.name.value, _NOTHING)
-            size = size.beside(Size(one.selections + 1, one.aliases, one.depth))
+            size = size.plus(Size(one.selections + 1, one.aliases, one.depth))
         elif isinstance(selection, InlineFragmentNode):
-            size = size.beside(_size(selection.selection_set, fragments))
+            size = size.plus(_size(selection.selection_set, fragments))
         elif isinstance(selection, FieldNode):
             alias = 1 if selection.alias else 0
             inner, depth = _NOTHING, 0
             if selection.selection_set:
                 inner = _size(selection.selection_set, fragments)
                 depth = 0 if selection.name.value.startswith("__") else inner.depth + 1
-            size = size.beside(Size(inner.selections + 1, inner.aliases + alias, depth))
+            size = size.plus(Size(inner.selections + 1, inner.aliases + alias, depth))
     return size
 
 

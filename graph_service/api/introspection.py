@@ -13,8 +13,8 @@ UNKNOWN_LOCATIONS = ("DIRECTIVE_DEFINITION", "FRAGMENT_VARIABLE_DEFINITION")
 """Not in the edition of September 2025."""
 
 
-def keep_known_locations(schema: GraphQLSchema, /) -> None:
-    """Takes from a schema's directives the places that tools do not know.
+def drop_unknown_locations(schema: GraphQLSchema, /) -> None:
+    """Takes from a schema's directives the locations that tools do not know.
 
     A directive is copied: graphql-core's own are those of every schema of the process.
     """

@@ -24,7 +24,7 @@ from graph_service.api.defaults import read_null_as_default
 from graph_service.api.document_cache import DocumentCache
 from graph_service.api.documents import invalidities, read_document
 from graph_service.api.execution import Basis, BoundedExecution, Ended
-from graph_service.api.introspection import keep_known_locations
+from graph_service.api.introspection import drop_unknown_locations
 from graph_service.api.loading import OperationContext
 from graph_service.api.meter import Meter
 from graph_service.api.mutations import Mutation
@@ -145,7 +145,7 @@ def _invalidities(document: DocumentNode) -> list[GraphQLError]:
 schema = _make_schema()
 resolve_directly(schema._schema)
 read_null_as_default(schema._schema)
-keep_known_locations(schema._schema)
+drop_unknown_locations(schema._schema)
 
 
 def execute(

@@ -128,7 +128,7 @@ class CandidateScorerStore:
             ) from error
         # It may have been replaced since it was listed.
         fingerprint = _fingerprint(data)
-        return self._opened.keep(fingerprint, scorer, 4 * len(data))
+        return self._opened.put(fingerprint, scorer, 4 * len(data))
 
     def delete(self, graph: str, /) -> None:
         """Deletes the scorer of a graph; raises ``InputError`` where there is none."""

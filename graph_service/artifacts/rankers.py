@@ -151,4 +151,4 @@ class RankerStore:
                 f"relation ranker {stored.name} is damaged: {error.message}",
                 hint="Delete it (graph-service rank delete) and add it anew.",
             ) from error
-        return self._sides.keep(stored.fingerprint, sides, sides.held_bytes())
+        return self._sides.put(stored.fingerprint, sides, sides.held_bytes())

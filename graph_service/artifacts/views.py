@@ -355,7 +355,7 @@ class ViewStore(ViewRecords):
         base = self._bases.get(key)
         if base is None:
             base = self._prepare(graph, scorer)
-            return self._bases.keep(key, base, base.held_bytes())
+            return self._bases.put(key, base, base.held_bytes())
         return base
 
     def _charge(self, base: PreparedBase, scorer: str) -> None:
@@ -427,7 +427,7 @@ class ViewStore(ViewRecords):
 
     def _store_in_cache(self, applied: AppliedView, graph: KnowledgeGraph) -> AppliedView:
         key = _numbering(graph), applied.id
-        return self._cache.keep(key, applied, _applied_bytes(applied, graph))
+        return self._cache.put(key, applied, _applied_bytes(applied, graph))
 
 
 def _require_storable(spec: ViewSpec) -> None:

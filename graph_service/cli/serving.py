@@ -45,14 +45,14 @@ def serve(options: ServeOptions, output: Output, /) -> int:
     send no more. Then it takes no more queries, answers those under way, and ends with 0; with 1
     where some were not answered in time.
     """
-    from graph_service.byte_budget import take_from_one_place
+    from graph_service.byte_budget import use_one_arena
     from graph_service.server.app import make_app
     from graph_service.server.connections import ConnectionLimits
     from graph_service.server.request_log import set_up_logging
     from graph_service.server.server import Server, described
     from graph_service.server.traces import traced
 
-    take_from_one_place()
+    use_one_arena()
     if options.workers > 1:
         require_processes()
     set_up_logging(options.log_format, options.log_level)

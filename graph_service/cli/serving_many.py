@@ -100,10 +100,10 @@ def require_processes() -> None:
 
 def _run(task: _Task, number: int, channel: int) -> None:
     """Serves in one of the processes until the one that began it says so, or has gone."""
-    from graph_service.byte_budget import take_from_one_place
+    from graph_service.byte_budget import use_one_arena
     from graph_service.server.processes import ENDINGS
 
-    take_from_one_place()
+    use_one_arena()
     # They come to all processes at once, and the one that listens passes them on in their turn.
     for ending in ENDINGS:
         signal.signal(ending, signal.SIG_IGN)

@@ -650,7 +650,7 @@ class Vectors:
         if not texts:
             return vectors
         rows = np.ascontiguousarray(vectors, dtype="<f4")
-        held = self._memory.keep_all(
+        held = self._memory.put_all(
             [
                 (text, row.tobytes(), row.nbytes + sys.getsizeof(text) + _ROW_BYTES)
                 for text, row in zip(texts, rows, strict=True)

@@ -77,7 +77,7 @@ def rank_candidates(
             matched=_matched(reading, int(nodes[i]), span),
             is_alias=bool(aliases[i]),
             neighbour_matches=int(matches[i]),
-            slips=span.slips,
+            typos=span.typos,
         )
         for i in order[:limit].tolist()
     )
@@ -88,7 +88,7 @@ def _confidence(rules: LinkingRules, span: Span) -> float:
     return {
         Certainty.PLAIN: rules.plain,
         Certainty.COMMON: rules.common,
-        Certainty.SPOKEN: rules.spoken,
+        Certainty.PROPER: rules.spoken,
         Certainty.WRITTEN: rules.written,
     }[span.certainty]
 
@@ -208,6 +208,6 @@ def _matched(reading: QuestionContext, node: int, span: Span) -> str:
         shown = shown or label
         if normalise_name(label) == span.name:
             return label
-    if span.slips and shown:
+    if span.typos and shown:
         return shown
     return reading.question[span.start : span.end]

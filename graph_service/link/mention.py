@@ -16,7 +16,7 @@ class Candidate:
             does, for an alias).
         is_alias: Whether that name is an alias only.
         neighbour_matches: Values of its neighbours that stand in the question.
-        slips: Letters by which the question's spelling differs.
+        typos: Letters by which the question's spelling differs.
     """
 
     node: int
@@ -24,7 +24,7 @@ class Candidate:
     matched: str
     is_alias: bool
     neighbour_matches: int
-    slips: int = 0
+    typos: int = 0
 
 
 @dataclass(frozen=True, slots=True)

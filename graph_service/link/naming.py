@@ -70,7 +70,7 @@ class NameClassifier:
         if not any(atom.cased for atom in content):
             if name in FUNCTION_WORDS or len(name) < 2:
                 return Certainty.NO
-            return Certainty.PLAIN if plain else Certainty.SPOKEN
+            return Certainty.PLAIN if plain else Certainty.PROPER
         if reading.writes_capitals:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and reading.begins_run(left, right)
@@ -83,7 +83,7 @@ class NameClassifier:
                     return noun
                 return Certainty.WRITTEN if self._is_proper(nodes) else noun
             several = len(content) > 1
-            return Certainty.SPOKEN if several and self._is_proper(nodes) else noun
+            return Certainty.PROPER if several and self._is_proper(nodes) else noun
         if plain:
             return noun
         if len(atoms) == 1 and not atoms[0].capital and name in asking_words():
@@ -91,7 +91,7 @@ class NameClassifier:
             proper = self._is_proper(nodes[~is_alias], shouted=False)
         else:
             proper = self._is_proper(nodes)
-        return Certainty.SPOKEN if proper else noun
+        return Certainty.PROPER if proper else noun
 
     def _is_proper(self, nodes: Int32, *, shouted: bool = True) -> bool:
         """Returns whether the graph writes any of some entities with a capital, or in a script

@@ -69,7 +69,7 @@ def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
                 continue
             if sum(len(atom.text) for atom in atoms) >= reading.rules.window_letters:
                 windows.append((left, right))
-    respelt = [span for span in _respell(reading, windows, Certainty.SPOKEN) if span is not None]
+    respelt = [span for span in _respell(reading, windows, Certainty.PROPER) if span is not None]
     respelt = without_overlaps(respelt)
     rest = [span for span in chosen if not any(span.overlaps(other) for other in respelt)]
     return rest + respelt
@@ -103,7 +103,7 @@ def _respell(
                 is_alias=(False,) * len(entities),
                 certainty=certainty,
                 weight=rules.slip_weight ** max(1, entities[0].distance),
-                slips=entities[0].distance,
+                typos=entities[0].distance,
             )
         )
     return spans

@@ -13,14 +13,14 @@ class Certainty(IntEnum):
     """How sure it is that words are meant as a name.
 
     ``PLAIN`` are nouns that questions ask with (``mother``, ``film``), and names of relations;
-    ``COMMON`` other common nouns and what may be part of a longer name; ``SPOKEN`` proper names
+    ``COMMON`` other common nouns and what may be part of a longer name; ``PROPER`` proper names
     that nothing in the writing marks; ``WRITTEN`` those with the capitals of a name.
     """
 
     NO = 0
     PLAIN = 1
     COMMON = 2
-    SPOKEN = 3
+    PROPER = 3
     WRITTEN = 4
 
 
@@ -36,7 +36,7 @@ class Span:
         is_alias: For each whether the name is an alias only.
         certainty: Whether it is meant as a name.
         weight: Factor of the confidence, 0 to 1.
-        slips: Letters by which the spelling differs.
+        typos: Letters by which the spelling differs.
     """
 
     left: int
@@ -48,7 +48,7 @@ class Span:
     is_alias: tuple[bool, ...]
     certainty: Certainty
     weight: float = 1.0
-    slips: int = 0
+    typos: int = 0
 
     def overlaps(self, other: Span, /) -> bool:
         """Returns whether two spans share an atom."""
@@ -85,7 +85,7 @@ def surest(spans: Sequence[Span], /) -> list[Span]:
     go first.
     """
     best = max((span.certainty for span in spans), default=Certainty.NO)
-    least = min(best, Certainty.SPOKEN)
+    least = min(best, Certainty.PROPER)
     distinct: dict[str, Span] = {}
     for span in sorted(spans, key=lambda span: span.start):
         if span.certainty >= least:

@@ -59,7 +59,7 @@ class StartCandidate:
         score: The linker's, 0 to 1; of a ``PART`` or ``DEMONYM`` by its rank alone.
         is_alias: Whether no label of the entity is that name.
         neighbour_matches: Values of its neighbours that stand in the question.
-        slips: Letters by which the question's spelling differs.
+        typos: Letters by which the question's spelling differs.
         form: How the words are its name.
         covered: Whether the words stand within a longer name of the question, be it one that the
             graph lacks.
@@ -79,7 +79,7 @@ class StartCandidate:
     score: float
     is_alias: bool
     neighbour_matches: int
-    slips: int
+    typos: int
     form: NameForm
     covered: bool
     linked: bool
@@ -327,7 +327,7 @@ def _exact(
                 score=candidate.score,
                 is_alias=candidate.is_alias,
                 neighbour_matches=candidate.neighbour_matches,
-                slips=candidate.slips,
+                typos=candidate.typos,
                 form=NameForm.EXACT,
                 covered=covered,
                 linked=is_mention and rank == 0,
@@ -398,7 +398,7 @@ def _partial(
                     score=round(rules.part_score / (1 + rank), 5),
                     is_alias=True,
                     neighbour_matches=0,
-                    slips=0,
+                    typos=0,
                     form=form,
                     covered=_is_covered(left, right, spans),
                     linked=False,

@@ -20,7 +20,7 @@ _OUTLINE_LEVELS = 3
 """Of an answer's schema: its fields, the items of its lists, and their fields."""
 
 
-def read_arguments(tool: Tool, given: Mapping[str, Any], /) -> dict[str, Any]:
+def read_arguments(tool: Tool, values: Mapping[str, Any], /) -> dict[str, Any]:
     """Returns the arguments of a call without those that are null and have a default.
 
     Raises:
@@ -28,12 +28,12 @@ def read_arguments(tool: Tool, given: Mapping[str, Any], /) -> dict[str, Any]:
     """
     schema = tool.parameters
     names = list(schema["properties"])
-    unknown = [name for name in given if name not in names]
+    unknown = [name for name in values if name not in names]
     if unknown:
         raise ToolError(_unknown(tool.name, unknown, names))
     required = schema.get("required", ())
     arguments = {
-        name: value for name, value in given.items() if value is not None or name in required
+        name: value for name, value in values.items() if value is not None or name in required
     }
     try:
         tool.fn_metadata.validate_arguments(dict(arguments))

@@ -44,10 +44,10 @@ def fitting(sizes: Sequence[int], budget: int, /) -> int:
     (2, 0, 0)
     """
     left = budget
-    for number, each in enumerate(sizes):
+    for index, each in enumerate(sizes):
         left -= each
         if left < 0:
-            return number
+            return index
     return len(sizes)
 
 
@@ -98,11 +98,11 @@ def filled(
         sections: Its lists.
         head: What the text begins with.
         budget: Tokens of the structured content and the text together.
-        on_cut: Called with the answer and the number of items that fit, where not all do.
+        on_cut: Called with the answer and the count of items that fit, where not all do.
         end: Gives a line for the end of the text.
     """
     left = budget - size(answer) - size(head) - _NOTE_TOKENS
-    whole = answer.model_copy(update={"truncated": list(answer.truncated)})
+    complete = answer.model_copy(update={"truncated": list(answer.truncated)})
     text = [head]
     for section in sections:
         sizes = [
@@ -111,24 +111,28 @@ def filled(
         ]
         fits = fitting(sizes, left - size(section.title))
         left -= sum(sizes[:fits]) + size(section.title)
-        setattr(whole, section.field, list(section.items[:fits]))
+        setattr(complete, section.field, list(section.items[:fits]))
         text += [section.title if fits else "", *section.lines[:fits]]
         if fits < len(section.items):
-            whole.truncated.append(budget_cut(budget, fits, len(section.items), what=section.field))
+            complete.truncated.append(
+                budget_cut(budget, fits, len(section.items), what=section.field)
+            )
             if on_cut is not None:
-                on_cut(whole, fits)
-    text += [end(whole), note_of(whole.truncated)]
+                on_cut(complete, fits)
+    text += [end(complete), note_of(complete.truncated)]
     shown = "\n".join(part for part in text if part)
-    whole.tokens = size(whole) + size(shown)
+    complete.tokens = size(complete) + size(shown)
     return CallToolResult(
         content=[TextContent(type="text", text=shown)],
-        structured_content=whole.model_dump(mode="json", exclude_none=True),
+        structured_content=complete.model_dump(mode="json", exclude_none=True),
     )
 
 
-def budget_cut(budget: int, kept: int, total: int, /, *, what: str = "items") -> Cut:
+def budget_cut(budget: int, shown: int, total: int, /, *, what: str = "items") -> Cut:
     """Returns what says that a token budget left something out."""
-    return Cut(what=what, reason=CutReason.TOKEN_BUDGET.value, limit=budget, kept=kept, total=total)
+    return Cut(
+        what=what, reason=CutReason.TOKEN_BUDGET.value, limit=budget, kept=shown, total=total
+    )
 
 
 def note_of(cuts: Sequence[Cut], /) -> str:

@@ -25,7 +25,7 @@ from graph_service.mcp.answers import ItemStatements
 from graph_service.mcp.arguments import close_schema, read_arguments
 from graph_service.mcp.callers import Keyed
 from graph_service.mcp.sessions import BoundedSessions, SessionLimits
-from graph_service.mcp.tools import Tools, said
+from graph_service.mcp.tools import Tools, error_text
 from graph_service.server.keyring import Keyring
 
 PATH = "/mcp"
@@ -128,7 +128,7 @@ class GraphServer(MCPServer[None]):
         try:
             graphs = await self._client.graphs()
         except GraphServiceError as error:
-            raise ResourceError(said(error, masked=self._masked)) from error
+            raise ResourceError(error_text(error, masked=self._masked)) from error
         return [
             Resource(
                 uri=f"graph://{quote(graph.name, safe='')}",
@@ -142,12 +142,12 @@ class GraphServer(MCPServer[None]):
     async def _read_graph(self, graph: str) -> str:
         """A graph: its edition, sizes and source."""
         try:
-            found = await self._client.graph(graph)
+            graph_info = await self._client.graph(graph)
         except GraphNotFoundError as error:
             raise ResourceNotFoundError(str(error)) from error
         except GraphServiceError as error:
-            raise ResourceError(said(error, masked=self._masked)) from error
-        return shapes.graph_data(found).model_dump_json(exclude_none=True)
+            raise ResourceError(error_text(error, masked=self._masked)) from error
+        return shapes.graph_data(graph_info).model_dump_json(exclude_none=True)
 
     async def _read_item(self, graph: str, item_id: str) -> str:
         """An item of a graph: its label and statements."""
@@ -155,12 +155,12 @@ class GraphServer(MCPServer[None]):
             item = (await self._client.items([item_id], graph=graph))[0]
             if item is None:
                 raise ResourceNotFoundError(f"graph {graph!r} has no item {item_id!r}")
-            found = await self._client.statements(item_id, graph=graph, limit=_LISTED_STATEMENTS)
+            rows = await self._client.statements(item_id, graph=graph, limit=_LISTED_STATEMENTS)
         except GraphNotFoundError as error:
             raise ResourceNotFoundError(str(error)) from error
         except GraphServiceError as error:
-            raise ResourceError(said(error, masked=self._masked)) from error
-        statements = [shapes.statement(one, None) for one in found]
+            raise ResourceError(error_text(error, masked=self._masked)) from error
+        statements = [shapes.statement(statement, None) for statement in rows]
         return ItemStatements(item_id=item.id, label=item.label, items=statements).model_dump_json(
             exclude_none=True
         )

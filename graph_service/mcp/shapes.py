@@ -73,7 +73,7 @@ def cuts_of(result: RetrievalResult, /) -> list[Cut]:
     one where time or tokens ran out, where the answer is from memory or may lack a part, and where
     nothing was found in a region that was cut.
     """
-    wanted = [
+    cuts = [
         cut
         for cut in result.truncated
         if cut.reason in _ALWAYS_LOST
@@ -86,7 +86,7 @@ def cuts_of(result: RetrievalResult, /) -> list[Cut]:
             )
         )
     ]
-    return [shown(Cut, cut) for cut in wanted]
+    return [shown(Cut, cut) for cut in cuts]
 
 
 def shown(output: type[M], source: Any, /, **others: Any) -> M:
@@ -196,9 +196,9 @@ def source_of(result: RetrievalResult, /) -> Source:
     return shown(Source, result.provenance)
 
 
-def statement(found: ItemStatement, label_of: Callable[[str], str] | None, /) -> StatementData:
+def statement(item: ItemStatement, label_of: Callable[[str], str] | None, /) -> StatementData:
     """Returns a statement of an item; with qualifiers and references where labels are given."""
-    triple, change = found.triple, found.change
+    triple, change = item.triple, item.change
     qualifiers = references = None
     if label_of is not None:
         qualifiers = [_part(snak, label_of) for snak in triple.qualifiers]
@@ -219,10 +219,10 @@ def statement(found: ItemStatement, label_of: Callable[[str], str] | None, /) ->
     )
 
 
-def ids_of_details(found: Sequence[ItemStatement], /) -> list[str]:
+def ids_of_details(items: Sequence[ItemStatement], /) -> list[str]:
     """Returns the ids in qualifiers and references, whose labels a reader needs."""
     ids: dict[str, None] = {}
-    for each in found:
+    for each in items:
         parts = [part for group in each.triple.references for part in group.parts]
         for snak in (*each.triple.qualifiers, *parts):
             ids[snak.relation] = None
@@ -236,68 +236,75 @@ def _part(snak: Snak, label_of: Callable[[str], str]) -> Part:
     return Part(property_id=snak.relation, text=text)
 
 
-def statement_lines(triple: Triple, found: StatementData, /, *, outgoing: bool) -> str:
+def statement_lines(triple: Triple, data: StatementData, /, *, outgoing: bool) -> str:
     """Returns a statement as a line: its other end and its citation. Details are lines below it."""
-    line = found.citation
+    line = data.citation
     if not outgoing:
         line = f"{triple.head.label} ({triple.head.id}) {line}"
-    elif found.value_id is not None:
-        line = f"{triple.value_label} ({found.value_id}) {line}"
+    elif data.value_id is not None:
+        line = f"{triple.value_label} ({data.value_id}) {line}"
     lines = [_one_line(line)]
-    if found.rank != "normal":
-        lines[0] += f" rank: {found.rank}"
-    if found.change is not None:
-        lines[0] += f" {found.change} in this view"
-    lines += [_one_line(f"  qualifier {part.text}") for part in found.qualifiers or ()]
-    for number, group in enumerate(found.references or (), 1):
-        lines += [_one_line(f"  reference {number} {part.text}") for part in group]
+    if data.rank != "normal":
+        lines[0] += f" rank: {data.rank}"
+    if data.change is not None:
+        lines[0] += f" {data.change} in this view"
+    lines += [_one_line(f"  qualifier {part.text}") for part in data.qualifiers or ()]
+    for index, group in enumerate(data.references or (), 1):
+        lines += [_one_line(f"  reference {index} {part.text}") for part in group]
     return "\n".join(lines)
 
 
-def item_relation(found: browsing.ItemRelation, /) -> ItemRelation:
+def item_relation(relation: browsing.ItemRelation, /) -> ItemRelation:
     """Returns a relation of an item."""
     return ItemRelation(
-        property_id=found.relation.id,
-        label=found.relation.label,
-        direction="outgoing" if found.outgoing else "incoming",
-        count=found.count,
+        property_id=relation.relation.id,
+        label=relation.relation.label,
+        direction="outgoing" if relation.outgoing else "incoming",
+        count=relation.count,
     )
 
 
-def item_relation_line(found: ItemRelation, /) -> str:
+def item_relation_line(relation: ItemRelation, /) -> str:
     """Returns a relation of an item as a line."""
-    return _one_line(f"{found.direction} {found.property_id} {found.label}: {found.count}")
+    return _one_line(
+        f"{relation.direction} {relation.property_id} {relation.label}: {relation.count}"
+    )
 
 
-def class_data(found: browsing.ClassDescription, /) -> ClassData:
+def class_data(description: browsing.ClassDescription, /) -> ClassData:
     """Returns a class of a graph."""
-    examples = [f"{one.label} ({one.id})" for one in found.examples]
-    return ClassData(id=found.item.id, label=found.item.label, count=found.count, examples=examples)
+    examples = [f"{example.label} ({example.id})" for example in description.examples]
+    return ClassData(
+        id=description.item.id,
+        label=description.item.label,
+        count=description.count,
+        examples=examples,
+    )
 
 
-def class_line(found: ClassData, /) -> str:
+def class_line(data: ClassData, /) -> str:
     """Returns a class as a line."""
-    return _one_line(f"{found.id} {found.label}: {found.count}, {', '.join(found.examples)}")
+    return _one_line(f"{data.id} {data.label}: {data.count}, {', '.join(data.examples)}")
 
 
-def relation_data(found: browsing.RelationDescription, /) -> RelationData:
+def relation_data(description: browsing.RelationDescription, /) -> RelationData:
     """Returns a relation of a graph; its example as a citation."""
     return RelationData(
-        id=found.relation.id,
-        label=found.relation.label,
-        count=found.count,
-        example=None if found.example is None else citation([found.example]),
+        id=description.relation.id,
+        label=description.relation.label,
+        count=description.count,
+        example=None if description.example is None else citation([description.example]),
     )
 
 
-def relation_line(found: RelationData, /) -> str:
+def relation_line(data: RelationData, /) -> str:
     """Returns a relation as a line."""
-    return _one_line(f"{found.id} {found.label}: {found.count}, {found.example or ''}")
+    return _one_line(f"{data.id} {data.label}: {data.count}, {data.example or ''}")
 
 
-def passage_data(found: ScoredPassage, /) -> PassageData:
+def passage_data(scored: ScoredPassage, /) -> PassageData:
     """Returns a passage; it is cited by its item, or by its own id."""
-    passage = found.passage
+    passage = scored.passage
     cited = f"[{passage.entity or passage.id}, passage: {passage.title or passage.source}]"
     return shown(
         PassageData,
@@ -305,13 +312,13 @@ def passage_data(found: ScoredPassage, /) -> PassageData:
         id=passage.id,
         entity_id=passage.entity,
         citation=cited,
-        score=found.score,
+        score=scored.score,
     )
 
 
-def passage_line(found: PassageData, /) -> str:
+def passage_line(data: PassageData, /) -> str:
     """Returns a passage as a line: score, text and citation."""
-    return _one_line(f"{found.score:g} {found.text} {found.citation}")
+    return _one_line(f"{data.score:g} {data.text} {data.citation}")
 
 
 def _one_line(text: str) -> str:

@@ -132,7 +132,9 @@ class Tools:
             )
             for hit in hits
         ]
-        lines = [f"{one.id}: {one.label} - {one.description or ''}".rstrip(" -") for one in items]
+        lines = [
+            f"{item.id}: {item.label} - {item.description or ''}".rstrip(" -") for item in items
+        ]
         head = "" if items else f"No item is named like {query!r}. Try another or a shorter name."
         return answered(FoundEntities(items=[]), items, lines, head=head, budget=token_budget)
 
@@ -198,10 +200,10 @@ class Tools:
                 f"{named} has no {way} statement of {property_id}. Try direction {other}, or call "
                 "get_statements without property_id to see its relations."
             )
-        items = [shapes.statement(one, labels) for one in page.statements]
+        items = [shapes.statement(row, labels) for row in page.statements]
         lines = [
-            shapes.statement_lines(one.triple, item, outgoing=outgoing)
-            for one, item in zip(page.statements, items, strict=True)
+            shapes.statement_lines(row.triple, item, outgoing=outgoing)
+            for row, item in zip(page.statements, items, strict=True)
         ]
         answer = ItemStatements(
             item_id=page.item.id, label=page.item.label, total=page.total, next_cursor=page.next
@@ -212,9 +214,9 @@ class Tools:
         self, ids: Sequence[str], graph: str | None, lang: str
     ) -> Callable[[str], str]:
         """Returns what labels ids; an id past ``MOST_LABELS`` or without a label is its own."""
-        wanted = list(ids[:MOST_LABELS])
-        found = await self._client.items(wanted, graph=graph, language=lang) if wanted else ()
-        labels = {id_: item.label for id_, item in zip(wanted, found, strict=True) if item}
+        shown_ids = list(ids[:MOST_LABELS])
+        items = await self._client.items(shown_ids, graph=graph, language=lang) if shown_ids else ()
+        labels = {id_: item.label for id_, item in zip(shown_ids, items, strict=True) if item}
         return lambda id_: f"{labels[id_]} ({id_})" if id_ in labels else id_
 
     async def retrieve(
@@ -252,12 +254,14 @@ class Tools:
             head += shapes.part_lines(position, single)
         if result.answer is not None:
             head.append(shapes.answer_line(result.answer))
-        head.append(f"Entities: {', '.join(f'{one.label} ({one.id})' for one in linked) or 'none'}")
+        head.append(
+            f"Entities: {', '.join(f'{each.label} ({each.id})' for each in linked) or 'none'}"
+        )
         if result.status is not Status.OK:
             head.append(f"Status: {result.status.value}. {advice}")
         if result.confidence is not None:
             head.append(f"Confidence: {result.confidence:.2f}")
-        unmet = [one.text for one in result.constraints if not one.met]
+        unmet = [each.text for each in result.constraints if not each.met]
         if unmet:
             head.append(f"Not met: {', '.join(unmet)}")
         read = result.interpretation
@@ -343,7 +347,7 @@ class Tools:
         """
         name = graph or self._graph
         async with self._turn():
-            names = [one.name for one in await self._client.graphs()]
+            names = [each.name for each in await self._client.graphs()]
             if name is None and len(names) != 1:
                 about = None
             else:
@@ -362,21 +366,21 @@ class Tools:
         others = [other for other in names if other != about.info.name]
         if others:
             head += f"\nOther graphs: {', '.join(others)}"
-        classes = [shapes.class_data(one) for one in about.classes]
-        relations = [shapes.relation_data(one) for one in about.relations]
+        classes = [shapes.class_data(each) for each in about.classes]
+        relations = [shapes.relation_data(each) for each in about.relations]
         return filled(
             answer,
             [
                 Section(
                     "classes",
                     classes,
-                    [shapes.class_line(one) for one in classes],
+                    [shapes.class_line(each) for each in classes],
                     f"Classes ({about.class_count}), instances, examples:",
                 ),
                 Section(
                     "relations",
                     relations,
-                    [shapes.relation_line(one) for one in relations],
+                    [shapes.relation_line(each) for each in relations],
                     f"Relations ({about.info.counts.relations}), statements, an example:",
                 ),
             ],
@@ -397,8 +401,8 @@ class Tools:
             result = await self._client.passages(
                 query, graph=graph or self._graph, k=limit, languages=(lang,)
             )
-        items = [shapes.passage_data(one) for one in result.items]
-        lines = [shapes.passage_line(one) for one in items]
+        items = [shapes.passage_data(each) for each in result.items]
+        lines = [shapes.passage_line(each) for each in items]
         head = "" if items else "No passage fits. The graph may have none."
         return answered(Passages(items=[]), items, lines, head=head, budget=token_budget)
 
@@ -407,8 +411,8 @@ class Tools:
     ) -> Annotated[CallToolResult, Views]:
         """List the stored views of a graph: perturbed copies, to study what errors do to answers."""
         async with self._turn():
-            found = await self._client.views(graph=graph or self._graph)
-        items = [shapes.view_data(view) for view in found]
+            stored = await self._client.views(graph=graph or self._graph)
+        items = [shapes.view_data(view) for view in stored]
         lines = [shapes.view_line(view) for view in items]
         head = "" if items else "No view is stored. A view can be given as METHOD:LEVEL:SEED."
         return answered(Views(items=[]), items, lines, head=head, budget=token_budget)
@@ -443,7 +447,7 @@ class Tools:
         try:
             yield
         except GraphServiceError as error:
-            raise ToolError(said(error, masked=self._masked)) from error
+            raise ToolError(error_text(error, masked=self._masked)) from error
         finally:
             self._turns.release()
 
@@ -457,8 +461,8 @@ def _relations(page: ItemRelations, budget: int) -> CallToolResult:
     head = f"{item.label} ({item.id})" + (f": {item.description}" if item.description else "")
     if not page.total:
         head += "\nNo statement has it as an end."
-    relations = [shapes.item_relation(one) for one in page.relations]
-    lines = [shapes.item_relation_line(one) for one in relations]
+    relations = [shapes.item_relation(each) for each in page.relations]
+    lines = [shapes.item_relation_line(each) for each in relations]
     answer = ItemStatements(
         item_id=item.id, label=item.label, total=page.total, next_cursor=page.next
     )
@@ -471,24 +475,24 @@ def _paged(
 ) -> CallToolResult:
     """Returns a page; where the budget cuts it, the next one begins after what is shown."""
 
-    def go_on(whole: Answer, shown: int) -> None:
-        assert isinstance(whole, ItemStatements)
+    def go_on(filled_answer: Answer, shown: int) -> None:
+        assert isinstance(filled_answer, ItemStatements)
         if shown:
-            whole.next_cursor = cursors[shown - 1]
+            filled_answer.next_cursor = cursors[shown - 1]
             # Nothing is lost: the cursor leads to the rest.
-            whole.truncated.pop()
+            filled_answer.truncated.pop()
 
-    def end(whole: Answer) -> str:
-        assert isinstance(whole, ItemStatements)
-        if whole.next_cursor is None:
+    def end(filled_answer: Answer) -> str:
+        assert isinstance(filled_answer, ItemStatements)
+        if filled_answer.next_cursor is None:
             return ""
-        return f"More follow: call again with cursor {whole.next_cursor}"
+        return f"More follow: call again with cursor {filled_answer.next_cursor}"
 
     return filled(answer, [section], head=head, budget=budget, on_cut=go_on, end=end)
 
 
-def said(error: GraphServiceError, /, *, masked: bool) -> str:
-    """Returns what a caller is told of an error.
+def error_text(error: GraphServiceError, /, *, masked: bool) -> str:
+    """Returns the text of an error for a caller.
 
     Args:
         error: It happened.
@@ -511,19 +515,19 @@ def _compared(name: str, row: ClientComparison, budget: int, cuts: list[Cut]) ->
     )
     items = [shapes.retrieved(item) for item in row.result.items]
     sizes = [size(item) + size(shapes.retrieved_line(item)) + 1 for item in items]
-    kept = fitting(sizes, budget - size(shown) - size(name))
-    if kept < len(items):
-        cuts.append(budget_cut(budget, kept, len(items), what=f"items of {name}"))
+    count = fitting(sizes, budget - size(shown) - size(name))
+    if count < len(items):
+        cuts.append(budget_cut(budget, count, len(items), what=f"items of {name}"))
     cuts += [
         cut.model_copy(update={"what": f"{cut.what} of {name}"})
         for cut in shapes.cuts_of(row.result)
     ]
-    shown.items = items[:kept]
+    shown.items = items[:count]
     return shown
 
 
 def _compared_lines(row: ComparedView) -> str:
-    told = f"{row.view}: {row.status}"
+    line = f"{row.view}: {row.status}"
     if row.view != BASE:
-        told += f", lost {len(row.lost)}, gained {len(row.gained)}, changed {len(row.changed)}"
-    return "\n".join((told, *(f"  {shapes.retrieved_line(item)}" for item in row.items)))
+        line += f", lost {len(row.lost)}, gained {len(row.gained)}, changed {len(row.changed)}"
+    return "\n".join((line, *(f"  {shapes.retrieved_line(item)}" for item in row.items)))

@@ -73,19 +73,19 @@ class KindReader:
         self._encode = encode
         self._relation_texts = relation_texts
 
-    def spoken(self, question: str, /) -> frozenset[str]:
+    def kinds_in(self, question: str, /) -> frozenset[str]:
         """Returns the kinds that a question, less the names in it, names."""
         words = question_words(question, self._preset.kind_letters)
         if not words:
             return frozenset()
-        said = self._encode(words)
-        like = _products(self._kinds, said)
+        vectors = self._encode(words)
+        like = _products(self._kinds, vectors)
         close = like >= self._preset.kind_similarity
         kinds, names = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
         if not len(kinds):
             return frozenset()
         # "album" names the relation album where there is one, "nation" the relation nationality.
-        nearer = _nearest(said[names], self._related)
+        nearer = _nearest(vectors[names], self._related)
         is_relation = _nearest(self._kinds[kinds], self._related) >= self._preset.synonym_similarity
         near = like[np.ix_(kinds, names)]
         named = (close[np.ix_(kinds, names)] & (near > nearer)).any(axis=1) & ~is_relation
@@ -197,31 +197,31 @@ def _shares(
     int64 [r] and [r, r].
     """
     count, nodes = len(relations), max(region.node_count, 1)
-    place_of = np.full(int(relations.max(initial=-1)) + 2, -1, dtype=np.int64)
-    place_of[relations] = np.arange(count)
+    column_of = np.full(int(relations.max(initial=-1)) + 2, -1, dtype=np.int64)
+    column_of[relations] = np.arange(count)
     rel, head = region.rel.astype(np.int64), region.head.astype(np.int64)
     base = (region.nodes < entity_count).take(head)
     if not base.all():
         rel, head = rel[base], head[base]
-    pairs = distinct(place_of.take(rel) * nodes + head)
+    pairs = distinct(column_of.take(rel) * nodes + head)
     owner = pairs // nodes
     held = np.bincount(owner, minlength=count)
     sampled = np.flatnonzero(
         np.arange(len(pairs)) - (np.cumsum(held) - held).take(owner) < max_heads
     )
     owner, pairs = owner.take(sampled), pairs.take(sampled)
-    heads, place = ranked(pairs - owner * nodes)
-    of_head, found = head_relations(region.nodes[heads].astype(np.int64))
-    # A relation that the region lacks has the last place.
-    column = place_of.take(np.minimum(found, len(place_of) - 1).astype(np.int64))
+    heads, row = ranked(pairs - owner * nodes)
+    of_head, relation = head_relations(region.nodes[heads].astype(np.int64))
+    # A relation that the region lacks has the last column.
+    column = column_of.take(np.minimum(relation, len(column_of) - 1).astype(np.int64))
     known = np.flatnonzero(column >= 0)
     has = distinct(of_head.take(known) * count + column.take(known))
     head = has // max(count, 1)
     column = has - head * count
     begin = np.concatenate(([0], np.cumsum(np.bincount(head, minlength=len(heads)))))
-    length = (begin[1:] - begin[:-1]).take(place)
+    length = (begin[1:] - begin[:-1]).take(row)
     # Of each pair of a relation and one of its heads, the relations of that head.
-    first = np.repeat(begin[:-1].take(place) - (np.cumsum(length) - length), length)
+    first = np.repeat(begin[:-1].take(row) - (np.cumsum(length) - length), length)
     first += np.arange(len(first))
     cell = np.repeat(owner * count, length) + column.take(first)
     shared = np.bincount(cell, minlength=count * count).reshape(count, count)

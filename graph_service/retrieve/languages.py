@@ -24,7 +24,7 @@ from graph_service.sorting import ranked
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
 _ANY_LANGUAGE = "mul"
-_WHILE = "looking for what is said in several languages"
+_WHILE = "looking for facts that are stated in several languages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class ResponseCache:
         """Keeps an answer, or counts what it has grown to."""
         if answer.size * LARGEST_SHARE > self._budget.limit_bytes:
             return
-        self._answers.keep(key, answer, answer.size)
+        self._answers.put(key, answer, answer.size)
         self._answers.charge(key, answer.size)
 
     @property

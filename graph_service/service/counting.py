@@ -250,7 +250,7 @@ class Overviews:
         known = self._cached.get(key)
         if known is None:
             known = _overview(graph, overlay)
-            return self._cached.keep(key, known, held_bytes(known))
+            return self._cached.put(key, known, held_bytes(known))
         return known
 
     def of_store(self, reader: GraphReader, info: GraphInfo, deadline: Deadline, /) -> Overview:
@@ -259,7 +259,7 @@ class Overviews:
         known = self._cached.get(key)
         if known is None:
             known = reader.overview(info.edition, deadline=deadline)
-            return self._cached.keep(key, known, held_bytes(known))
+            return self._cached.put(key, known, held_bytes(known))
         return known
 
 

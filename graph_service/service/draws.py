@@ -25,7 +25,7 @@ class RelationUses:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPairs:
+class SampledPairs:
     """Statements that each join two entities, in the order of the draw, of ``there`` pairs."""
 
     triples: tuple[Triple, ...]
@@ -33,7 +33,7 @@ class DrawnPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnEntities:
+class SampledEntities:
     """Entities in the order of the draw, of ``there`` that have enough statements."""
 
     entities: tuple[EntityRef, ...]
@@ -62,7 +62,7 @@ class Draws:
         random_seed: int = 0,
         graph: str | None = None,
         languages: Sequence[str] = ("en",),
-    ) -> DrawnPairs:
+    ) -> SampledPairs:
         """Returns pairs of entities that a relation joins (K9).
 
         Raises:
@@ -71,7 +71,7 @@ class Draws:
         arrays = self._graphs.open(graph).arrays
         edges, there = draw_pairs(arrays, relation_id, count=count, random_seed=random_seed)
         shown = TripleRenderer(arrays, None, languages).show(edges.tolist())
-        return DrawnPairs(tuple(shown[edge].triple for edge in edges.tolist()), there)
+        return SampledPairs(tuple(shown[edge].triple for edge in edges.tolist()), there)
 
     def entities(
         self,
@@ -81,11 +81,11 @@ class Draws:
         min_statements: int = 1,
         graph: str | None = None,
         languages: Sequence[str] = ("en",),
-    ) -> DrawnEntities:
+    ) -> SampledEntities:
         """Returns entities that a graph says enough of (O1)."""
         arrays = self._graphs.open(graph).arrays
         nodes, there = draw_known(
             arrays, count=count, random_seed=random_seed, min_statements=min_statements
         )
         refs = TripleRenderer(arrays, None, languages).entities(nodes.tolist())
-        return DrawnEntities(tuple(refs), there)
+        return SampledEntities(tuple(refs), there)

@@ -20,12 +20,12 @@ from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from graph_service.store.reads import ReadNotes
 
-SNAPSHOTS_KEPT = 4
+MAX_OPEN_SNAPSHOTS = 4
 ARRAYS = "arrays"
 """The cache of open graphs, as its look-ups are told."""
 
 
-class KeptArrays:
+class OpenArrays:
     """The arrays of the graphs that were opened last. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class KeptArrays:
                 graph = store.snapshot(info)
             with self._lock:
                 self._arrays[key] = graph
-                while len(self._arrays) > SNAPSHOTS_KEPT:
+                while len(self._arrays) > MAX_OPEN_SNAPSHOTS:
                     self._arrays.popitem(last=False)
                 self._building.pop(key, None)
         return graph
@@ -79,7 +79,7 @@ class Graphs:
         store: An open store.
         settings: Limits and names.
         notes: Of what is read of the store.
-        kept: The arrays that are open; its own where they are shared with nobody.
+        cache: The arrays that are open; its own where they are shared with nobody.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class Graphs:
         /,
         *,
         notes: ReadNotes,
-        kept: KeptArrays | None = None,
+        cache: OpenArrays | None = None,
     ) -> None:
         self.store = store
         self._notes = notes
         self.settings = settings
-        self.kept = KeptArrays() if kept is None else kept
+        self.cache = OpenArrays() if cache is None else cache
         self._of_thread = ReadingOfThread()
 
     @contextmanager
@@ -168,7 +168,7 @@ class Graphs:
 
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""
-        return self.kept.of(info, self.store)
+        return self.cache.of(info, self.store)
 
     def is_read_from_store(self, info: GraphInfo, /) -> bool:
         """Returns whether a graph is too large to be opened as arrays."""

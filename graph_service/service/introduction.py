@@ -47,7 +47,7 @@ class Introductions:
         known = self._examples.get(key)
         if known is None:
             known = make()
-            return self._examples.keep(key, known, held_bytes(known))
+            return self._examples.put(key, known, held_bytes(known))
         return known
 
     def introduce(
@@ -77,7 +77,7 @@ class Introductions:
                 info.counts.entities, class_labels, [entity.label for entity in central]
             )
             known = Introduction(text, tuple(central))
-            return self._cached.keep(key, known, held_bytes(known))
+            return self._cached.put(key, known, held_bytes(known))
         return known
 
 

@@ -42,23 +42,23 @@ class Linking:
         start_entities: The entities that retrieval starts from, int32, without repeats.
         mentions: Where the question names entities, in characters: ``(start, end)``.
         cuts: Entities that were not sure enough, or too many, where the preset asks for that.
-        starts: What is known of each start entity, where retrieval decides which of them are meant.
-        given: Whether the caller gave the start entities.
+        candidates: What is known of each start entity, where retrieval decides which of them are meant.
+        are_from_caller: Whether the caller gave the start entities.
     """
 
     entities: tuple[LinkedEntity, ...]
     start_entities: Int32
     mentions: tuple[tuple[int, int], ...]
     cuts: tuple[Cut, ...] = ()
-    starts: tuple[StartCandidate, ...] = ()
-    given: bool = False
+    candidates: tuple[StartCandidate, ...] = ()
+    are_from_caller: bool = False
 
     @property
     def sure_names(self) -> list[tuple[int, int]]:
         """Where the question surely names an entity, of what retrieval decides about."""
         return [
             (start.start, start.end)
-            for start in self.starts
+            for start in self.candidates
             if start.linked and start.certainty > Certainty.COMMON
         ]
 
@@ -115,8 +115,8 @@ class QuestionLinker:
                 for entity in linking.entities
             ),
             start_entities=nodes,
-            starts=_as_given(arrays, nodes),
-            given=True,
+            candidates=_candidates_of_caller(arrays, nodes),
+            are_from_caller=True,
         )
 
     def meant(
@@ -132,10 +132,10 @@ class QuestionLinker:
         Args:
             base: The graph.
             request: What was asked.
-            linking: With its ``starts``.
+            linking: With its ``candidates``.
             mentions: As retrieval chose them among those.
         """
-        if linking.given or not (linking.starts or mentions):
+        if linking.are_from_caller or not (linking.candidates or mentions):
             return linking.entities
         return self._shown(base, request, mentions)
 
@@ -151,8 +151,8 @@ class QuestionLinker:
                 limit=preset.max_mentions,
             )
             nodes = np.array([start.node for start in candidates], dtype=np.int32)
-            return Linking((), nodes, (), starts=candidates)
-        linking = self._given(base, request, ())
+            return Linking((), nodes, (), candidates=candidates)
+        linking = self._of_caller(base, request, ())
         named = start_candidates(
             request.question,
             base.arrays,
@@ -160,10 +160,11 @@ class QuestionLinker:
             limit=len(linking.start_entities) + preset.max_mentions,
         )
         known = {start.node: start for start in named}
-        starts = tuple(
-            known.get(start.node, start) for start in _as_given(base.arrays, linking.start_entities)
+        candidates = tuple(
+            known.get(start.node, start)
+            for start in _candidates_of_caller(base.arrays, linking.start_entities)
         )
-        return replace(linking, starts=starts, given=True)
+        return replace(linking, candidates=candidates, are_from_caller=True)
 
     def _linked(self, base: OpenGraph, request: RetrieveRequest, preset: Preset) -> Linking:
         cuts: tuple[Cut, ...] = ()
@@ -179,7 +180,7 @@ class QuestionLinker:
             )
         spans = tuple((mention.start, mention.end) for mention in mentions)
         if request.entity_ids:
-            return self._given(base, request, spans)
+            return self._of_caller(base, request, spans)
         linked = self._shown(
             base,
             request,
@@ -196,7 +197,7 @@ class QuestionLinker:
         start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
         return Linking(linked, np.array(start_entities, dtype=np.int32), spans, cuts)
 
-    def _given(
+    def _of_caller(
         self, base: OpenGraph, request: RetrieveRequest, mentions: tuple[tuple[int, int], ...]
     ) -> Linking:
         """Returns the entities that the caller gave, beside what the question names."""
@@ -267,7 +268,7 @@ class QuestionLinker:
         return require_node(base.arrays, lookup.entities[id_].id)
 
 
-def _as_given(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
+def _candidates_of_caller(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
     """Returns entities that no words of the question are known to name."""
     return tuple(
         StartCandidate(
@@ -280,7 +281,7 @@ def _as_given(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]
             score=1.0,
             is_alias=False,
             neighbour_matches=0,
-            slips=0,
+            typos=0,
             form=NameForm.EXACT,
             covered=False,
             linked=False,

@@ -76,7 +76,7 @@ class LongTail:
         if held is not None:
             return held
         table = read_page_views(self._store, graph)
-        return self._tables.keep(key, table, held_bytes(table))
+        return self._tables.put(key, table, held_bytes(table))
 
     def _draw(
         self,

@@ -91,7 +91,11 @@ class PassageSearch:
             timings[name] = round((now - began) * 1000, 3)
             began = now
 
-        sets = [one for one in self._store.passages.sets(graph=info.name) if one.published]
+        sets = [
+            passage_set
+            for passage_set in self._store.passages.sets(graph=info.name)
+            if passage_set.published
+        ]
         stage("open")
         cuts: list[Cut] = []
         words: dict[PassageAddress, float] | None = None
@@ -107,25 +111,27 @@ class PassageSearch:
         if min_score is not None:
             ranked = [entry for entry in ranked if entry[1] >= min_score]
         chosen: dict[int, tuple[PassageAddress, float]] = {}
-        for place, score in ranked:
+        for address, score in ranked:
             # One source may repeat another: the same passage is given once.
             if len(chosen) == k:
                 break
-            chosen.setdefault(place.key, (place, score))
-        texts = self._store.passages.read([place for place, _ in chosen.values()])
+            chosen.setdefault(address.key, (address, score))
+        texts = self._store.passages.read([address for address, _ in chosen.values()])
         labels = self._labels(
-            info, sorted({one.entity for one in texts.values() if one.entity}), languages
+            info,
+            sorted({passage_set.entity for passage_set in texts.values() if passage_set.entity}),
+            languages,
         )
         items = tuple(
             ScoredPassage(
-                passage=texts[place],
+                passage=texts[address],
                 score=score,
-                word_score=None if words is None else words.get(place, 0.0),
-                vector_score=None if cosines is None else cosines.get(place),
-                entity_label=labels.get(texts[place].entity or ""),
+                word_score=None if words is None else words.get(address, 0.0),
+                vector_score=None if cosines is None else cosines.get(address),
+                entity_label=labels.get(texts[address].entity or ""),
             )
-            for place, score in chosen.values()
-            if place in texts
+            for address, score in chosen.values()
+            if address in texts
         )
         stage("read")
         note_stages(timings)
@@ -141,7 +147,7 @@ class PassageSearch:
             k=k,
             min_score=min_score,
             items=items,
-            searched=sum(one.passages for one in sets),
+            searched=sum(passage_set.passages for passage_set in sets),
             fingerprint=fingerprint,
             embedder=embedder,
             version=__version__,
@@ -201,28 +207,30 @@ class PassageSearch:
         vector = vectors.encode([query], deadline=deadline, transient=(query,))[0]
         cosines: dict[PassageAddress, float] = {}
         known = total = 0
-        for one in sets:
-            held = self._set_vectors(one, deadline)
+        for passage_set in sets:
+            held = self._set_vectors(passage_set, deadline)
             known += int(held.known.sum())
             total += len(held.keys)
             scores = cosine(held.vectors, vector)
             scores[~held.known] = -np.inf
             # As many as all sets together can give, for one set may repeat another.
             best = np.lexsort((held.keys, -scores))[: k * len(sets)]
-            keys = np.array([place.key for place in positions if place.number == one.number])
-            places = np.searchsorted(held.keys, keys) if len(keys) else np.array([], dtype=int)
-            for place in {*best.tolist(), *places.tolist()}:
-                if place < len(held.keys) and held.known[place]:
-                    cosines[PassageAddress(one.number, int(held.keys[place]))] = float(
-                        scores[place]
+            keys = np.array(
+                [address.key for address in positions if address.number == passage_set.number]
+            )
+            rows = np.searchsorted(held.keys, keys) if len(keys) else np.array([], dtype=int)
+            for address in {*best.tolist(), *rows.tolist()}:
+                if address < len(held.keys) and held.known[address]:
+                    cosines[PassageAddress(passage_set.number, int(held.keys[address]))] = float(
+                        scores[address]
                     )
         if known < total:
             cuts.append(Cut("embedded", CutReason.DEADLINE, float(known), known, total))
         return cosines
 
-    def _set_vectors(self, one: PassageSet, deadline: Deadline) -> _SetVectors:
+    def _set_vectors(self, passage_set: PassageSet, deadline: Deadline) -> _SetVectors:
         vectors = self._vectors()
-        key = (one.number, one.fingerprint)
+        key = (passage_set.number, passage_set.fingerprint)
         held = self._cache.get(key)
         if held is not None:
             return held
@@ -230,9 +238,9 @@ class PassageSearch:
         with self._reading:
             held = self._cache.get(key)
             if held is None:
-                held = self._read_vectors(one.number, vectors, deadline)
+                held = self._read_vectors(passage_set.number, vectors, deadline)
                 if held.known.all():
-                    self._cache.keep(key, held, held_bytes(held))
+                    self._cache.put(key, held, held_bytes(held))
         return held
 
     def _read_vectors(self, number: int, vectors: Vectors, deadline: Deadline) -> _SetVectors:
@@ -264,7 +272,7 @@ class PassageSearch:
 def _ranked(
     words: dict[PassageAddress, float] | None, cosines: dict[PassageAddress, float] | None
 ) -> list[tuple[PassageAddress, float]]:
-    """Returns places with their scores, best first; ties by key, then by the older set.
+    """Returns addresses with their scores, best first; ties by key, then by the older set.
 
     By both, the score is the mean of the share of words and the cosine, the latter at least 0.
     """
@@ -274,8 +282,10 @@ def _ranked(
         scores = words
     else:
         scores = {
-            place: round((words.get(place, 0.0) + max(0.0, cosines.get(place, 0.0))) / 2, _DIGITS)
-            for place in {*words, *cosines}
+            address: round(
+                (words.get(address, 0.0) + max(0.0, cosines.get(address, 0.0))) / 2, _DIGITS
+            )
+            for address in {*words, *cosines}
         }
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].key, pair[0].number))
 
@@ -283,9 +293,9 @@ def _ranked(
 def joint_fingerprint(sets: Sequence[PassageSet], /) -> str:
     """Returns one fingerprint of several sets, in whatever order they were loaded."""
     sums = [0, 0, 0]
-    for one in sets:
+    for passage_set in sets:
         for part in range(3):
-            sums[part] += int(one.fingerprint[16 * part : 16 * part + 16], 16)
+            sums[part] += int(passage_set.fingerprint[16 * part : 16 * part + 16], 16)
     return "".join(f"{total % 2**64:016x}" for total in sums)
 
 

@@ -44,7 +44,7 @@ class RelationAliasReader:
                 for relation in self._store.relations(info.edition)
                 if relation.aliases
             }
-            names = self._known.keep(key, names, held_bytes(names))
+            names = self._known.put(key, names, held_bytes(names))
         return partial(_aliases, names, tuple(dict.fromkeys((*languages, "mul"))))
 
 

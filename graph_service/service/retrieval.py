@@ -190,7 +190,7 @@ class Retriever:
         """Returns the characters of a question that are surely names of the graph."""
         info = self._graphs.find(request.graph)
         linking = self._link(info, request, Stopwatch(), deadline).source.linking
-        return linking.sure_names if linking.starts else linking.mentions
+        return linking.sure_names if linking.candidates else linking.mentions
 
     def _finished(self, result: RetrievalResult, request: RetrieveRequest) -> RetrievalResult:
         """Returns a result with its id, and with the details that the request asks for."""

@@ -182,7 +182,7 @@ class Selector:
         info, linking = source.base.info, source.linking
         ranker = self._candidate_rankers.open(info, vectors.embedder)
         name_relations = self.name_relations(info, request.languages, vectors)
-        return Asking(linking.starts, linking.given, ranker, name_relations)
+        return Asking(linking.candidates, linking.are_from_caller, ranker, name_relations)
 
     def name_relations(
         self, info: GraphInfo, languages: Sequence[str], vectors: Vectors, /

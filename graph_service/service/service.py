@@ -39,7 +39,7 @@ from graph_service.service.counting import (
 from graph_service.service.draws import Draws
 from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.service.example_questions import ExampleBuilder
-from graph_service.service.graphs import Graphs, KeptArrays
+from graph_service.service.graphs import Graphs, OpenArrays
 from graph_service.service.introduction import MOST_CLASSES, Introductions
 from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
@@ -63,7 +63,7 @@ from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
 from graph_service.store.recall import LastReads, recalling
 
-SCOPES_KEPT = 256
+MAX_SCOPES = 256
 """Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
 
 
@@ -111,9 +111,9 @@ class Service:
         self._notes = ReadNotes(store)
         # All parts read through it: what one reads past it is missing where an answer is kept.
         store = self._notes.store
-        kept: KeptArrays | None = None if part_of is None else part_of._graphs.kept
+        cache: OpenArrays | None = None if part_of is None else part_of._graphs.cache
         jobs: ViewJobs | None = None if part_of is None else part_of.views.jobs
-        self._graphs: Graphs = Graphs(store, settings, notes=self._notes, kept=kept)
+        self._graphs: Graphs = Graphs(store, settings, notes=self._notes, cache=cache)
         self._view_store = ViewStore(store, memory=self.memory)
         self.views: Views = Views(self._graphs, self._view_store, jobs=jobs)
         self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
@@ -156,7 +156,7 @@ class Service:
         with self._scoped_lock:
             known = self._scoped.pop(names, None) or self._made_for(names)
             self._scoped[names] = known
-            if len(self._scoped) > SCOPES_KEPT:
+            if len(self._scoped) > MAX_SCOPES:
                 self._scoped.popitem(last=False)
         return known
 
@@ -203,11 +203,11 @@ class Service:
     @property
     def open_editions(self) -> frozenset[str]:
         """The editions whose arrays are open."""
-        return self._graphs.kept.editions()
+        return self._graphs.cache.editions()
 
     def graph_lookups(self) -> Lookups:
         """Returns how often a graph's arrays were open and were not, since this was last asked."""
-        return self._graphs.kept.take_lookups()
+        return self._graphs.cache.take_lookups()
 
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""

@@ -38,12 +38,12 @@ ResultT = TypeVar("ResultT", bound=RetrievalResult)
 
 def make_items(selection: Selection, renderer: TripleRenderer, /) -> Items:
     """Returns what was selected as triples or paths with labels, in the same order."""
-    wanted = [selected.edge for selected in selection.triples]
+    edges = [selected.edge for selected in selection.triples]
     for path in selection.paths:
-        wanted.extend(path.edges)
-    shown = dict(renderer.show(wanted))
+        edges.extend(path.edges)
+    shown = dict(renderer.show(edges))
     for edge, ids in renderer.statement_ids(
-        {edge: selection.stands_for[edge] for edge in wanted if edge in selection.stands_for}
+        {edge: selection.stands_for[edge] for edge in edges if edge in selection.stands_for}
     ).items():
         triple = replace(shown[edge].triple, stands_for=ids)
         shown[edge] = replace(shown[edge], triple=triple)
@@ -75,9 +75,11 @@ def make_items(selection: Selection, renderer: TripleRenderer, /) -> Items:
 
 
 def _met(
-    constraints: Sequence[ReadConstraint], places: Container[int]
+    constraints: Sequence[ReadConstraint], indices: Container[int]
 ) -> tuple[ReadConstraint, ...]:
-    return tuple(replace(one, met=place in places) for place, one in enumerate(constraints))
+    return tuple(
+        replace(constraint, met=index in indices) for index, constraint in enumerate(constraints)
+    )
 
 
 def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
@@ -131,18 +133,18 @@ def fit_budget(
     if strategy is Strategy.SUBGRAPH:
         triples = [item for item in items if isinstance(item, ScoredTriple)]
         chosen = _connected_that_fit(triples, sizes, budget, thing_of)
-    kept: Any = tuple(items[place] for place in chosen)
+    fitting: Any = tuple(items[index] for index in chosen)
     cut = Cut("items", CutReason.TOKEN_BUDGET, budget, len(chosen), len(items))
-    size = sum(sizes[place] for place in chosen)
-    return Fitted(kept, (cut,), Tokens(size, embedder.name))
+    size = sum(sizes[index] for index in chosen)
+    return Fitted(fitting, (cut,), Tokens(size, embedder.name))
 
 
 def _first_that_fit(sizes: Sequence[int], budget: int) -> list[int]:
     chosen: list[int] = []
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if size > budget:
             break
-        chosen.append(place)
+        chosen.append(index)
         budget -= size
     return chosen
 
@@ -154,22 +156,24 @@ def _connected_that_fit(
     thing_of: Callable[[str], str],
 ) -> list[int]:
     """Grows from the best triple, always by the best one that touches what is there."""
-    rest = sorted(range(len(triples)), key=lambda place: (-triples[place].score, place))
-    ends = [_ends(triple, thing_of) for triple in triples]
+    rest = sorted(range(len(triples)), key=lambda index: (-triples[index].score, index))
+    endpoints = [_endpoints(triple, thing_of) for triple in triples]
     chosen: list[int] = []
     nodes: set[str] = set()
     while rest:
-        place = next((one for one in rest if not nodes or nodes & ends[one]), None)
-        if place is None or sizes[place] > budget:
+        index = next(
+            (candidate for candidate in rest if not nodes or nodes & endpoints[candidate]), None
+        )
+        if index is None or sizes[index] > budget:
             break
-        rest.remove(place)
-        chosen.append(place)
-        nodes |= ends[place]
-        budget -= sizes[place]
+        rest.remove(index)
+        chosen.append(index)
+        nodes |= endpoints[index]
+        budget -= sizes[index]
     return sorted(chosen)
 
 
-def _ends(item: ScoredTriple, thing_of: Callable[[str], str]) -> set[str]:
+def _endpoints(item: ScoredTriple, thing_of: Callable[[str], str]) -> set[str]:
     value = item.triple.value
     # A literal belongs to its statement: equal texts do not join two triples.
     tail = (
@@ -229,7 +233,7 @@ def _plain_triples(plain: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def base_ids(result: RetrievalResult, /) -> list[str]:
     """Returns the ids under which the base has the statements of a result's triples."""
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     parts: list[ScoredTriple | Step | BasisStatement] = []
     for item in result.items:
         parts.extend(item.steps if isinstance(item, ScoredPath) else (item,))
@@ -237,10 +241,10 @@ def base_ids(result: RetrievalResult, /) -> list[str]:
     parts.extend(row for answer in answers if answer is not None for row in answer.basis)
     for part in parts:
         if part.change.kind is ChangeKind.UNCHANGED:
-            found[part.triple.statement_id] = None
+            ids[part.triple.statement_id] = None
         elif part.change.base is not None:
-            found[part.change.base.statement_id] = None
-    return list(found)
+            ids[part.change.base.statement_id] = None
+    return list(ids)
 
 
 def detailed(result: ResultT, statements: Mapping[str, Statement], /) -> ResultT:
@@ -266,11 +270,11 @@ def detailed(result: ResultT, statements: Mapping[str, Statement], /) -> ResultT
 
 def statement_changes(result: RetrievalResult, /) -> dict[str, ChangeKind]:
     """Returns how each statement of a result differs from the base, in order of appearance."""
-    found: dict[str, ChangeKind] = {}
+    changes: dict[str, ChangeKind] = {}
     for item in result.items:
         parts: Iterable[Step | ScoredTriple] = (
             item.steps if isinstance(item, ScoredPath) else (item,)
         )
         for part in parts:
-            found.setdefault(part.triple.statement_id, part.change.kind)
-    return found
+            changes.setdefault(part.triple.statement_id, part.change.kind)
+    return changes

@@ -39,7 +39,7 @@ from graph_service.service.linking import OpenGraph, QuestionLinker, unknown_ent
 from graph_service.service.lookup import read_id
 from graph_service.service.stopwatch import Stopwatch
 from graph_service.service.store_types import typed_neighbourhood
-from graph_service.service.store_views import DrawnView, StoreViews, ViewRegion
+from graph_service.service.store_views import StoreViews, ViewRegion, ViewSlice
 from graph_service.service.stored_names import StoredNameReader
 from graph_service.store.lookup import read_merged_entities
 from graph_service.store.protocol import Store
@@ -72,7 +72,7 @@ class MergedGraphs:
         equal = self._known.get(key)
         if equal is None:
             equal = read_merged_entities(self._store, info.edition).equal
-            return self._known.keep(key, equal, held_bytes(equal))
+            return self._known.put(key, equal, held_bytes(equal))
         return equal
 
 
@@ -98,7 +98,7 @@ class Lexicons:
                     labels.setdefault(language, []).append(label)
             names = RelationNames.build(labels, (relation.id for relation in relations))
             lexicon = Lexicon(names, misspelt=False)
-            return self._known.keep(key, lexicon, held_bytes(lexicon))
+            return self._known.put(key, lexicon, held_bytes(lexicon))
         return lexicon
 
 
@@ -138,9 +138,9 @@ def read_from_store(
         watch: Counts the stages ``open``, ``link`` and ``read``.
     """
     types = _types(store, info, request)
-    given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
-    moved = store.entities(info.edition, given).entities if given else {}
-    near = [*(moved[id_].id for id_ in given if id_ in moved)]
+    ids_of_caller = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
+    moved = store.entities(info.edition, ids_of_caller).entities if ids_of_caller else {}
+    near = [*(moved[id_].id for id_ in ids_of_caller if id_ in moved)]
     names = StoredNameReader(store, info, request.question, lexicon, deadline).read(
         parts=isinstance(preset, LearnedPreset)
     )
@@ -165,26 +165,26 @@ def read_from_store(
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
     scoped = StoreViews(store, views, info, equal, deadline)
-    drawn = None if view is None else scoped.draw(view, ids, request, preset)
+    view_slice = None if view is None else scoped.draw(view, ids, request, preset)
     classes: ClassPart | None = None
     if may_be_about_a_class(request, preset):
         class_ids = _classes_among(store, info, [*names.exact, *names.singular], deadline)
         if class_ids:
             classes = _read_classes(
-                store, info, class_ids, equal, request, preset, scoped, drawn, deadline
+                store, info, class_ids, equal, request, preset, scoped, view_slice, deadline
             )
     if not ids:
-        laid = None if drawn is None else drawn.view
+        applied = None if view_slice is None else view_slice.view
         return GraphSlice(
-            OpenGraph(info, around.graph), linking, preset, view=laid, classes=classes
+            OpenGraph(info, around.graph), linking, preset, view=applied, classes=classes
         )
-    if drawn is None:
+    if view_slice is None:
         region_graph = _read_base(store, info, ids, types, equal, request, preset, deadline)
         watch.stage("read")
-        laid, region = None, _region(region_graph, ids)
+        applied, region = None, _region(region_graph, ids)
     else:
-        through = scoped.read(drawn, ids, request, preset)
-        region_graph, laid = through.part, through.view
+        through = scoped.read(view_slice, ids, request, preset)
+        region_graph, applied = through.part, through.view
         watch.stage("read")
         region = _region_of_view(through, ids, request, preset, deadline)
     start_entities = region.nodes[region.start_entities].astype(np.int32)
@@ -193,13 +193,13 @@ def read_from_store(
         replace(
             linking,
             start_entities=start_entities,
-            starts=tuple(
-                replace(one, node=node)
-                for one, node in zip(linking.starts, start_entities.tolist(), strict=False)
+            candidates=tuple(
+                replace(start, node=node)
+                for start, node in zip(linking.candidates, start_entities.tolist(), strict=False)
             ),
         ),
         preset,
-        laid,
+        applied,
         region,
         _head_relations(store, info, region_graph.graph, deadline),
         classes=classes,
@@ -233,7 +233,7 @@ def _read_classes(
     request: RetrieveRequest,
     preset: Preset,
     views: StoreViews,
-    scoped_view: DrawnView | None,
+    scoped_view: ViewSlice | None,
     deadline: Deadline,
 ) -> ClassPart:
     """Returns the statements of the instances of some classes, by the view if there is one."""
@@ -264,7 +264,7 @@ def _read_base(
         if types
         else partial(store.neighbourhood, info.edition, ids)
     )
-    found = walk(
+    neighbourhood = walk(
         hops=preset.hops,
         max_edges=preset.max_edges,
         hub_degree=preset.hub_degree,
@@ -276,22 +276,22 @@ def _read_base(
         equal=equal,
         deadline=deadline,
     )
-    return region_graph_of(store, info, found, equal=equal)
+    return region_graph_of(store, info, neighbourhood, equal=equal)
 
 
 def _head_relations(
     store: Store, info: GraphInfo, graph: KnowledgeGraph, deadline: Deadline
 ) -> HeadRelations:
     """Returns what reads the relations of some entities of a part of the graph from the store."""
-    numbers = {id_: number for number, id_ in enumerate(graph.relation_ids)}
+    numbers = {id_: index for index, id_ in enumerate(graph.relation_ids)}
 
     def read(heads: Int64) -> tuple[Int64, Int32]:
         ids = graph.node_ids.take(heads)
-        found = store.relations_of(info.edition, ids, deadline=deadline)
+        relations_of = store.relations_of(info.edition, ids, deadline=deadline)
         pairs = [
-            (place, numbers[relation])
-            for place, id_ in enumerate(ids)
-            for relation in found.get(id_, ())
+            (index, numbers[relation])
+            for index, id_ in enumerate(ids)
+            for relation in relations_of.get(id_, ())
             if relation in numbers
         ]
         columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -302,25 +302,25 @@ def _head_relations(
 
 def _types(store: Store, info: GraphInfo, request: RetrieveRequest) -> list[str]:
     """Returns the ids of the types asked for, redirects followed."""
-    wanted = [read_id(raw, argument="type_ids") for raw in request.type_ids]
-    found = store.entities(info.edition, wanted).entities if wanted else {}
-    for id_, raw in zip(wanted, request.type_ids, strict=True):
-        if id_ not in found:
+    ids = [read_id(raw, argument="type_ids") for raw in request.type_ids]
+    entities = store.entities(info.edition, ids).entities if ids else {}
+    for id_, raw in zip(ids, request.type_ids, strict=True):
+        if id_ not in entities:
             raise unknown_entity(info, raw, argument="type_ids")
-    return [found[id_].id for id_ in wanted]
+    return [entities[id_].id for id_ in ids]
 
 
 def _region(part: RegionGraph, ids: list[str]) -> Region:
-    found = part.neighbourhood
+    neighbourhood = part.neighbourhood
     entities = range(part.graph.entity_count)
     numbers = dict(zip(part.graph.node_ids.take(entities), entities, strict=True))
     start = np.array([numbers[id_] for id_ in ids], dtype=np.int64)
     return region_of_graph(
         part.graph,
         part.graph.equal.followed_by_members(start).tolist(),
-        hops={numbers[id_]: hop for id_, hop in found.hops.items()},
-        degrees={numbers[id_]: degree for id_, degree in found.degrees.items()},
-        cuts=found.truncated,
+        hops={numbers[id_]: hop for id_, hop in neighbourhood.hops.items()},
+        degrees={numbers[id_]: degree for id_, degree in neighbourhood.degrees.items()},
+        cuts=neighbourhood.truncated,
     )
 
 
@@ -333,10 +333,10 @@ def _region_of_view(
 ) -> Region:
     """Cuts the region out of a part that has all of it: what is cut is what the store left out."""
     graph, overlay = through.part.graph, through.view.overlay
-    starts = [node for id_ in ids if (node := graph.find_node(id_)) is not None]
+    start_nodes = [node for id_ in ids if (node := graph.find_node(id_)) is not None]
     region = extract_region(
         graph,
-        starts,
+        start_nodes,
         hops=preset.hops,
         max_edges=preset.max_edges,
         hub_degree=preset.hub_degree,

@@ -117,7 +117,7 @@ class ViewRegion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnView:
+class ViewSlice:
     """A view drawn on what the store gave of its scope.
 
     Attributes:
@@ -160,7 +160,7 @@ class StoreViews:
 
     def draw(
         self, spec: ViewSpec, ids: Sequence[str], request: RetrieveRequest, preset: Preset, /
-    ) -> DrawnView:
+    ) -> ViewSlice:
         """Returns a view of some entities' question.
 
         Args:
@@ -178,26 +178,28 @@ class StoreViews:
         entities: set[str] = set()
         question: set[str] = set()
         if scope.of_question or scope.pruned:
-            starts = ids if scope.of_question else scope.around_entity_ids
+            start_ids = ids if scope.of_question else scope.around_entity_ids
             limits = OKGQA if scope.pruned else preset
             ranks = DEFAULT_RANKS if scope.pruned else request.ranks or DEFAULT_RANKS
-            found = self._around(starts, scope.hops, limits.max_edges, limits.hub_degree, ranks)
-            rows |= _by_id(found.edges)
+            neighbourhood = self._around(
+                start_ids, scope.hops, limits.max_edges, limits.hub_degree, ranks
+            )
+            rows |= _by_id(neighbourhood.edges)
             question = {*rows}
-            entities |= found.hops.keys()
+            entities |= neighbourhood.hops.keys()
         if scope.around_entity_ids and not scope.pruned:
-            found = self._around(scope.around_entity_ids, scope.hops, MAX_EDGES)
-            _require_whole(found, "lie around the entities of the view's scope")
-            rows |= _by_id(found.edges)
-            entities |= found.hops.keys()
+            neighbourhood = self._around(scope.around_entity_ids, scope.hops, MAX_EDGES)
+            _require_complete(neighbourhood, "lie around the entities of the view's scope")
+            rows |= _by_id(neighbourhood.edges)
+            entities |= neighbourhood.hops.keys()
         rows |= self._named((*scope.statement_ids, *spec.statement_ids))
         graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
         if reads_parallel_edges(spec):
-            rows |= self._beside(graph)
+            rows |= self._parallel(graph)
             graph = unlabelled_graph_of(self._info, [*rows.values()], entities)
         edges = self._scope(graph, spec, ids, question)
         view = self._views.lay_alone(graph, spec, edges=edges, deadline=self._deadline)
-        return DrawnView(graph, rows, view)
+        return ViewSlice(graph, rows, view)
 
     def _scope(
         self, graph: KnowledgeGraph, spec: ViewSpec, ids: Sequence[str], question: set[str]
@@ -207,24 +209,24 @@ class StoreViews:
         if not spec.takes.is_random:
             return np.zeros(0, dtype=kind)
         if scope.pruned:
-            starts = ids if scope.of_question else scope.around_entity_ids
-            return self._pruned(graph, starts, scope.hops)
+            start_ids = ids if scope.of_question else scope.around_entity_ids
+            return self._pruned(graph, start_ids, scope.hops)
         ids_of_edges = graph.statement_ids.take(np.arange(graph.edge_count))
-        places = np.flatnonzero([id_ in question for id_ in ids_of_edges]).astype(kind)
+        positions = np.flatnonzero([id_ in question for id_ in ids_of_edges]).astype(kind)
         relations = self._relations(graph, scope)
         if scope.relation_ids and not relations:
             return np.zeros(0, dtype=kind)
         return scope_edges(
             graph,
             replace(scope, relation_ids=relations),
-            question_edges=places,
+            question_edges=positions,
             deadline=self._deadline,
         )[0]
 
-    def _pruned(self, graph: KnowledgeGraph, starts: Sequence[str], hops: int) -> Numbers:
-        if not starts:
+    def _pruned(self, graph: KnowledgeGraph, start_ids: Sequence[str], hops: int) -> Numbers:
+        if not start_ids:
             return np.zeros(0, dtype=graph.edge_type)
-        nodes = [require_node(graph, id_) for id_ in starts]
+        nodes = [require_node(graph, id_) for id_ in start_ids]
         return pruned_edges(graph, nodes, hops=hops, deadline=self._deadline)
 
     def _relations(self, graph: KnowledgeGraph, scope: Scope) -> tuple[str, ...]:
@@ -260,13 +262,19 @@ class StoreViews:
 
     def _named(self, ids: Iterable[str]) -> dict[str, EdgeRow]:
         """Returns those of some statements that the graph has."""
-        found = self._store.statements(self._info.edition, list(dict.fromkeys(ids)))
+        statements = self._store.statements(self._info.edition, list(dict.fromkeys(ids)))
         return {
-            id_: EdgeRow(id_, one.head, one.relation, encode_value(one.value), one.rank)
-            for id_, one in found.items()
+            id_: EdgeRow(
+                id_,
+                statement.head,
+                statement.relation,
+                encode_value(statement.value),
+                statement.rank,
+            )
+            for id_, statement in statements.items()
         }
 
-    def _beside(self, graph: KnowledgeGraph) -> dict[str, EdgeRow]:
+    def _parallel(self, graph: KnowledgeGraph) -> dict[str, EdgeRow]:
         """Returns the statements, of any rank, between the entities of each edge."""
         edges = np.flatnonzero(graph.tail < graph.entity_count)
         head, tail = graph.head[edges].astype(np.int64), graph.tail[edges].astype(np.int64)
@@ -274,16 +282,16 @@ class StoreViews:
         known = self._around(ids, 0, 0).degrees
         looked = cheaper_nodes(head, tail, np.array([known[id_] for id_ in ids], dtype=np.int64))
         near = self._around([ids[node] for node in looked], 1, MAX_EDGES, ranks=tuple(Rank))
-        _require_whole(near, "lie beside those of the view's scope")
+        _require_complete(near, "lie beside those of the view's scope")
         pairs = {
-            frozenset((ids[one], ids[other]))
-            for one, other in zip(head.tolist(), tail.tolist(), strict=True)
+            frozenset((ids[left], ids[right]))
+            for left, right in zip(head.tolist(), tail.tolist(), strict=True)
         }
         return _by_id(edge for edge in near.edges if frozenset(endpoints_of(edge)) in pairs)
 
     def read(
         self,
-        drawn: DrawnView,
+        view_slice: ViewSlice,
         ids: Sequence[str],
         request: RetrieveRequest,
         preset: Preset,
@@ -292,27 +300,27 @@ class StoreViews:
         """Returns the part of the graph around some entities, as one walks it on a view.
 
         Args:
-            drawn: The view.
+            view_slice: The view.
             ids: Where the region starts.
             request: What is asked.
             preset: Its limits.
         """
         things = StoredThings(self._store, self._info, self._equal)
-        found = _ViewRegion(
-            self._store, self._info, drawn, things, request, preset, self._deadline
+        read_region = _ViewRegion(
+            self._store, self._info, view_slice, things, request, preset, self._deadline
         ).run(ids)
-        every = {**drawn.rows, **_by_id(found.edges)}
+        every = {**view_slice.rows, **_by_id(read_region.edges)}
         part = region_graph_of(
             self._store,
             self._info,
-            replace(found, edges=tuple(every.values())),
+            replace(read_region, edges=tuple(every.values())),
             equal=self._equal,
         )
-        laid = drawn.view
-        delta = Part.within(drawn.graph, part.graph).in_base(laid.delta)
-        view = replace(laid, delta=delta, overlay=lay(part.graph, delta, view_id=laid.id))
+        applied = view_slice.view
+        delta = Part.within(view_slice.graph, part.graph).in_base(applied.delta)
+        view = replace(applied, delta=delta, overlay=lay(part.graph, delta, view_id=applied.id))
         degrees = part.graph.degrees()
-        for id_, degree in found.degrees.items():
+        for id_, degree in read_region.degrees.items():
             node = part.graph.find_node(id_)
             if node is not None:
                 degrees[node] = degree
@@ -335,7 +343,7 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
         self,
         store: Store,
         info: GraphInfo,
-        drawn: DrawnView,
+        view_slice: ViewSlice,
         things: StoredThings,
         request: RetrieveRequest,
         preset: Preset,
@@ -352,18 +360,18 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
         self._excluded = [
             read_id(raw, argument="exclude_relation_ids") for raw in request.exclude_relation_ids
         ]
-        graph, delta = drawn.graph, drawn.view.delta
+        graph, delta = view_slice.graph, view_slice.view.delta
         changed = np.concatenate([delta.removed, delta.replaced])
         self._gone = {
             id_: row
             for id_ in graph.statement_ids.take(changed)
-            if self._passes((row := drawn.rows[id_]).relation, row.rank)
+            if self._passes((row := view_slice.rows[id_]).relation, row.rank)
         }
         self._extra_at: dict[str, list[_Extra]] = {}
-        for one in _extras(drawn):
-            if self._passes(one.relation, one.rank):
-                for end in {*one.endpoints}:
-                    self._extra_at.setdefault(end, []).append(one)
+        for extra in _extras(view_slice):
+            if self._passes(extra.relation, extra.rank):
+                for end in {*extra.endpoints}:
+                    self._extra_at.setdefault(end, []).append(extra)
 
     def _passes(self, relation: str, rank: Rank) -> bool:
         return (
@@ -441,9 +449,9 @@ class _ViewRegion(RowRegion[str, EdgeRow | _Extra]):
         return near
 
 
-def _extras(drawn: DrawnView) -> Iterable[_Extra]:
+def _extras(view_slice: ViewSlice) -> Iterable[_Extra]:
     """Yields the statements that a view has instead of its base's, or beside them."""
-    graph, overlay = drawn.graph, drawn.view.overlay
+    graph, overlay = view_slice.graph, view_slice.view.overlay
     nodes = np.unique(np.concatenate([overlay.head, overlay.tail]))
     nodes = nodes[nodes < graph.entity_count]
     names = dict(zip(nodes.tolist(), graph.node_ids.take(nodes), strict=True))
@@ -463,8 +471,8 @@ def _by_id(edges: Iterable[EdgeRow]) -> dict[str, EdgeRow]:
     return {edge.statement_id: edge for edge in edges}
 
 
-def _require_whole(found: Neighbourhood, where: str) -> None:
-    if found.truncated:
+def _require_complete(neighbourhood: Neighbourhood, where: str) -> None:
+    if neighbourhood.truncated:
         raise LimitError(
             f"more than {MAX_EDGES} statements {where}", argument="view", hint=f"{_RAISE}."
         )

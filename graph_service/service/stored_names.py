@@ -93,11 +93,9 @@ class StoredNameReader:
         self._deadline = deadline
         self._atoms = read_atoms(question)
         self._hits: dict[str, list[SearchHit]] = {}
-        self._found = StoredNames()
-        self._places = {
-            place: name
-            for name, places in find_runs(self._atoms, _NAME_WORDS).items()
-            for place in places
+        self._names = StoredNames()
+        self._names_of_runs = {
+            run: name for name, runs in find_runs(self._atoms, _NAME_WORDS).items() for run in runs
         }
         self._named: list[tuple[int, int]] = []
         self._meant: list[tuple[int, int]] = []
@@ -108,28 +106,28 @@ class StoredNameReader:
         Args:
             parts: Whether parts of names and demonyms count, which retrieval then decides about.
         """
-        self._read_whole()
+        self._read_complete()
         self._read_misspelt()
         if parts:
             self._read_demonyms()
             self._read_parts()
             self._read_singular()
-        return self._found
+        return self._names
 
-    def _read_whole(self) -> None:
+    def _read_complete(self) -> None:
         atoms = self._atoms
         hopeless = [len(atoms) + 1] * len(atoms)
-        for left, right in sorted(self._places):
+        for left, right in sorted(self._names_of_runs):
             run = atoms[left:right]
             # What no name holds the words of, no name holds the words of with another word.
             if right > hopeless[left] or not may_be_name(run):
                 continue
-            found, exact = self._look_up(self._places[left, right])
+            has_hits, exact = self._look_up(self._names_of_runs[left, right])
             if exact:
                 self._named.append((left, right))
                 if not self._is_plain(left, right):
                     self._meant.append((left, right))
-            if not found and not any(atom.unspaced for atom in run):
+            if not has_hits and not any(atom.unspaced for atom in run):
                 hopeless[left] = right
         for form in other_forms(
             atoms,
@@ -147,7 +145,7 @@ class StoredNameReader:
                 continue
             for hit in self._search(name):
                 if normalise_name(hit.matched) == name:
-                    self._found.singular[hit.entity.id] = None
+                    self._names.singular[hit.entity.id] = None
 
     def _search(self, name: str, *, limit: int = _SAME_NAME) -> list[SearchHit]:
         hits = self._hits.get(name)
@@ -163,7 +161,7 @@ class StoredNameReader:
         hits, exact = self._search(name), False
         for hit in hits:
             if normalise_name(hit.matched).removeprefix(_ARTICLE) == name.removeprefix(_ARTICLE):
-                self._found.exact[hit.entity.id] = None
+                self._names.exact[hit.entity.id] = None
                 exact = True
         return bool(hits), exact
 
@@ -171,7 +169,7 @@ class StoredNameReader:
         """Returns the runs of words that begin and end with one that can carry a name."""
         return [
             (left, right)
-            for left, right in sorted(self._places)
+            for left, right in sorted(self._names_of_runs)
             if least <= right - left <= most
             and not any(atom.unspaced for atom in self._atoms[left:right])
             and is_content(self._atoms[left])
@@ -185,7 +183,7 @@ class StoredNameReader:
             atom.capital and not atom.first for atom in content
         ):
             return False
-        name = self._places[left, right]
+        name = self._names_of_runs[left, right]
         return self._lexicon.is_plain_name(name, (atom.text for atom in content))
 
     def _is_in_name(self, left: int, right: int) -> bool:
@@ -201,50 +199,50 @@ class StoredNameReader:
     def _read_misspelt(self) -> None:
         tried = 0
         for left, right in self._content_runs(2, LINKING_RULES.window_words):
-            name = self._places[left, right]
+            name = self._names_of_runs[left, right]
             run = self._atoms[left:right]
             letters = sum(len(atom.text) for atom in run)
-            slips = allowed_distance(name.replace(" ", ""), LINKING_RULES)
-            if not slips or letters < LINKING_RULES.window_letters:
+            typos = allowed_distance(name.replace(" ", ""), LINKING_RULES)
+            if not typos or letters < LINKING_RULES.window_letters:
                 continue
             if any(left < end and start < right for start, end in self._named if end - start > 1):
                 continue
             if tried == _MOST_RESPELT:
                 break
             tried += 1
-            self._respell(name, run, slips)
+            self._respell(name, run, typos)
         if tried:
             words = {name: len(hits) for name, hits in self._hits.items() if " " not in name}
-            self._found.times = {**words, **self._found.times}
+            self._names.times = {**words, **self._names.times}
 
-    def _respell(self, name: str, run: Sequence[Atom], slips: int) -> None:
+    def _respell(self, name: str, run: Sequence[Atom], typos: int) -> None:
         for atom in run:
             if not is_content(atom):
                 continue
             hits = self._search(atom.text, limit=_NAMES_OF_A_WORD)
-            self._found.times[atom.text] = len(hits)
+            self._names.times[atom.text] = len(hits)
             for hit in hits:
                 other = normalise_name(hit.matched)
-                near = other[:1] == name[:1] and edit_distance(name, other, slips) is not None
+                near = other[:1] == name[:1] and edit_distance(name, other, typos) is not None
                 if near and not hit.is_alias:
-                    self._found.exact[hit.entity.id] = None
+                    self._names.exact[hit.entity.id] = None
 
     def _read_demonyms(self) -> None:
         left_over = _MOST_DEMONYMS
         runs = self._content_runs(1, START_RULES.demonym_words)
         # One in a longer name counts too, but what stands alone is looked up first.
         for left, right in sorted(runs, key=lambda run: self._is_in_name(*run)):
-            name = self._places[left, right]
+            name = self._names_of_runs[left, right]
             if self._atoms[right - 1].text in COMMON_NOUNS:
                 continue
-            for place in origins_of(name)[:left_over]:
+            for name_of_origin in origins_of(name)[:left_over]:
                 left_over -= 1
-                self._look_up(place)
+                self._look_up(name_of_origin)
 
     def _read_parts(self) -> None:
         """Notes the entities of the highest degree of each part of a name, within the bound."""
         of_run: list[list[str]] = []
-        for left, right in sorted(self._places):
+        for left, right in sorted(self._names_of_runs):
             atoms = self._atoms[left:right]
             if right - left > START_RULES.part_words or not may_bound_part(
                 self._atoms, left, right
@@ -271,17 +269,17 @@ class StoredNameReader:
                 key=lambda id_: (-degrees[id_], key64(id_)),
             )
             for id_ in best[: START_RULES.of_part]:
-                if id_ in self._found.parts or id_ in self._found.exact:
+                if id_ in self._names.parts or id_ in self._names.exact:
                     continue
                 if degrees[id_] > room:
                     left_out += 1
                     continue
                 room -= degrees[id_]
-                self._found.parts[id_] = None
+                self._names.parts[id_] = None
         if left_out:
-            kept = len(self._found.parts)
-            self._found.cuts = (
-                Cut("entities", CutReason.WORK_BUDGET, _PART_EDGES, kept, kept + left_out),
+            count = len(self._names.parts)
+            self._names.cuts = (
+                Cut("entities", CutReason.WORK_BUDGET, _PART_EDGES, count, count + left_out),
             )
 
 

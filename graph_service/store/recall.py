@@ -123,7 +123,7 @@ class LastReads:
             last.read_at = time.monotonic()
             return value
         self._reads.drop(key, last)
-        self._reads.keep(key, _LastRead(value, time.monotonic()), held_bytes(value))
+        self._reads.put(key, _LastRead(value, time.monotonic()), held_bytes(value))
         return value
 
 

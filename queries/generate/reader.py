@@ -20,7 +20,7 @@ from graph_service.text.sentences import sentence_spans
 from queries.generate.citations import Citation, Sentence, one_line, print_citation
 from queries.generate.numbers import NA, Numbers, cites_in_words, read_numbers
 from queries.generate.references import Mark, references_start
-from queries.generate.spoken import BRACKETS, SpokenLabels, labels_of, skip
+from queries.generate.spoken import BRACKETS, LabelsInText, labels_of, skip
 
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 _CLOSE = re.compile(r"\s*\]")
@@ -98,7 +98,7 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Bracket:
     """One bracket of a text that is a citation or a marker."""
 
     start: int
@@ -123,7 +123,7 @@ class CitationReader:
 
     def __init__(self, knowledge: Sequence[Triple], /, *, labels: Iterable[str] = ()) -> None:
         self._knowledge = tuple(knowledge)
-        self._spoken = SpokenLabels((*labels_of(self._knowledge), *labels))
+        self._label_spans = LabelsInText((*labels_of(self._knowledge), *labels))
         printed: dict[str, dict[str, list[Triple]]] = {}
         by_content: dict[str, list[Triple]] = {}
         for triple in self._knowledge:
@@ -131,7 +131,7 @@ class CitationReader:
             pair = f"{one_line(triple.relation.label)}: {one_line(triple.value_label)}"
             printed.setdefault(head, {}).setdefault(pair, []).append(triple)
             by_content.setdefault(f"{head}, {pair}", []).append(triple)
-        self._whole = [
+        self._known_ids = [
             _Known(text, _pattern(text), tuple(triples))
             for text, triples in sorted(by_content.items(), key=_longest_first)
         ]
@@ -155,11 +155,13 @@ class CitationReader:
             citation.statement_ids for citation in read
         ] == [(triple.statement_id,) for triple in triples]
 
-    def brackets(self, text: str, /) -> list[_Found]:
+    def brackets(self, text: str, /) -> list[_Bracket]:
         """Returns the citations and markers of a text in NFC, left to right."""
         shadow = text.translate(BRACKETS)
-        spans = self._spoken.spans(text, lambda label, end: self._cites(text, shadow, label, end))
-        result: list[_Found] = []
+        spans = self._label_spans.spans(
+            text, lambda label, end: self._cites(text, shadow, label, end)
+        )
+        result: list[_Bracket] = []
         position = 0
         while (opening := _OPENING.search(shadow, position)) is not None:
             start = opening.start()
@@ -190,20 +192,20 @@ class CitationReader:
             if triple.statement_id in bracket.statement_ids
         )
 
-    def _bracket(self, text: str, shadow: str, start: int) -> _Found | None:
+    def _bracket(self, text: str, shadow: str, start: int) -> _Bracket | None:
         return self._known(text, shadow, start) or self._other(text, shadow, start)
 
-    def _known(self, text: str, shadow: str, start: int) -> _Found | None:
+    def _known(self, text: str, shadow: str, start: int) -> _Bracket | None:
         """A bracket that names an entity that was given."""
-        for option in _options(self._whole, shadow, start + 1):
+        for option in _options(self._known_ids, shadow, start + 1):
             if close := _CLOSE.match(shadow, option.end):
                 citation = _of_known(option, text[start : close.end()])
-                return _Found(start, close.end(), (citation,), False)
+                return _Bracket(start, close.end(), (citation,), False)
         for head, exact, after, pairs in self._heads_at(shadow, start + 1):
             if separator := _SEPARATOR.match(shadow, after):
                 listed = _read_list(text, shadow, separator.end(), pairs, exact)
                 if listed is not None:
-                    return _Found(start, listed[1], listed[0], False)
+                    return _Bracket(start, listed[1], listed[0], False)
                 return _read_pieces(text, shadow, start, head, separator.end(), pairs, exact)
         return None
 
@@ -219,7 +221,7 @@ class CitationReader:
         ]
         return sorted(heads, key=lambda item: (-item[2], not item[1]))
 
-    def _other(self, text: str, shadow: str, start: int) -> _Found | None:
+    def _other(self, text: str, shadow: str, start: int) -> _Bracket | None:
         """A bracket that names no entity that was given, or nothing else of it."""
         end = _closing(shadow, start)
         inner = shadow[start + 1 : end - 1] if shadow[end - 1] == "]" else shadow[start + 1 : end]
@@ -232,7 +234,7 @@ class CitationReader:
         if numbers is not None:
             raw = text[start:end]
             citations = self._numbered(numbers.numbers, raw)
-            return _Found(start, end, citations, numbers.not_available, bool(citations))
+            return _Bracket(start, end, citations, numbers.not_available, bool(citations))
         if _PAIR.search(inner) or _ID.match(inner):
             id_match = _ID.match(inner)
             head = id_match.group().strip() if id_match else re.split(r"[,;]", inner)[0].strip()
@@ -240,15 +242,15 @@ class CitationReader:
             separator = re.compile(r"\s*[,;:]\s*").match(shadow, start + 1 + after)
             if separator and separator.end() < end:
                 return _read_pieces(text, shadow, start, head, separator.end(), (), True)
-            return _Found(start, end, (_unmatched(head, text[start:end]),), False)
+            return _Bracket(start, end, (_unmatched(head, text[start:end]),), False)
         folded = inner.strip().casefold()
         if shadow[end : end + 1] == "[" and self._cites_at(text, shadow, end):
             # A link by reference: [Ada][1].
             return None
         if inner.count("|") > 1:
-            return _Found(start, end, (_unmatched("", text[start:end]),), False)
+            return _Bracket(start, end, (_unmatched("", text[start:end]),), False)
         if folded in self._names or any(head.casefold() == folded for head, _, _ in self._heads):
-            return _Found(start, end, (_unmatched(inner.strip(), text[start:end]),), False)
+            return _Bracket(start, end, (_unmatched(inner.strip(), text[start:end]),), False)
         return None
 
     def _cites_at(self, text: str, shadow: str, start: int) -> bool:
@@ -258,7 +260,7 @@ class CitationReader:
         inner = shadow[start + 1 : _closing(shadow, start) - 1]
         return read_numbers(inner, len(self._knowledge)) is not None
 
-    def _in_parentheses(self, _text: str, shadow: str, start: int) -> _Found | None:
+    def _in_parentheses(self, _text: str, shadow: str, start: int) -> _Bracket | None:
         """``(Fact 1)``: parentheses cite where they say so and every number was offered."""
         match = _PARENTHESES.match(shadow, start)
         if match is None or not cites_in_words(match[1]):
@@ -267,7 +269,7 @@ class CitationReader:
         citations = () if numbers is None else self._numbered(numbers.numbers, match[0])
         if numbers is None or not all(citation.matched for citation in citations):
             return None
-        return _Found(start, match.end(), citations, numbers.not_available, bool(citations))
+        return _Bracket(start, match.end(), citations, numbers.not_available, bool(citations))
 
     def _stated(self, inner: str) -> int:
         """The number that a bracket begins with, where its words state that triple; else 0."""
@@ -295,14 +297,14 @@ def states(triple: Triple, words: str, /, *, with_head: bool = True) -> bool:
 
 def _joined(
     text: str,
-    brackets: Sequence[_Found],
+    brackets: Sequence[_Bracket],
     numbered: Callable[[Sequence[int | None], str], tuple[Citation, ...]],
-) -> list[_Found]:
+) -> list[_Bracket]:
     """Citations with what is theirs around them: commas between, brackets and stress around a run.
 
     ``[1]-[3]`` cites all three.
     """
-    runs: list[list[_Found]] = []
+    runs: list[list[_Bracket]] = []
     for bracket in brackets:
         last = runs[-1][-1] if runs else None
         gap = "\n" if last is None else text[last.end : bracket.start]
@@ -319,7 +321,7 @@ def _joined(
                 between = numbered(range(low + 1, high), text[bracket.start : bracket.end])
         runs[-1][-1] = replace(last, end=bracket.start, citations=(*last.citations, *between))
         runs[-1].append(bracket)
-    joined: list[_Found] = []
+    joined: list[_Bracket] = []
     for run in runs:
         start, end = run[0].start, run[-1].end
         if text[start - 1 : start] == "\\":
@@ -387,7 +389,7 @@ def parse_answer(
             return ()
         citations = tuple(citation for bracket in cited for citation in bracket.citations)
         return (Sentence("", citations, any(bracket.not_available for bracket in cited)),)
-    held: list[list[_Found]] = [[] for _ in spans]
+    held: list[list[_Bracket]] = [[] for _ in spans]
     for bracket, offset in zip(cited, offsets, strict=True):
         held[_owner(plain, spans, offset)].append(bracket)
     return tuple(
@@ -513,7 +515,7 @@ def _read_pieces(
     at: int,
     pairs: Sequence[_Known],
     exact_head: bool,
-) -> _Found:
+) -> _Bracket:
     """Reads a list in which something is unknown: known pairs where they stand, the rest as
     pieces that match nothing.
     """
@@ -551,7 +553,7 @@ def _read_pieces(
         at = separator.end() if separator else stop
     if not citations and not missing:
         citations.append(_unmatched(head, text[start:end]))
-    return _Found(start, end, tuple(citations), missing)
+    return _Bracket(start, end, tuple(citations), missing)
 
 
 def _closing(shadow: str, start: int, *, depth: int = 0) -> int:

@@ -72,7 +72,7 @@ def labels_of(knowledge: Iterable[Triple], /) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(one_line, listed)))
 
 
-class SpokenLabels:
+class LabelsInText:
     """Finds labels that hold brackets in texts.
 
     Args:

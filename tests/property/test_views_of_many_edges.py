@@ -299,7 +299,7 @@ def on_the_way(base: KnowledgeGraph) -> Found:
         "few": EdgeSet.of(question[:5], base.edge_count).numbers,
         **{f"way {place}": way.edges for place, way in enumerate(_extra_edges(overlay))},
         "bytes of ways": extra_edges_bytes(overlay)
-        - sum(way.ends.nbytes + way.edges.nbytes for way in _extra_edges(overlay)),
+        - sum(way.endpoints.nbytes + way.edges.nbytes for way in _extra_edges(overlay)),
     }
 
 

@@ -61,7 +61,7 @@ def test_what_is_kept_is_what_was_used_last_in_any_cache(
                 del kept[place]
                 kept[place] = bytes_ + ENTRY_BYTES
         else:
-            assert caches[name].keep(key, place, bytes_) == place
+            assert caches[name].put(key, place, bytes_) == place
             kept[place] = kept.pop(place, bytes_ + ENTRY_BYTES)
         while sum(kept.values()) > limit:
             del kept[next(iter(kept))]
@@ -75,10 +75,10 @@ def test_the_first_value_holds_and_one_larger_than_all_is_not_kept(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cache = ByteCache[str, str](ByteBudget(10_000), "things")
-    assert cache.keep("k", "first", 10) == "first"
-    assert cache.keep("k", "second", 10) == "first"
-    assert cache.keep_all([("k", "third", 10), ("l", "new", 10)]) == ["first", "new"]
-    assert cache.keep("huge", "value", 20_000) == "value"
+    assert cache.put("k", "first", 10) == "first"
+    assert cache.put("k", "second", 10) == "first"
+    assert cache.put_all([("k", "third", 10), ("l", "new", 10)]) == ["first", "new"]
+    assert cache.put("huge", "value", 20_000) == "value"
     assert cache.get_all(["huge", "k"]) == [None, "first"]
     assert "GRAPH_SERVICE_MEMORY_GB" in caplog.text
 
@@ -91,7 +91,7 @@ def test_many_threads_keep_within_the_limit() -> None:
     def work(cache: ByteCache[int, bytes]) -> None:
         try:
             for i in range(500):
-                assert cache.keep(i % 90, bytes([i % 90]) * 9, 300)[0] == i % 90
+                assert cache.put(i % 90, bytes([i % 90]) * 9, 300)[0] == i % 90
                 found = cache.get(i % 7)
                 assert found is None or found[0] == i % 7
         except BaseException as error:
@@ -230,8 +230,8 @@ def test_the_limit_is_a_setting() -> None:
 
 _PLACES = """
 import ctypes, threading
-from graph_service.byte_budget import take_from_one_place
-take_from_one_place()
+from graph_service.byte_budget import use_one_arena
+use_one_arena()
 libc = ctypes.CDLL(None)
 together = threading.Barrier(4)
 def take():

@@ -36,7 +36,7 @@ ENCODE = Encoder(WordVectors().encode)
 def start(**changes: object) -> StartCandidate:
     given: dict[str, object] = {
         "node": 0, "start": 24, "end": 27, "certainty": Certainty.WRITTEN, "words": 1, "rank": 0,
-        "score": 0.9, "is_alias": False, "neighbour_matches": 0, "slips": 0,
+        "score": 0.9, "is_alias": False, "neighbour_matches": 0, "typos": 0,
         "form": NameForm.EXACT, "covered": False, "linked": True, "listed": True, "degree": 2,
     }  # fmt: skip
     return StartCandidate(**{**given, **changes})  # type: ignore[arg-type]

@@ -125,7 +125,7 @@ def test_who_is_named(world: KnowledgeGraph, question: str, expected: list[str])
 def test_misspelt_names(world: KnowledgeGraph, question: str, expected: str, slips: int) -> None:
     (mention,) = link(question, world)
     assert ids(world, [mention]) == [expected]
-    assert mention.candidates[0].slips == slips
+    assert mention.candidates[0].typos == slips
     assert mention.candidates[0].score < 1.0
     assert mention.candidates[0].matched == WORLD[expected][0]
 
@@ -235,7 +235,7 @@ def test_a_rare_word_beside_it_makes_a_known_word_a_slip() -> None:
         {**smiths, "Q50": ["Barack Obama"], "Q51": ["Ehud Barak"], "Q52": ["Barohn Smith"]}
     )
     assert ids(graph, link("Who is Barak Obama?", graph)) == ["Q50"]
-    assert link("Who is Barohs Smith?", graph)[0].candidates[0].slips == 1
+    assert link("Who is Barohs Smith?", graph)[0].candidates[0].typos == 1
     assert link("Who is Barak Smith?", graph) == ()
 
 

@@ -110,7 +110,7 @@ def test_where_and_how_a_name_stands(world: KnowledgeGraph) -> None:
     question = "Did Barack Obama meet Michele Obama in New York City?"
     found = by_id(world, question)
     said = {
-        id_: (question[one.start : one.end], one.words, one.slips) for id_, one in found.items()
+        id_: (question[one.start : one.end], one.words, one.typos) for id_, one in found.items()
     }
     assert said["Q1"] == ("Barack Obama", 2, 0)
     assert said["Q2"] == ("Michele Obama", 2, 1)

@@ -63,16 +63,16 @@ def test_a_kind_is_spoken_where_a_word_names_it_and_no_relation_does() -> None:
     50 degrees is nearer to the word than the kind is (.94): the word means that."""
     encode = Planes(film=0, films=30, movie=35, released=100, filming=50)
     asked = "what films did write"
-    assert KindReader(["released"], DEFAULT, encode=encode).spoken(asked) == {"film"}
-    assert KindReader(["movie"], DEFAULT, encode=encode).spoken(asked) == frozenset()
-    assert KindReader(["filming"], DEFAULT, encode=encode).spoken(asked) == frozenset()
+    assert KindReader(["released"], DEFAULT, encode=encode).kinds_in(asked) == {"film"}
+    assert KindReader(["movie"], DEFAULT, encode=encode).kinds_in(asked) == frozenset()
+    assert KindReader(["filming"], DEFAULT, encode=encode).kinds_in(asked) == frozenset()
     strict = replace(DEFAULT, kind_similarity=0.9)
-    assert KindReader(["released"], strict, encode=encode).spoken(asked) == frozenset()
+    assert KindReader(["released"], strict, encode=encode).kinds_in(asked) == frozenset()
     apart = replace(DEFAULT, synonym_similarity=0.83)
-    assert KindReader(["movie"], apart, encode=Planes(film=0, movies=5, movie=35)).spoken(
+    assert KindReader(["movie"], apart, encode=Planes(film=0, movies=5, movie=35)).kinds_in(
         "what movies"
     ) == {"film"}
-    assert KindReader(["released"], DEFAULT, encode=encode).spoken("?") == frozenset()
+    assert KindReader(["released"], DEFAULT, encode=encode).kinds_in("?") == frozenset()
 
 
 @pytest.mark.parametrize("apart", [10.0, 89.99])
@@ -272,7 +272,7 @@ def test_a_kind_is_named_from_its_cosine_on(
         return np.array([vectors.get(text, nothing) for text in texts], dtype=np.float32)
 
     texts = ["made"] if relation is not None else []
-    assert KindReader(texts, preset, encode=encode).spoken("Who has movies?") == named
+    assert KindReader(texts, preset, encode=encode).kinds_in("Who has movies?") == named
 
 
 def test_short_words_name_no_kind() -> None:
@@ -280,9 +280,9 @@ def test_short_words_name_no_kind() -> None:
         return np.ones((len(texts), 1), dtype=np.float32)
 
     preset = replace(DEFAULT, kind_letters=4, kind_similarity=0.5, synonym_similarity=2.0)
-    assert KindReader([], preset, encode=encode).spoken("a b c") == frozenset()
-    assert KindReader([], preset, encode=encode).spoken("abc") == frozenset()
-    assert KindReader([], preset, encode=encode).spoken("abcd") == frozenset(KINDS)
+    assert KindReader([], preset, encode=encode).kinds_in("a b c") == frozenset()
+    assert KindReader([], preset, encode=encode).kinds_in("abc") == frozenset()
+    assert KindReader([], preset, encode=encode).kinds_in("abcd") == frozenset(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -296,4 +296,4 @@ def test_common_nouns_are_kinds(kind: str) -> None:
     asked = f"Which {kind.replace(' ', '-')} is it?"
     if " " in kind:
         encode = Planes(**{"television_series": 10, "television-series": 10})
-    assert KindReader(["somewhere"], DEFAULT, encode=encode).spoken(asked) == {kind}
+    assert KindReader(["somewhere"], DEFAULT, encode=encode).kinds_in(asked) == {kind}

@@ -26,7 +26,7 @@ def mentions(linking: Linking, *used: int) -> tuple[JointMention, ...]:
         raise AssertionError("names no relation")
 
     ranker = NetworkRanker(shipped_scorer())
-    return Asking(linking.starts, linking.given, ranker, no_names).mentions(used)
+    return Asking(linking.candidates, linking.are_from_caller, ranker, no_names).mentions(used)
 
 
 def test_linking_with_retrieval_shows_what_it_used(demo_service: Service) -> None:
@@ -39,8 +39,8 @@ def test_linking_with_retrieval_shows_what_it_used(demo_service: Service) -> Non
 
     linking = linker.link(base, asked, LEARNED)
     assert linking.entities == ()
-    assert [one.node for one in linking.starts] == linking.start_entities.tolist()
-    assert not linking.given
+    assert [one.node for one in linking.candidates] == linking.start_entities.tolist()
+    assert not linking.are_from_caller
     assert linker.meant(base, asked, linking, mentions(linking)) == alone.entities
 
     arnold = base.arrays.find_node(ARNOLD)
@@ -61,8 +61,8 @@ def test_entities_that_the_caller_gave_are_what_is_meant(demo_service: Service) 
     linker = QuestionLinker(demo_service.store)
     asked = replace(request("who is her mother?"), entity_ids=(MARIA,))
     linking = linker.link(base, asked, LEARNED)
-    assert linking.given
-    (start,) = linking.starts
+    assert linking.are_from_caller
+    (start,) = linking.candidates
     assert (start.start, start.end, start.linked) == (-1, -1, False)
     (meant,) = linker.meant(
         base, asked, linking, mentions(linking, *linking.start_entities.tolist())

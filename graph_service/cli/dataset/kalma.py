@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from graph_service.cli.dataset.options import FolderOptions, KalmaBuildOptions, KalmaStatsOptions
 from graph_service.cli.dataset.running import (
+    cached_replies,
     echoing_model,
     end_build,
     generation_of,
     graph_of,
-    kept_replies,
     locked,
     stages_of,
     tell_check,
@@ -51,7 +51,7 @@ def build(options: KalmaBuildOptions, output: Output, /) -> int:
     with (
         locked(options.out),
         open_from(options, output) as service,
-        kept_replies(options) as cache,
+        cached_replies(options) as cache,
         writing_model(options, cache, meter) as model,
         contextlib.ExitStack() as stack,
     ):

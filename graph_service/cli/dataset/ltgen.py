@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graph_service.cli.dataset.options import FolderOptions, LtgenBuildOptions
 from graph_service.cli.dataset.running import (
+    cached_replies,
     end_build,
     generation_of,
-    kept_replies,
     locked,
     stages_of,
     tell_check,
@@ -43,7 +43,7 @@ def build(options: LtgenBuildOptions, output: Output, /) -> int:
     meter = TokenMeter(limit=options.token_limit)
     with (
         locked(options.out),
-        kept_replies(options) as cache,
+        cached_replies(options) as cache,
         writing_model(options, cache, meter) as model,
     ):
         take_folder(

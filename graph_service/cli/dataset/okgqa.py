@@ -7,10 +7,10 @@ from pathlib import Path
 
 from graph_service.cli.dataset.options import FolderOptions, OkgqaBuildOptions
 from graph_service.cli.dataset.running import (
+    cached_replies,
     end_build,
     generation_of,
     graph_of,
-    kept_replies,
     locked,
     stages_of,
     tell_check,
@@ -67,7 +67,7 @@ def build(options: OkgqaBuildOptions, output: Output, /) -> int:
     with (
         locked(folder),
         open_from(options, output) as service,
-        kept_replies(own) as cache,
+        cached_replies(own) as cache,
         writing_model(own, cache, meter) as model,
     ):
         material, fingerprints = graph_of(service, options.graph, options.language, None)

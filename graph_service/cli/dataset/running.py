@@ -46,7 +46,7 @@ def locked(folder: Path, /) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def kept_replies(options: BuildOptions, /) -> Iterator[ReplyCache]:
+def cached_replies(options: BuildOptions, /) -> Iterator[ReplyCache]:
     """Opens the replies of a data set."""
     with open_cache(options.out / REPLIES_NAME, must_exist=options.replay) as cache:
         yield cache

@@ -262,7 +262,7 @@ def _of_start(
         float(np.log1p(start.degree)) / 10,
         (start.end - start.start) / question_length,
         rivals / 5,
-        float(start.slips),
+        float(start.typos),
         len(starts) / 10,
         float(writes_capitals),
         float(start.neighbour_matches),

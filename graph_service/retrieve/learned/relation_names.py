@@ -95,7 +95,7 @@ class RelationNamer:
             )
             for place, relation in zip(new, made, strict=True):
                 kept[place] = relation
-            self._kept.keep_all(
+            self._kept.put_all(
                 [
                     (keys[place], relation, held_bytes(relation))
                     for place, relation, is_whole in zip(new, made, whole, strict=True)

@@ -217,7 +217,7 @@ class QuestionReader:
         for way in distinct(owner).tolist():
             rows = np.flatnonzero(owner == way)
             asked = self.asked[way]
-            spoken = reader.spoken(asked.text)
+            spoken = reader.kinds_in(asked.text)
             kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
             said = content_words(asked.text)
             sequences = candidates.sequences(numbers[rows])

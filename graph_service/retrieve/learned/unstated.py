@@ -109,8 +109,8 @@ def _is_certain(start: StartCandidate) -> bool:
     return (
         start.linked
         and start.form is NameForm.EXACT
-        and start.certainty >= Certainty.SPOKEN
-        and not (start.slips or start.covered or start.in_other_name)
+        and start.certainty >= Certainty.PROPER
+        and not (start.typos or start.covered or start.in_other_name)
     )
 
 

@@ -308,7 +308,7 @@ def _spoken_kinds(
     """Returns the kind of the heads of each relation, where the question names that kind."""
     if not texts:
         return {}
-    spoken = KindReader(texts.values(), call.preset, encode=call.encode).spoken(asked)
+    spoken = KindReader(texts.values(), call.preset, encode=call.encode).kinds_in(asked)
     if not spoken:
         return {}
     relations = sorted(texts)
