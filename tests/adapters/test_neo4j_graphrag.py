@@ -21,7 +21,7 @@ from queries.datasets.demo_set import demo_slice
 pytestmark = pytest.mark.neo4j
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "cypher.md").read_text()
-RECIPES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+RECIPES = re.findall(r"```python\n(from neo4j_graphrag.*?)```", PAGE, re.DOTALL)
 
 
 class Model(LLMInterface):

@@ -186,8 +186,8 @@ def test_damage_in_the_first_and_the_last_step_is_named(
     damage(
         f"UPDATE entities_{number} SET terms = replace(terms, '\":\"', '\":\"new ') WHERE row = "
         f"(SELECT {end}(row) FROM entities_{number} WHERE terms LIKE '%labels%')",
-        "MATCH (n:Entity {graph: $edition}) WHERE n.search IS NOT NULL "
-        f"WITH n ORDER BY n.key {'DESC' if end == 'max' else ''} LIMIT 1 SET n.search = 'other'",
+        "MATCH (n:Entity {graph: $edition}) WHERE n._search IS NOT NULL "
+        f"WITH n ORDER BY n.key {'DESC' if end == 'max' else ''} LIMIT 1 SET n._search = 'other'",
         edition=info.edition,
     )
     assert "name index" in faults(store, graph_name)
@@ -215,8 +215,8 @@ def test_a_search_index_that_lost_a_name_is_named(
     number = info.edition.rpartition("@")[2]
     damage(
         f"INSERT INTO names_{number} (rowid, tokens) VALUES (5, 'other')",
-        "MATCH (n:Entity {graph: $edition}) WHERE n.search IS NOT NULL "
-        "WITH n LIMIT 1 SET n.search = n.search + ' other'",
+        "MATCH (n:Entity {graph: $edition}) WHERE n._search IS NOT NULL "
+        "WITH n LIMIT 1 SET n._search = n._search + ' other'",
         edition=info.edition,
     )
     assert faults(store, graph_name) == ["name index"]

@@ -24,12 +24,16 @@ from graph_service.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
-from graph_service.model.statement import make_statement
+from graph_service.model.identity import key64
+from graph_service.model.limits import Deadline
+from graph_service.model.passage import make_passage
+from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.settings import Settings
-from graph_service.store.neo4j import driver
-from graph_service.store.neo4j.schema import PASSAGE_INDEX, SCHEMA_VERSION
+from graph_service.store.neo4j import driver, schema
+from graph_service.store.neo4j.schema import PASSAGE_INDEX, SCHEMA_VERSION, SEARCH_INDEX
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
+from graph_service.store.passages import PassageAddress
 from graph_service.store.protocol import Batch
 
 pytestmark = pytest.mark.neo4j
@@ -164,6 +168,62 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(
         assert ["graph_service_record_name"] in indexes
         with pytest.raises(LoadInProgressError, match="ended elsewhere"):
             load.finish()
+
+
+@pytest.mark.parametrize("meta", ["SET m.version = 4", "DELETE m"])
+def test_a_database_of_the_last_release_is_searched_as_before(
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meta: str
+) -> None:
+    """L6: its ``search`` becomes ``_search``; without a version it is an import of that release.
+
+    On a server of its own: on a shared one it would end the loads of other tests.
+    """
+    monkeypatch.setattr(schema, "_PORTION", 2)
+    entities = [
+        Entity("Q42", labels={"en": "Douglas Adams"}),
+        Entity("P106", kind=EntityKind.PROPERTY, labels={"en": "occupation"}),
+        Entity("Q9", labels={"en": "no statement"}),
+    ]
+    statements = [
+        make_statement("Q42", relation, EntityValue(tail))
+        for relation, tail in (("P106", "Q1"), ("http://a/x#b", "http://a/New_York"))
+    ]
+    passage = make_passage("Towels are useful.", title="Guide", source="file", entity="Q42")
+    older = [
+        "MATCH (n:Entity|Passage) SET n.search = n._search REMOVE n._search",
+        "MATCH (n:Entity) WHERE n.bare REMOVE n.label",
+        "MATCH (r:Relation {id: 'http://a/x#b'}) REMOVE r.label",
+    ]
+    for index, label in ((SEARCH_INDEX, "Entity"), (PASSAGE_INDEX, "Passage")):
+        older += [
+            f"DROP INDEX {index}",
+            f"CREATE FULLTEXT INDEX {index} FOR (n:{label}) ON EACH [n.search] "
+            "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
+        ]
+    with _open(server, tmp_path) as store:
+        with store.begin_load("old", owner="o", source="s") as load:
+            load.write(Batch(entities=entities, statements=statements))
+            load.finish()
+            info = load.publish()
+        with store.passages.begin("old", source="file", options={}, owner="o") as texts:
+            texts.write([passage], checkpoint={})
+            texts.publish()
+        for statement in older:
+            store._connection.write(statement)
+        store._connection.write(f"MATCH (m:GraphServiceMeta {{id: 'schema'}}) {meta}")
+        with _open(server, tmp_path) as opened:
+            for query, id_ in (("New York", "http://a/New_York"), ("douglas", "Q42")):
+                assert [hit.entity.id for hit in opened.search(info.edition, query)] == [id_]
+            sets = opened.passages.sets(graph="old")
+            matches = opened.passages.match(sets, ["towels"], deadline=Deadline.none())
+            assert [match.address for match in matches.matches] == [
+                PassageAddress(sets[0].number, key64(passage.id))
+            ]
+            assert [item.fault for item in opened.inspect(info) if item.fault] == []
+            query = """MATCH (n:Entity|Relation) WHERE n.search IS NOT NULL OR n.label IS NULL
+                RETURN count(n)"""
+            assert opened._connection.read(query) == [[0]]
+            opened.delete_graph("old")
 
 
 def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path: Path) -> None:

@@ -26,7 +26,12 @@ from graph_service.store.neo4j import editions as neo4j_editions
 from graph_service.store.neo4j import load as neo4j_load
 from graph_service.store.neo4j import records as neo4j_records
 from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
+from graph_service.store.neo4j.schema import (
+    STATEMENT_TYPE,
+    caption_in_cypher,
+    caption_of,
+    type_name,
+)
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
 from graph_service.store.protocol import Batch, Record
 
@@ -89,6 +94,45 @@ def test_plain_cypher_reads_the_graph(own_store: Neo4jStore, name: str) -> None:
     assert _rows(own_store, "MATCH (r:Relation {id: 'P106'}) RETURN r.label, r.iri, r.type") == [
         ["occupation", "http://www.wikidata.org/entity/P106", "P106"]
     ]
+
+
+def test_all_nodes_and_relations_have_a_caption(own_store: Neo4jStore, name: str) -> None:
+    """Neo4j's Browser shows ``label``; what full-text search reads stands apart, as ``_search``."""
+    relation = f"http://a.{name}/x#bornIn"
+    batch = Batch(
+        entities=[
+            Entity("Q42", labels={"en": "Douglas Adams"}),
+            Entity("Q7", aliases={"en": ("x",)}),
+        ],
+        statements=[
+            make_statement("Q42", relation, EntityValue(f"http://a.{name}/resource/New_York")),
+            make_statement("Q42", relation, EntityValue("Q7")),
+            make_statement("Q42", relation, StringValue("text")),
+        ],
+    )
+    _load(own_store, name, batch)
+    query = """MATCH (g:Graph {name: $name}) MATCH (a:Entity {graph: g.current})
+        OPTIONAL MATCH (a)-[]->(b:Literal)
+        RETURN a.label, a.search, a._search STARTS WITH '@' + g.current, b.label"""
+    assert sorted(_rows(own_store, query, name=name)) == [
+        ["Douglas Adams", None, True, "text"],
+        ["New_York", None, True, None],
+        ["Q7", None, True, None],
+    ]
+    read_relation = "MATCH (r:Relation {id: $id}) RETURN r.label"
+    assert _rows(own_store, read_relation, id=relation) == [["bornIn"]]
+    labelled = Entity(relation, kind=EntityKind.PROPERTY, labels={"en": "place of birth"})
+    _load(own_store, name, Batch(entities=[labelled]))
+    assert _rows(own_store, read_relation, id=relation) == [["place of birth"]]
+    _load(own_store, name, replace(batch, entities=[Entity(relation, kind=EntityKind.PROPERTY)]))
+    assert _rows(own_store, read_relation, id=relation) == [["place of birth"]]
+
+
+@pytest.mark.parametrize(
+    "id_", ["Q42", "R&B/Soul", "http://a/b#c", "http://a/b/", "http://a/b", "http://a/ü_x?y=1"]
+)
+def test_captions_of_cypher_are_those_of_python(own_store: Neo4jStore, id_: str) -> None:
+    assert _rows(own_store, f"RETURN {caption_in_cypher('$id')}", id=id_) == [[caption_of(id_)]]
 
 
 def test_types_are_injective_and_limited(

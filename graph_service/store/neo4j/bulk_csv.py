@@ -60,7 +60,7 @@ from graph_service.store.neo4j.schema import (
 from graph_service.store.protocol import LoadCounts
 
 _ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean",
-           "named:boolean", "redirect", "label", "search")  # fmt: skip
+           "named:boolean", "redirect", "label", "_search")  # fmt: skip
 _LITERAL = (":ID", "value", "label", "type", "text")
 _STATEMENT = (":START_ID", ":END_ID", ":TYPE", "id", "key:long", "relation", "rank",
               "qualifiers", "references", "context", "batch:int")  # fmt: skip

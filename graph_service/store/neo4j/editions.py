@@ -170,14 +170,14 @@ _COPY_NODES = """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
     WITH a ORDER BY a.key LIMIT $limit
     CREATE (b:Entity) SET b = a {.*, graph: $edition,
         key: $edition + ':' + right(a.key, 16), batch: null,
-        search: $token + substring(a.search, $cut)}
+        _search: $token + substring(a._search, $cut)}
     RETURN max(a.key), count(*)"""
 # Names kept aside become entities: the load may bring the statement they wait for.
 _COPY_UNUSED_NAMES = """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
     WITH a ORDER BY a.key LIMIT $limit
     CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
         key: $edition + ':' + right(a.key, 16),
-        search: $token + substring(a.spare, $cut)}
+        _search: $token + substring(a.spare, $cut)}
     RETURN max(a.key), count(*)"""
 
 

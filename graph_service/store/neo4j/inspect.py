@@ -163,7 +163,7 @@ def _wrong_statements(connection: Connection, info: GraphInfo, pages: Any) -> st
 
 def _wrong_entities(connection: Connection, info: GraphInfo) -> str:
     query = f"""MATCH (n:Entity) WHERE n.key > $after AND n.key < $end
-        RETURN {ENTITY_COLUMNS}, n {{{", ".join("." + name for name in (*_DERIVED, "search"))}}}
+        RETURN {ENTITY_COLUMNS}, n {{{", ".join("." + name for name in (*_DERIVED, "_search"))}}}
         ORDER BY n.key LIMIT $limit"""
     after, wrong = f"{info.edition}:", 0
     while True:
@@ -180,7 +180,9 @@ def _wrong_entities(connection: Connection, info: GraphInfo) -> str:
                 )
             same = key_of_hex(columns[0]) == key and stored["key"].endswith(hex_key(key))
             # The order of the tokens is that in which the names came, which is not kept.
-            same &= set((stored["search"] or "").split()) == set(expected.get("search", "").split())
+            same &= set((stored["_search"] or "").split()) == set(
+                expected.get("_search", "").split()
+            )
             wrong += not same or any(stored.get(name) != expected.get(name) for name in _DERIVED)
         if len(rows) < SCAN_ROWS:
             return f"{wrong:,} entities are indexed under other names than theirs" if wrong else ""

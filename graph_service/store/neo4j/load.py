@@ -59,7 +59,7 @@ from graph_service.store.neo4j.journal import (
 from graph_service.store.neo4j.rows import (
     checked_key,
 )
-from graph_service.store.neo4j.schema import assign_types, hex_key
+from graph_service.store.neo4j.schema import assign_types, caption_in_cypher, hex_key
 from graph_service.store.protocol import Batch, Conflict, LoadCounts
 
 KNOWN_IDS = 500_000
@@ -561,7 +561,7 @@ class Neo4jLoadSession:
         for portion in in_chunks(unused, WRITE_ROWS):
             self._connection.write(
                 """UNWIND $keys AS key MATCH (n:Entity {key: key})
-                SET n:SpareName, n.spare = n.search REMOVE n:Entity, n.search""",
+                SET n:SpareName, n.spare = n._search REMOVE n:Entity, n._search""",
                 keys=[self._entity_key(key) for key in portion],
                 what="finishing a load",
             )
@@ -600,8 +600,9 @@ class Neo4jLoadSession:
         for portion in in_chunks(keys, WRITE_ROWS):
             rows = [{"key": key, "node": self._entity_key(key)} for key in portion]
             self._connection.write(
-                """UNWIND $rows AS row MATCH (r:Relation {key: row.key})
-                MATCH (n:Entity {key: row.node}) WHERE n.label IS NOT NULL SET r.label = n.label""",
+                f"""UNWIND $rows AS row MATCH (r:Relation {{key: row.key}})
+                MATCH (n:Entity {{key: row.node}})
+                WHERE n.label <> {caption_in_cypher("r.id")} SET r.label = n.label""",
                 rows=rows,
                 what="finishing a load",
             )

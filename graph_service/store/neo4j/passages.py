@@ -202,7 +202,7 @@ class Neo4jPassages:
                     tx,
                     f"""CALL db.index.fulltext.queryNodes('{PASSAGE_INDEX}', $query) YIELD node
                     WITH node AS p ORDER BY right(p.key, 16), p.set LIMIT $limit
-                    RETURN p.set, p.key, p.search""",
+                    RETURN p.set, p.key, p._search""",
                     {"query": f"+({scope}) +({quoted})", "limit": limit},
                 )
                 with decoding("a passage"):
@@ -332,7 +332,7 @@ class Neo4jPassageSession(HeldSet):
                     "source": item.source,
                     "text": item.text,
                     "entity": item.entity,
-                    "search": " ".join([_set_token(self._number), *words]),
+                    "_search": " ".join([_set_token(self._number), *words]),
                     "length": len(words),
                 }
             )

@@ -35,7 +35,7 @@ from graph_service.model.values import (
 from graph_service.store.decoding import decodes
 from graph_service.store.encoded import EncodedStatements
 from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, STATEMENT_ROW, Rows
-from graph_service.store.neo4j.schema import hex_key, search_token, short_id
+from graph_service.store.neo4j.schema import caption_of, hex_key, search_token, short_id
 from graph_service.store.search import indexed_names
 from graph_service.store.texts import encode_entity_value, holds_nul
 
@@ -136,7 +136,7 @@ def entity_properties(entity: Entity, key: int, edition: str, /) -> dict[str, An
         properties["label"] = label
     names = indexed_names(entity).text
     if names:
-        properties["search"] = f"{search_token(edition)} {names}"
+        properties["_search"] = f"{search_token(edition)} {names}"
     return properties
 
 
@@ -147,13 +147,14 @@ def mentioned_properties(id_: str, key: int, edition: str, /) -> dict[str, Any]:
         "key": f"{edition}:{hex_key(key)}",
         "graph": edition,
         "id": short,
+        "label": caption_of(id_),
         "bare": True,
     }
     if short != id_:
         properties["long_id"] = id_
     names = indexed_names(Entity(id_)).text
     if names:
-        properties["search"] = f"{search_token(edition)} {names}"
+        properties["_search"] = f"{search_token(edition)} {names}"
     return properties
 
 

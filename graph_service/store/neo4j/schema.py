@@ -14,6 +14,9 @@
 
 ``Entity.key`` is ``edition:`` and 16 hexadecimal digits of the 64-bit key plus 2**63: one index
 finds a node, and its order, ASCII of one length, is the order of the keys.
+
+Each node and each relation has a ``label``, by which Neo4j's Browser captions it: a label of the
+graph, or the end of its id. What full-text search reads is in ``_search``.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from graph_service.errors import KeyCollisionError, SchemaVersionError, StoreErr
 from graph_service.model.identity import key64
 from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 STATEMENT_TYPE = "STATEMENT"
 MAX_NEW_TYPES = 5_000
 """New relationship types a load may make. A Neo4j database holds 65,536 and never frees one."""
@@ -44,7 +47,7 @@ _PASSAGE_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_passage_set IF NOT EXISTS "
     "FOR (n:PassageSet) REQUIRE n.number IS UNIQUE",
     "CREATE CONSTRAINT graph_service_passage IF NOT EXISTS FOR (n:Passage) REQUIRE n.key IS UNIQUE",
-    f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n.search] "
+    f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n._search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
 )
 _UNUSED_NAME_STATEMENTS = (
@@ -80,19 +83,69 @@ STATEMENTS = (
     "CREATE INDEX graph_service_record_graph IF NOT EXISTS FOR (n:GraphRecord) ON (n.graph)",
     "CREATE INDEX graph_service_edition_graph IF NOT EXISTS FOR (n:GraphEdition) ON (n.graph)",
     "CREATE INDEX graph_service_record_part IF NOT EXISTS FOR (n:GraphRecordPart) ON (n.record)",
-    f"CREATE FULLTEXT INDEX {SEARCH_INDEX} IF NOT EXISTS FOR (n:Entity) ON EACH [n.search] "
+    f"CREATE FULLTEXT INDEX {SEARCH_INDEX} IF NOT EXISTS FOR (n:Entity) ON EACH [n._search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
     *_PASSAGE_STATEMENTS,
+)
+_SEARCH_STATEMENTS = tuple(
+    statement for statement in STATEMENTS if statement.startswith("CREATE FULLTEXT INDEX")
 )
 # An unfinished load has the journal of before; the same command begins it anew.
 _DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
     SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
+
+
+def caption_in_cypher(id_: str, /) -> str:
+    """Returns ``caption_of`` as an expression of Cypher."""
+    tail = f"last(split(replace({id_}, '#', '/'), '/'))"
+    return f"CASE WHEN {id_} CONTAINS '://' AND {tail} <> '' THEN {tail} ELSE {id_} END"
+
+
 _MIGRATIONS = {
     1: _PASSAGE_STATEMENTS,
     2: (*_UNUSED_NAME_STATEMENTS, _DROP_UNFINISHED),
     3: _NAME_STATEMENTS,
+    4: (
+        _DROP_UNFINISHED,
+        f"DROP INDEX {SEARCH_INDEX} IF EXISTS",
+        f"DROP INDEX {PASSAGE_INDEX} IF EXISTS",
+        f"MATCH (r:Relation) WHERE r.label IS NULL SET r.label = {caption_in_cypher('r.id')}",
+    ),
 }
 """From version ``n`` to ``n + 1``; each may be run again."""
+_ENTITY_ID = "coalesce(n.long_id, n.id)"
+_SET_CAPTION = f"n.label = coalesce(n.label, {caption_in_cypher(_ENTITY_ID)})"
+_SET_SEARCH = "n._search = coalesce(n.search, n._search)"
+_PORTIONED_MIGRATIONS = {
+    4: {
+        "Entity": f"SET {_SET_CAPTION}, {_SET_SEARCH} REMOVE n.search",
+        "SpareName": f"SET {_SET_CAPTION}",
+        "Passage": f"SET {_SET_SEARCH} REMOVE n.search",
+    }
+}
+"""What is done after it to all nodes of a label, by portions; each may be run again."""
+_INDEXES_AFTER = {4: _SEARCH_STATEMENTS}
+"""Indexes that are made at the end, of what the portions wrote."""
+_PORTION = 5_000
+_VERSION_OF_OLD_IMPORTS = 4
+"""Of files for Neo4j's import tool that a version before 5 wrote."""
+
+
+def _migrate(connection: Connection, old: int, /) -> None:
+    """Brings the store from a version to the next."""
+    for statement in _MIGRATIONS[old]:
+        connection.write(statement, what="bringing the store up to date")
+    for label, change in _PORTIONED_MIGRATIONS.get(old, {}).items():
+        query = f"""MATCH (n:{label}) WHERE n.key > $after WITH n ORDER BY n.key LIMIT $limit
+            {change} RETURN max(n.key)"""
+        after = ""
+        while after is not None:
+            [[after]] = connection.write(
+                query, what="bringing the store up to date", after=after, limit=_PORTION
+            )
+    for statement in _INDEXES_AFTER.get(old, ()):
+        connection.write(statement, what="making the indexes")
+    _await_indexes(connection)
 
 
 def _await_indexes(connection: Connection) -> None:
@@ -109,6 +162,13 @@ def _await_indexes(connection: Connection) -> None:
             )
         time.sleep(wait)
         wait = min(2 * wait, _MOST_WAIT_S)
+
+
+def _version_without_meta(connection: Connection, /) -> int:
+    """Returns the version of a database that names none: empty, or filled by Neo4j's import tool."""
+    query = "MATCH (n:Entity) WITH n LIMIT 1000 WHERE n.search IS NOT NULL RETURN count(n)"
+    [[old]] = connection.read(query, what="opening the store")
+    return _VERSION_OF_OLD_IMPORTS if old else SCHEMA_VERSION
 
 
 def ensure_schema(connection: Connection, /) -> str:
@@ -128,7 +188,7 @@ def ensure_schema(connection: Connection, /) -> str:
             "ON CREATE SET m.version = $version, m.store_id = randomUUID() "
             "RETURN m.version, m.store_id",
             what="making the indexes",
-            version=SCHEMA_VERSION,
+            version=_version_without_meta(connection),
         )
     version, store_id = rows[0]
     if version > SCHEMA_VERSION:
@@ -141,9 +201,7 @@ def ensure_schema(connection: Connection, /) -> str:
         # Of the leader: another member may not know yet that it was done, and loads end with it.
         version = connection.write(query, what="opening the store")[0][0]
     for old in range(version, SCHEMA_VERSION):
-        for statement in _MIGRATIONS[old]:
-            connection.write(statement, what="making the indexes")
-        _await_indexes(connection)
+        _migrate(connection, old)
         connection.write(
             "MATCH (m:GraphServiceMeta {id: 'schema'}) WHERE m.version = $old "
             "SET m.version = $old + 1",
@@ -174,6 +232,15 @@ def short_id(id_: str, /) -> str:
 def search_token(edition: str, /) -> str:
     """Returns the token that confines a full-text search to an edition; no name holds an @."""
     return f"@{edition}"
+
+
+def caption_of(id_: str, /) -> str:
+    """Returns what a node is called that has no label: the end of an IRI, any other id itself.
+
+    >>> caption_of("http://dbpedia.org/resource/Ada_Lovelace"), caption_of("Q42")
+    ('Ada_Lovelace', 'Q42')
+    """
+    return (id_.replace("#", "/").rpartition("/")[2] if "://" in id_ else id_) or id_
 
 
 _PREFIXES = (
@@ -292,6 +359,7 @@ def assign_types(
                     "iri": relation_iri(relation),
                     "own_type": own,
                     "type": own or STATEMENT_TYPE,
+                    "label": caption_of(relation),
                 }
             )
         rows_of(tx, "UNWIND $rows AS row CREATE (r:Relation) SET r = row", {"rows": created})
