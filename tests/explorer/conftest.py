@@ -6,3 +6,6 @@ import os
 
 if not os.environ.get("GRAPH_SERVICE_TEST_EXPLORER"):
     collect_ignore_glob = ["*.py"]
+else:
+    # By its name: Playwright is installed for this folder's tests alone.
+    pytest_plugins = ["explorer_page"]

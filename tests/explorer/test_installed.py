@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
+
+import graph_service
 
 PROGRAM = Path(os.environ["GRAPH_SERVICE_TEST_EXPLORER"]) / "bin" / "graph-service"
 # The demo takes some seconds of processor time; a busy machine takes many times as long.
@@ -36,3 +39,8 @@ def test_the_demo_prints_what_the_documents_record(tmp_path: Path) -> None:
     recorded = Path(__file__).parents[2] / "docs" / "first-minute.txt"
     assert "$ graph-service demo\n" + run(tmp_path, "demo") == recorded.read_text(encoding="utf-8")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_installed_wheel_is_what_serves() -> None:
+    assert "site-packages" in graph_service.__file__
+    assert not any((Path(folder) / "Makefile").exists() for folder in sys.path if folder)
