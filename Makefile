@@ -98,6 +98,10 @@ mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make m
 simulate-statistics: $(VENV)/.test ## Simulate coverage of intervals and errors of tests of experiments: SETS=2000
 	$(BIN)/python -m tools.inference --sets $(or $(SETS),2000)
 
+.PHONY: simulate-judges
+simulate-judges: $(VENV)/.test ## Simulate coverage of calibrated means of judges: SETS=2000
+	$(BIN)/python -m tools.judges --sets $(or $(SETS),2000)
+
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/python -m benchmarks speed --data $(or $(DATA),../shared/data)
 

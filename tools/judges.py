@@ -1,6 +1,6 @@
 """Simulates how often calibrated means of judges hold the truth, beside the judge's own interval.
 
-    python -m tools.judges --sets 2000
+    make simulate-judges SETS=2000
 
 Each row makes sets of cases that people and a judge call right or wrong, or rate from 1 to 5; people
 label a few of them, drawn at random. Exits with 1 if the calibrated interval holds the true mean in
