@@ -1,8 +1,9 @@
-"""A small source of frozen sets, for tests: a table of films and people that a test writes."""
+"""Small sources of frozen sets, for tests: tables of films and of a family that a test writes."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,21 @@ sets:
         - {{method: names, naming: slips, each_question: entities, scope: {{hops: 0}},
            levels: [1.0]}}
 """
+FAMILY = """title: A family of a test
+licence: {{statements: CC0, questions: CC0, may_ship: true, credit: nobody}}
+files:
+  triples: {{path: family.tsv, sha256: {triples}, from: example.org}}
+graph: {{form: triples, files: [triples]}}
+questions: {{form: incomplete, relations: [child], phrases: {{child: "Who is a child of {{}}?"}}}}
+sets:
+  brink/v1:
+    about: what rules could restore is gone
+    plan:
+      methods:
+        - {{method: rule-deletion, levels: [1.0], rule_confidence: 0.3, rule_support: 10}}
+      answers: [extractive, verbaliser]
+      scores: [hits_at_any, hits_at_hard, set_f1, hits_at_1]
+"""
 
 
 def write_download(folder: Path) -> tuple[SetRecipe, ...]:
@@ -67,9 +83,30 @@ def write_download(folder: Path) -> tuple[SetRecipe, ...]:
 
 def frozen_sets(data: Path, root: Path) -> tuple[SetRecipe, ...]:
     """Returns the sets of a download, frozen; what that took is in a folder of its own."""
+    return _freeze(write_download(data), data, root)
+
+
+def frozen_family(data: Path, root: Path) -> SetRecipe:
+    """Returns BRINK's protocol over a download of twelve mothers with three children each, frozen."""
+    data.mkdir(exist_ok=True)
+    rows = []
+    for index in range(12):
+        for child in "ABC":
+            rows += [
+                (f"Mother_{index}", "child", f"{child}_{index}"),
+                (f"{child}_{index}", "mother", f"Mother_{index}"),
+            ]
+    table = "".join("\t".join(row) + "\n" for row in rows).encode()
+    (data / "family.tsv").write_bytes(table)
+    text = FAMILY.format(triples=hashlib.sha256(table).hexdigest())
+    (recipe,) = _freeze(parse_source(text, source="family"), data, root)
+    return recipe
+
+
+def _freeze(recipes: Sequence[SetRecipe], data: Path, root: Path) -> tuple[SetRecipe, ...]:
     builder = SetBuilder(data, root, lambda _: None)
     sets = []
-    for recipe in write_download(data):
+    for recipe in recipes:
         with open_set_graph(Folder(root, recipe)) as graph:
             sets.append(replace(recipe, frozen=freeze(recipe, builder, graph)))
     return tuple(sets)

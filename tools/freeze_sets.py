@@ -15,10 +15,13 @@ import orjson
 
 from graph_service.cli.robustness.set_graph import StoredSetGraph, open_set_graph
 from graph_service.model.serialise import to_plain
-from graph_service.views.digest import gone_statements
-from queries.experiment.cells import CellKind, cells_of
-from queries.robustness.building import Folder, SetBuilder, read_set_plan, view_fingerprints
-from queries.robustness.questions import SetQuestion, draw_questions, questions_of
+from queries.robustness.building import (
+    Folder,
+    SetBuilder,
+    gone_statements,
+    view_fingerprints,
+)
+from queries.robustness.questions import draw_questions, questions_of
 from queries.robustness.recipe import Frozen, QuestionForm, SetRecipe, read_source, source_names
 
 RECIPES = Path(__file__).parents[1] / "queries" / "robustness" / "recipes"
@@ -30,10 +33,10 @@ def freeze(recipe: SetRecipe, builder: SetBuilder, graph: StoredSetGraph, /) -> 
     material = builder.material(recipe)
     questions = questions_of(recipe, builder.data, material)
     folder = Folder(builder.root, recipe)
-    if recipe.questions.form is QuestionForm.RESTORABLE:
-        builder.write_questions(recipe, [questions[0].id])
-        gone = _gone(folder, graph)
-        questions = [item for item in questions if _statement(item, builder, recipe) in gone]
+    if recipe.questions.form in (QuestionForm.RESTORABLE, QuestionForm.INCOMPLETE):
+        builder.write_questions(recipe, [questions[0].id], graph)
+        gone = gone_statements(folder, graph)
+        questions = [item for item in questions if item.hard_answers(material, gone)]
     chosen = draw_questions(questions, count=recipe.questions.count)
     if not chosen:
         raise SystemExit(f"{recipe.name}: no question can be drawn")
@@ -41,25 +44,11 @@ def freeze(recipe: SetRecipe, builder: SetBuilder, graph: StoredSetGraph, /) -> 
     return Frozen(
         recipe.digest(),
         tuple(ids),
-        builder.write_questions(recipe, ids),
+        builder.write_questions(recipe, ids, graph),
         fingerprints.edges,
         fingerprints.content,
         view_fingerprints(folder, graph, say=builder.say),
     )
-
-
-def _gone(folder: Folder, graph: StoredSetGraph) -> set[str]:
-    """The statements that every view of a set lacks."""
-    views = [
-        gone_statements(*graph.applied(cell.view))
-        for cell in cells_of(read_set_plan(folder))
-        if cell.condition.kind is CellKind.VIEW and cell.view is not None
-    ]
-    return set.intersection(*views)
-
-
-def _statement(question: SetQuestion, builder: SetBuilder, recipe: SetRecipe) -> str:
-    return builder.material(recipe).statement_id(question.fact_sets[0][0])
 
 
 def main() -> int:

@@ -221,7 +221,8 @@ def _argument(each: Option) -> dict[str, Any]:
     choices = each.facts.choices
     if issubclass(each.kind, Enum) and each.kind not in _READ:
         choices = tuple(str(member.value) for member in each.kind)
-    if choices:
+    # argparse would look for the joined word, "paths,triplets", among the choices.
+    if choices and not each.facts.is_joined:
         argument["choices"] = list(choices)
     else:
         argument["metavar"] = each.facts.metavar or _METAVARS.get(each.kind, "TEXT")
@@ -291,4 +292,9 @@ def _one(each: Option, value: Any) -> Any:
     try:
         return _READ.get(each.kind, each.kind)(value)
     except ValueError:
-        raise InputError(f"{each.flag} takes numbers, got {value!r}", argument=each.name) from None
+        expected = "numbers"
+        if issubclass(each.kind, Enum):
+            expected = ", ".join(str(member.value) for member in each.kind)
+        raise InputError(
+            f"{each.flag} takes {expected}; got {value!r}", argument=each.name
+        ) from None

@@ -28,6 +28,8 @@ class Case:
         answer_ids: The entities that answer it.
         gold_triples: A gold set as ``(head, relation, value)``, ids or labels as the file has
             them; what a graph calls these statements is looked up there.
+        hard_answers: Ids or texts of the answers that no statement gives directly once a view has
+            taken some away (BRINK).
     """
 
     id: str
@@ -43,6 +45,7 @@ class Case:
     alternatives: tuple[tuple[str, ...], ...] = ()
     answer_ids: tuple[str, ...] = ()
     gold_triples: tuple[tuple[str, str, str], ...] = ()
+    hard_answers: tuple[str, ...] = ()
 
 
 GENERAL, SPECIFIC = "general", "specific"

@@ -35,6 +35,8 @@ class GoldQuestion:
         okay_ids: Statements that an answer may say beside its minimum set (``score nuggets``).
         answer_ids: The entities that answer; empty where the answer is a literal or is lacking.
         answers: The answers as text; ``("[NA]",)`` for a lacking question.
+        hard_answers: Ids or texts of those answers that no statement gives directly once a view has
+            taken some away (BRINK).
         hops: How many statements away the answer is; 0 where unknown.
         lacking: The graph lacks the knowledge, and ``[NA]`` is the right answer.
         absent: The (entity id, relation id) pairs that the graph would need and has not.
@@ -54,6 +56,29 @@ class GoldQuestion:
     absent: tuple[tuple[str, str], ...] = ()
     note: str = ""
     okay_ids: tuple[str, ...] = ()
+    hard_answers: tuple[str, ...] = ()
+
+    @property
+    def hard(self) -> GoldQuestion | None:
+        """Returns the question with its hard answers alone; None where it has none.
+
+        >>> gold = GoldQuestion("1", "Who?", answer_ids=("Q1", "Q2"), answers=("Ada", "Bea"))
+        >>> hard = replace(gold, hard_answers=("Q2",)).hard
+        >>> hard.answer_ids, hard.answers
+        (('Q2',), ('Bea',))
+        """
+        if not self.hard_answers:
+            return None
+        chosen = set(self.hard_answers)
+        if len(self.answer_ids) == len(self.answers):
+            pairs = zip(self.answer_ids, self.answers, strict=True)
+            chosen.update(name for pair in pairs if chosen & set(pair) for name in pair)
+        return replace(
+            self,
+            answer_ids=tuple(id_ for id_ in self.answer_ids if id_ in chosen),
+            answers=tuple(text for text in self.answers if text in chosen),
+            hard_answers=(),
+        )
 
     @property
     def minimum_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -130,9 +155,19 @@ def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
             "alternatives": lambda node: tuple(
                 _normal(_distinct(item)) for item in node.items("a list of lists of texts")
             ),
-            **dict.fromkeys(("entity_ids", "answer_ids", "answers"), _distinct),
+            **dict.fromkeys(("entity_ids", "answer_ids", "answers", "hard_answers"), _distinct),
         },
     )
+    unknown = [
+        name
+        for name in question.hard_answers
+        if name not in question.answer_ids and name not in question.answers
+    ]
+    if unknown:
+        raise InputError(
+            f"{where}, field hard_answers: ids of answer_ids or texts of answers were expected; "
+            f"{unknown[0]!r} is neither"
+        )
     if not question.lacking:
         if question.absent:
             raise InputError(

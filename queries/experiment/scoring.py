@@ -45,6 +45,8 @@ TITLES: Mapping[str, str] = {
     "ekm": "all answers named in the text (eKM)",
     "listed": "answer lists that could be read",
     "hits_at_1": "Hits@1 of the answer list",
+    "hits_at_any": "Hits@Any of the answer list",
+    "hits_at_hard": "Hits@Hard of the answer list",
     "exact": "exact match of the answer list",
     "set_precision": "precision of the answer list",
     "set_recall": "recall of the answer list",
@@ -60,11 +62,12 @@ SCORES = tuple(TITLES)
 COUNTED = tuple(name for name in TITLES if name not in {**ATTACK_TITLES, **JUDGED_TITLES})
 """Those that no model gives, and that are of one answer alone: every answer has them."""
 
-_OF_LISTS = ("hits_at_1", "exact", "set_precision", "set_recall", "set_f1")
-_OF_ANSWERS = ("answer_retrieved", "answer_named", "rkm", "ekm", *_OF_LISTS)
+_OF_LISTS = ("hits_at_1", "hits_at_any", "exact", "set_precision", "set_recall", "set_f1")
+_OF_ANSWERS = ("answer_retrieved", "answer_named", "rkm", "ekm", *_OF_LISTS, "hits_at_hard")
 
 NO_GOLD = "the question has no gold statements in this graph"
 NO_ANSWERS = "the question file names no answer"
+NO_HARD = "the question file names no hard answer"
 NO_CITATION = "the answer cites nothing"
 NO_LIST = "the setting wants no list of answers"
 NO_TAGS = "only a model's list has tags"
@@ -123,8 +126,14 @@ def _named(item: Answer, gold: GoldQuestion) -> dict[str, float | str]:
 
 def _listed(short: ShortAnswer, gold: GoldQuestion) -> dict[str, float | str]:
     if short.names is None:
-        return dict.fromkeys(_OF_LISTS, NO_LIST)
-    return dict(zip(_OF_LISTS, match_answers(short.names, gold).scores(), strict=True))
+        return dict.fromkeys((*_OF_LISTS, "hits_at_hard"), NO_LIST)
+    hard = gold.hard
+    return {
+        **dict(zip(_OF_LISTS, match_answers(short.names, gold).scores(), strict=True)),
+        "hits_at_hard": (
+            NO_HARD if hard is None else float(any(match_answers(short.names, hard).named))
+        ),
+    }
 
 
 def _cited(row: CitationRow) -> dict[str, float | str]:

@@ -100,19 +100,20 @@ class AnswerMatch:
     right: tuple[bool, ...]
     named: tuple[bool, ...]
 
-    def scores(self) -> tuple[float, float, float, float, float]:
-        """Returns Hits@1, exact match, precision, recall and F1; all 0 of an empty list.
+    def scores(self) -> tuple[float, float, float, float, float, float]:
+        """Returns Hits@1, Hits@Any, exact match, precision, recall and F1; all 0 of an empty list.
 
-        >>> AnswerMatch((True, False, False), (True, False)).scores()
-        (1.0, 0.0, 0.3333333333333333, 0.5, 0.4)
+        >>> AnswerMatch((False, True, False), (True, False)).scores()
+        (0.0, 1.0, 0.0, 0.3333333333333333, 0.5, 0.4)
         """
         if not self.right:
-            return (0.0,) * 5
+            return (0.0,) * 6
         precision = sum(self.right) / len(self.right)
         recall = sum(self.named) / len(self.named)
         exact = all(self.right) and all(self.named)
         f1 = harmonic(precision, recall)
-        return (float(self.right[0]), float(exact), precision, recall, f1 or 0.0)
+        is_any = any(self.right)
+        return (float(self.right[0]), float(is_any), float(exact), precision, recall, f1 or 0.0)
 
 
 def match_answers(names: Sequence[Name], gold: GoldQuestion, /) -> AnswerMatch:

@@ -165,6 +165,7 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
             answer_ids=case.answer_ids,
             answers=case.answers or ((NA,) if case.lacking else ()),
             lacking=case.lacking,
+            hard_answers=case.hard_answers,
         )
         subjects.append(Subject(case, gold, tuple(dict.fromkeys(heads)), incomplete))
     return tuple(subjects)

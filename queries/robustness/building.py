@@ -9,7 +9,7 @@ that a build which was stopped goes on with the next view.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -39,7 +39,7 @@ from queries.robustness.material import (
 )
 from queries.robustness.questions import choose_questions
 from queries.robustness.questions import questions_of as source_questions_of
-from queries.robustness.recipe import Frozen, SetRecipe
+from queries.robustness.recipe import Frozen, QuestionForm, SetRecipe
 
 QUESTIONS_NAME = "questions.jsonl"
 PLAN_NAME = "plan.yaml"
@@ -67,6 +67,10 @@ class SetGraph(Protocol):
 
     def view_fingerprint(self, view: ViewRef, /) -> str:
         """Returns the fingerprint of what a view changes."""
+        ...
+
+    def gone_statements(self, view: ViewRef, /) -> set[str]:
+        """Returns the ids of the statements that a view removes or changes."""
         ...
 
 
@@ -124,10 +128,15 @@ def plan_text(
         **recipe.plan,
         "strategies": list(strategies),
         "presets": list(presets),
-        "answers": ["extractive"],
-        "scores": list(SHOWN_SCORES),
+        "answers": recipe.plan.get("answers", ["extractive"]),
+        "scores": list(shown_scores(recipe)),
     }
     return orjson.dumps(plan, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def shown_scores(recipe: SetRecipe, /) -> tuple[str, ...]:
+    """Returns the scores that a run of a set shows: those of its plan, or ``SHOWN_SCORES``."""
+    return tuple(recipe.plan.get("scores", SHOWN_SCORES))
 
 
 def read_set_plan(folder: Folder, /) -> Plan:
@@ -185,14 +194,28 @@ class SetBuilder:
             assert fingerprints is not None
         return fingerprints
 
-    def write_questions(self, recipe: SetRecipe, question_ids: Sequence[str], /) -> str:
-        """Writes the questions of a set, and returns the SHA-256 of the file."""
+    def write_questions(
+        self, recipe: SetRecipe, question_ids: Sequence[str], graph: SetGraph, /
+    ) -> str:
+        """Writes the questions of a set, and returns the SHA-256 of the file.
+
+        Questions of an incomplete graph name their hard answers: what the view of the set has lost.
+        """
         material = self.material(recipe)
         questions = choose_questions(source_questions_of(recipe, self.data, material), question_ids)
-        data = b"".join(encode_line(question.line(material)) for question in questions)
-        path = Folder(self.root, recipe).path
-        path.mkdir(parents=True, exist_ok=True)
-        write_atomically(path / QUESTIONS_NAME, data)
+        folder = Folder(self.root, recipe)
+        folder.path.mkdir(parents=True, exist_ok=True)
+
+        def write(gone: Collection[str]) -> bytes:
+            data = b"".join(
+                encode_line(question.line(material, gone=gone)) for question in questions
+            )
+            write_atomically(folder.path / QUESTIONS_NAME, data)
+            return data
+
+        data = write(())
+        if recipe.questions.form is QuestionForm.INCOMPLETE:
+            data = write(gone_statements(folder, graph))
         return hashlib.sha256(data).hexdigest()
 
     def make(self, recipe: SetRecipe, graph: SetGraph, /) -> Frozen:
@@ -209,7 +232,7 @@ class SetBuilder:
         _require_same(recipe, {"edges": frozen.edges, "content": frozen.content}, to_plain(loaded))
         questions = folder.path / QUESTIONS_NAME
         if not questions.is_file() or _sha256(questions) != frozen.questions:
-            made = self.write_questions(recipe, frozen.question_ids)
+            made = self.write_questions(recipe, frozen.question_ids, graph)
             _require_same(recipe, {"questions": frozen.questions}, {"questions": made})
         write_atomically(folder.path / PLAN_NAME, plan_text(recipe).encode())
         views = view_fingerprints(folder, graph, say=self.say)
@@ -246,6 +269,22 @@ def is_made(folder: Folder, /) -> bool:
         return False
     lock = read_json(path)
     return isinstance(lock, dict) and lock.get("frozen") == to_plain(folder.recipe.frozen)
+
+
+def gone_statements(folder: Folder, graph: SetGraph, /) -> set[str]:
+    """Returns the ids of the statements that every view of a set lacks, of one view for all questions.
+
+    Args:
+        folder: Of the set, with a file of questions.
+        graph: Of the set.
+    """
+    return set.intersection(
+        *(
+            graph.gone_statements(cell.view)
+            for cell in cells_of(read_set_plan(folder))
+            if cell.condition.kind is CellKind.VIEW and cell.view is not None
+        )
+    )
 
 
 def view_fingerprints(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,10 +43,30 @@ class SetQuestion:
     answers: tuple[str, ...]
     fact_sets: tuple[tuple[Fact, ...], ...]
 
-    def line(self, material: Material, /) -> dict[str, object]:
-        """Returns it as a line of a question file, in the ids of the graph."""
+    def hard_answers(self, material: Material, gone: Collection[str], /) -> tuple[str, ...]:
+        """Returns the answers whose statements are all gone, of one statement each.
+
+        Args:
+            material: The graph of the set.
+            gone: Ids of the statements that a view has lost.
+        """
+        lost = {
+            facts[0][2]: material.statement_id(facts[0]) in gone
+            for facts in self.fact_sets
+            if len(facts) == 1
+        }
+        return tuple(answer for answer in self.answers if lost.get(answer, False))
+
+    def line(self, material: Material, /, *, gone: Collection[str] = ()) -> dict[str, object]:
+        """Returns it as a line of a question file, in the ids of the graph.
+
+        Args:
+            material: The graph of the set.
+            gone: Statements that a view has lost; answers that only these give are hard.
+        """
         ids = [tuple(material.statement_id(fact) for fact in facts) for facts in self.fact_sets]
         facts = dict.fromkeys(fact for facts in self.fact_sets for fact in facts)
+        hard = [material.id_of(answer) for answer in self.hard_answers(material, gone)]
         return {
             "id": self.id,
             "question": self.text,
@@ -61,6 +81,7 @@ class SetQuestion:
                 [material.id_of(head), relation, material.id_of(value)]
                 for head, relation, value in facts
             ],
+            **({"hard_answers": hard} if hard else {}),
         }
 
 
@@ -287,4 +308,5 @@ _MAKERS = {
     QuestionForm.WIKIDATA: _wikidata,
     QuestionForm.TEMPLATE: _template,
     QuestionForm.RESTORABLE: _template,
+    QuestionForm.INCOMPLETE: _template,
 }

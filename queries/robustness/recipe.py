@@ -40,7 +40,9 @@ class QuestionForm(StrEnum):
 
     ``METAQA``, ``PATHS`` and ``WIKIDATA`` are published files: MetaQA's, those of PathQuestion and
     WorldCup, and the folder ``wikidata_questions``. ``TEMPLATE`` asks for the values of a statement's
-    head and relation. ``RESTORABLE`` asks so for single statements that rules could restore (BRINK).
+    head and relation. ``RESTORABLE`` asks so for single statements that rules could restore.
+    ``INCOMPLETE`` asks so where the view has lost some of the values, or all: these are the hard
+    answers, and the others the easy ones (BRINK).
     """
 
     METAQA = "metaqa"
@@ -48,6 +50,7 @@ class QuestionForm(StrEnum):
     WIKIDATA = "wikidata"
     TEMPLATE = "template"
     RESTORABLE = "restorable"
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from graph_service.model.result import Strategy
 from queries.datasets.gold import GoldQuestion
 from queries.experiment.cells import Cell, CellKind, Condition
 from queries.experiment.plan import Answerer, AnswererKind
-from queries.experiment.scoring import NO_LIST, NO_TAGS, SCORES_NAME, score_answer
+from queries.experiment.scoring import NO_HARD, NO_LIST, NO_TAGS, SCORES_NAME, score_answer
 from queries.generate.answer_list import parse_answer_list
 from queries.generate.citations import Sentence
 from queries.generate.record import Answer
@@ -74,6 +74,20 @@ def test_all_of_several_answers_are_looked_for() -> None:
     both = scores("<answers>\n25 May 1979\nAlien\n</answers>", TWO)
     assert (both["exact"], both["set_f1"], both["ekm"]) == (1.0, 1.0, 1.0)
     assert both["listed"] == 1.0
+
+
+def test_hits_at_hard_is_of_the_hard_answers_alone() -> None:
+    films = GoldQuestion(
+        "1", "Which films?", answer_ids=("Q1", "Q2"), answers=("Alien", "Aliens"),
+        hard_answers=("Q2",),
+    )  # fmt: skip
+    easy = scores("<answers>\nHeat\nAlien\n</answers>", films)
+    assert (easy["hits_at_1"], easy["hits_at_any"], easy["hits_at_hard"]) == (0.0, 1.0, 0.0)
+    hard = scores("<answers>\nAliens\n</answers>", films)
+    assert (hard["hits_at_any"], hard["hits_at_hard"]) == (1.0, 1.0)
+    assert scores("<answers>\nAlien\n</answers>", TWO)["hits_at_hard"] == NO_HARD
+    other = scores("Aliens", films, cell(Setting.OKGQA_ZERO))
+    assert (other["hits_at_any"], other["hits_at_hard"]) == (NO_LIST, NO_LIST)
 
 
 def test_a_reply_without_tags_is_counted_and_wrong() -> None:

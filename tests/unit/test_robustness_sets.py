@@ -212,6 +212,18 @@ def test_the_command_line_lists_makes_runs_and_verifies(
         0,
         f"{name}: 6 questions, 2 views, as frozen; sets/{name}\n",
     )
+    wrong = cli("robustness", "run", name, "--out", "sets", "--strategies", "paths,trees")
+    assert (
+        wrong.code,
+        "--strategies takes triplets, paths, subgraph; got 'trees'" in wrong.err,
+    ) == (
+        2,
+        True,
+    )
+    both = cli("robustness", "run", name, "--out", "sets", "--strategies", "paths,triplets")
+    assert both.code == 0, both.err
+    assert "/paths/" in both.out
+    assert "/triplets/" in both.out
     run = cli("robustness", "run", name, "--out", "sets", "--strategies", "paths", "--json")
     assert run.code == 0, run.err
     (result,) = run.json["sets"]

@@ -33,6 +33,8 @@ from queries.lock import one_writer
 from queries.run import Progress
 
 REPLIES_NAME = "replies.db"
+READ_TIMEOUT_S = 600.0
+"""Nobody waits for one read of an experiment, and the first on a large view draws it."""
 
 
 def plan(options: PlanOptions, output: Output, /) -> int:
@@ -180,7 +182,8 @@ def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
             output.note(f"server {options.server}")
             yield _Reached(client)
         return
-    with open_from(options, output) as service:
+    limit_s = max(settings.read_timeout_s, READ_TIMEOUT_S)
+    with open_from(options, output, read_timeout_s=limit_s) as service:
         counter = StoreSteps(service)
         yield _Reached(Client.over(service), settings.embedder, counter.count, counter.changes)
 

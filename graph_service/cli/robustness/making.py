@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 from graph_service.cli.output import Output
 from graph_service.cli.robustness.options import ListOptions, MakeOptions, VerifyOptions
 from graph_service.cli.robustness.set_graph import open_set_graph
@@ -9,7 +12,7 @@ from graph_service.errors import InputError
 from queries.lock import one_writer
 from queries.robustness.building import LOCK_NAME, Folder, SetBuilder, set_differences
 from queries.robustness.material import file_differences
-from queries.robustness.recipe import find_sets
+from queries.robustness.recipe import Frozen, find_sets
 
 
 def list_sets(options: ListOptions, output: Output, /) -> int:
@@ -35,23 +38,42 @@ def list_sets(options: ListOptions, output: Output, /) -> int:
 
 def make(options: MakeOptions, output: Output, /) -> int:
     """Builds sets from the user's download."""
-    recipes = find_sets(options.sets)
-    if not options.data.is_dir():
-        raise InputError(f"there is no folder {options.data}", argument="data")
-    builder = SetBuilder(options.data, options.out, output.note)
     made = []
-    for recipe in recipes:
-        folder = Folder(options.out, recipe)
-        folder.path.mkdir(parents=True, exist_ok=True)
-        with one_writer(folder.path / LOCK_NAME), open_set_graph(folder) as graph:
-            frozen = builder.make(recipe, graph)
-        made.append({"set": recipe.name, "folder": str(folder.path), "edges": frozen.edges})
+    for folder, frozen in make_sets(options.sets, options.data, options.out, output.note):
+        name = folder.recipe.name
+        made.append({"set": name, "folder": str(folder.path), "edges": frozen.edges})
         output.line(
-            f"{recipe.name}: {len(frozen.question_ids)} questions, {len(frozen.views)} views, "
-            f"as frozen; {folder.path}"
+            f"{name}: {len(frozen.question_ids)} questions, {len(frozen.views)} views, as frozen; "
+            f"{folder.path}"
         )
     output.object({"made": made})
     return 0
+
+
+def make_sets(
+    names: tuple[str, ...], data: Path, out: Path, say: Callable[[str], None], /
+) -> Iterator[tuple[Folder, Frozen]]:
+    """Builds sets from the user's download, and yields each with what it is.
+
+    Args:
+        names: Of sets or sources; all sets without a name.
+        data: The folder of downloads.
+        out: The folder of the sets.
+        say: Told how far it is.
+
+    Raises:
+        InputError: The download is missing, or is not what a set was frozen of.
+    """
+    recipes = find_sets(names)
+    if not data.is_dir():
+        raise InputError(f"there is no folder {data}", argument="data")
+    builder = SetBuilder(data, out, say)
+    for recipe in recipes:
+        folder = Folder(out, recipe)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with one_writer(folder.path / LOCK_NAME), open_set_graph(folder) as graph:
+            frozen = builder.make(recipe, graph)
+        yield folder, frozen
 
 
 def verify(options: VerifyOptions, output: Output, /) -> int:

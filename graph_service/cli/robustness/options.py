@@ -50,6 +50,11 @@ class RunOptions(SetsOptions, EmbedderOptions):
     """The options of ``robustness run`` on the command line."""
 
     out: Path = option(help="folder of the sets; the run goes on where it was", metavar="DIR")
+    data: Path | None = option(
+        None,
+        help="folder of your downloads: sets that are not there yet are made first",
+        metavar="FOLDER",
+    )
     strategies: tuple[Strategy, ...] = option(
         (Strategy.TRIPLETS, Strategy.PATHS, Strategy.SUBGRAPH),
         help="of the retrieval, joined by commas",
@@ -83,7 +88,10 @@ ROBUSTNESS = (
         "robustness.running:run",
         "ask the questions of sets on the base and its views, and print the scores",
         RunOptions,
-        ("robustness run pathquestion/path-1/v1 --out DIR --presets default,default-6",),
+        (
+            "robustness run pathquestion/path-1/v1 --out DIR --presets default,default-6",
+            "robustness run metaqa/brink/v1 --data FOLDER --out DIR",
+        ),
     ),
     Subverb(
         "verify",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph_service.cli.experiment.options import RunOptions as ExperimentOptions
 from graph_service.cli.experiment.running import run as run_experiment
 from graph_service.cli.output import Output
+from graph_service.cli.robustness.making import make_sets
 from graph_service.cli.robustness.options import RunOptions
 from graph_service.cli.robustness.set_graph import store_url
 from graph_service.errors import InputError
@@ -19,10 +21,10 @@ from queries.line_file import write_atomically
 from queries.robustness.building import (
     PLAN_NAME,
     QUESTIONS_NAME,
-    SHOWN_SCORES,
     Folder,
     is_made,
     plan_text,
+    shown_scores,
 )
 from queries.robustness.recipe import SetRecipe, find_sets
 
@@ -32,6 +34,7 @@ def run(options: RunOptions, output: Output, /) -> int:
     if not options.sets:
         raise InputError("name a set, or a source for all of its sets", argument="sets")
     recipes = find_sets(options.sets)
+    _make_missing(recipes, options, output)
     results = []
     code = 0
     for recipe in recipes:
@@ -47,12 +50,20 @@ def run(options: RunOptions, output: Output, /) -> int:
         path.mkdir(parents=True, exist_ok=True)
         write_atomically(path / PLAN_NAME, _plan_of(recipe, options).encode())
         code = max(code, _run_plan(folder, path, options, output))
-        rows = _rows(path)
+        rows = _rows(path, recipe)
         results.append({"set": recipe.name, "folder": path, "rows": rows})
         output.line(f"{recipe.name}: {path}")
         output.table(_table(rows))
     output.object({"sets": results})
     return code
+
+
+def _make_missing(recipes: Sequence[SetRecipe], options: RunOptions, output: Output) -> None:
+    """Makes the sets that are not there yet, if the download is named."""
+    missing = tuple(recipe.name for recipe in recipes if not is_made(Folder(options.out, recipe)))
+    if missing and options.data is not None:
+        for folder, _ in make_sets(missing, options.data, options.out, output.note):
+            output.note(f"{folder.recipe.name}: made in {folder.path}")
 
 
 def _run_name(options: RunOptions) -> str:
@@ -94,9 +105,9 @@ class _Silent(Output):
         """Prints nothing."""
 
 
-def _rows(path: Path) -> tuple[Row, ...]:
+def _rows(path: Path, recipe: SetRecipe) -> tuple[Row, ...]:
     plan = read_plan(path / PLAN_NAME, scores=SCORES)
-    return analyse(cells_of(plan), read_scores(path), scores=SHOWN_SCORES).rows
+    return analyse(cells_of(plan), read_scores(path), scores=shown_scores(recipe)).rows
 
 
 def _table(rows: tuple[Row, ...]) -> list[list[str]]:

@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from graph_service.client import Client
-from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import Fingerprints
-from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
 from graph_service.store import SQLITE_SCHEME
-from graph_service.views.digest import view_fingerprint
+from graph_service.views.digest import gone_statements, view_fingerprint
 from loaders.load import load
 from loaders.options import LoadOptions
 from queries.robustness.building import Folder
@@ -69,10 +67,10 @@ class StoredSetGraph:
         arrays, applied = self.service.views.apply(view, graph=self._name)
         return view_fingerprint(arrays, applied.delta, applied.overlay)
 
-    def applied(self, view: ViewRef, /) -> tuple[KnowledgeGraph, Overlay]:
-        """Returns the graph and a view laid over it."""
+    def gone_statements(self, view: ViewRef, /) -> set[str]:
+        """Returns the ids of the statements that a view removes or changes."""
         arrays, applied = self.service.views.apply(view, graph=self._name)
-        return arrays, applied.overlay
+        return gone_statements(arrays, applied.overlay)
 
 
 def store_url(folder: Folder, /) -> str:
