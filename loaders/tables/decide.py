@@ -7,7 +7,7 @@ from typing import Any
 
 from loaders.tables.cells import Mark, Order
 from loaders.tables.mapping import ColumnMapping, ColumnType
-from loaders.tables.profile import CellCounts, ColumnProfile
+from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile
 from loaders.tables.wording import (
     header_words,
     is_id_name,
@@ -176,7 +176,9 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
         if separator:
             counts = profile.parts[separator]
             type_ = _type_of(counts, name)
-            type_ = ColumnType.ENTITY if type_ is ColumnType.TEXT else type_
+            # Brackets make a list of any texts, the others of names that come again.
+            if type_ is ColumnType.TEXT and (separator != BRACKETS or _are_names(counts)):
+                type_ = ColumnType.ENTITY
             fields["separator"] = separator
     type_ = request.get("type", type_)
     fields["type"] = type_
@@ -278,16 +280,33 @@ def _separator(profile: ColumnProfile, type_: ColumnType) -> str:
         return ""
     words = {word.lower() for word in header_words(profile.name)}
     for separator, parts in profile.parts.items():
-        if not profile.lists[separator] or words & _TEXTS:
+        if not profile.lists[separator]:
             continue
-        is_short = parts.characters <= _LIST_PART_CHARACTERS * parts.cells
-        fits = parts.short + _numbers(parts) + parts.dates >= _TYPICAL_SHARE * parts.cells
+        if separator == BRACKETS:
+            if _are_bracketed(profile):
+                return separator
+            continue
+        if words & _TEXTS:
+            continue
         if separator == "," and profile.share_alone(separator) < _TYPICAL_SHARE:
             # "Vice President, Sales" is one title.
             continue
-        if is_short and fits and parts.repeated:
+        if _are_names(parts):
             return separator
     return ""
+
+
+def _are_bracketed(profile: ColumnProfile) -> bool:
+    """Returns whether brackets make lists, and are no remark in a text such as [1]."""
+    are_most = 2 * profile.lists[BRACKETS] > profile.cells.cells
+    return are_most or profile.share_alone(BRACKETS) >= _TYPICAL_SHARE
+
+
+def _are_names(parts: CellCounts) -> bool:
+    """Returns whether the parts of lists are short names, numbers or dates that come again."""
+    is_short = parts.characters <= _LIST_PART_CHARACTERS * parts.cells
+    fits = parts.short + _numbers(parts) + parts.dates >= _TYPICAL_SHARE * parts.cells
+    return is_short and fits and parts.repeated > 0
 
 
 def _decimal(counts: CellCounts, notes: list[str]) -> str:

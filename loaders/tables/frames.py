@@ -80,12 +80,14 @@ def _rows(frame: Any) -> Iterable[Sequence[Any]]:
 
 
 def _text(value: Any) -> str:
+    # Arrays and numbers of numpy, and series of Polars, become Python's.
+    for name in ("tolist", "to_list"):
+        if hasattr(value, name):
+            value = getattr(value, name)()
+            break
     # What is missing differs from itself (NaN, NaT), or can't be compared (pandas.NA).
     try:
         is_missing = bool(value != value)
     except (TypeError, ValueError):
-        is_missing = not isinstance(value, list | tuple)
-    if is_missing:
-        return ""
-    # Numbers of numpy become Python's.
-    return cell_text(value.item() if hasattr(value, "item") else value)
+        is_missing = True
+    return "" if is_missing else cell_text(value)

@@ -6,6 +6,8 @@ flat however long the table is.
 
 from __future__ import annotations
 
+import ast
+import json
 from collections import Counter
 from collections.abc import Iterable
 
@@ -28,11 +30,15 @@ from loaders.tables.cells import (
 )
 
 Keys = npt.NDArray[np.int64]
-LIST_SEPARATORS = (";", "|", "\n", ",")
+BRACKETS = "[]"
+"""What separates the values of a list that is written as JSON or as Python writes one."""
+LIST_SEPARATORS = (BRACKETS, ";", "|", "\n", ",")
 MAX_DISTINCT = 50_000
 """Distinct cells of a column that are held at once."""
 _NAME_CHARACTERS = 60
 _EXAMPLES = 3
+_BRACKETED_CHARACTERS = 100_000
+_WORDS = {None: "", True: "true", False: "false"}
 
 
 class CellCounts:
@@ -113,7 +119,8 @@ class ColumnProfile:
     Attributes:
         cells: Counts of all cells that say something; ``parts`` of the parts of lists, by what
             separates them.
-        lists: Cells with more than one part, by what separates them.
+        lists: Cells with more than one part, by what separates them; of ``BRACKETS`` all cells
+            that are lists.
         blank: Cells that say nothing, by their word; ``doubtful`` those that may say so.
         examples: The first three that differ.
     """
@@ -178,11 +185,11 @@ class ColumnProfile:
 
     def share_alone(self, separator: str, /) -> float:
         """Returns which share of the parts of lists stand alone in another cell."""
-        alone = {folded(cell) for cell in self.distinct if separator not in cell}
+        alone = {folded(cell) for cell in self.distinct if not _is_list(cell, separator)}
         parts = {
             folded(part)
             for cell in self.distinct
-            if separator in cell
+            if _is_list(cell, separator)
             for part in split_list(cell, separator)
         }
         return len(parts & alone) / len(parts) if parts else 0.0
@@ -197,7 +204,7 @@ class ColumnProfile:
 
     def _count(self) -> None:
         separators = [
-            mark for mark in LIST_SEPARATORS if any(mark in cell for cell in self.distinct)
+            mark for mark in LIST_SEPARATORS if any(_is_list(cell, mark) for cell in self.distinct)
         ]
         for separator in separators:
             # What came before had no lists: its parts are its cells.
@@ -209,7 +216,8 @@ class ColumnProfile:
             self.cells.add(cell, count)
             for separator in parts:
                 split = split_list(cell, separator)
-                self.lists[separator] += count if len(split) > 1 else 0
+                is_list = separator == BRACKETS and _is_list(cell, separator)
+                self.lists[separator] += count if is_list or len(split) > 1 else 0
                 for part in split:
                     parts[separator][part] += count
         for separator, counted in parts.items():
@@ -227,10 +235,53 @@ def split_list(cell: str, separator: str, /) -> list[str]:
 
     >>> split_list("red; blue;", ";"), split_list("red", "")
     (['red', 'blue'], ['red'])
+    >>> split_list('["red; dark", null, 7]', BRACKETS)
+    ['red; dark', '7']
     """
+    if separator == BRACKETS:
+        parts = bracketed_parts(cell)
+        return [clean(cell)] if parts is None else parts
     if not separator or separator not in cell:
         return [clean(cell)]
     return [part for each in cell.split(separator) if (part := clean(each))]
+
+
+def bracketed_parts(cell: str, /) -> list[str] | None:
+    r"""Returns the values of a cell that is a list of JSON or of Python; None for any other cell.
+
+    Values that are missing are left out. A list that holds lists or objects is no list of values.
+
+    >>> bracketed_parts('["a", 1.50, true, null]'), bracketed_parts("['it', \"it's\"]")
+    (['a', '1.50', 'true'], ['it', "it's"])
+    >>> bracketed_parts("[see above]"), bracketed_parts("[[1]]"), bracketed_parts("[]")
+    (None, None, [])
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")) or len(text) > _BRACKETED_CHARACTERS:
+        return None
+    try:
+        # Numbers stay as they are written: 1.50 is no 1.5, and NaN is no value.
+        values = json.loads(text, parse_float=str, parse_int=str, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        try:
+            values = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
+    if not isinstance(values, list) or not all(
+        value is None or isinstance(value, str | int | float) for value in values
+    ):
+        return None
+    texts = (value if isinstance(value, str) else _word_of(value) for value in values)
+    return [part for text in texts if (part := clean(text))]
+
+
+def _word_of(value: float | None) -> str:
+    return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _is_list(cell: str, separator: str) -> bool:
+    """Returns whether a cell has parts, by what separates them."""
+    return bracketed_parts(cell) is not None if separator == BRACKETS else separator in cell
 
 
 def _copy(counts: CellCounts) -> CellCounts:

@@ -109,8 +109,8 @@ def may_be_joined(cells: Sequence[str], width: int, /) -> bool:
 def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...], int]:
     """Returns the names of the columns and the line of the header, by the first rows.
 
-    It is the first row that has the column; where none is named, the first that
-    is as wide as most.
+    It is the first row that has the column; where none is named, the first that is as wide as
+    most, or wider: the last cells of most rows may be empty.
 
     Raises:
         InputError: No row has that column.
@@ -128,7 +128,7 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
     else:
         widths = Counter(_width(row) for row in rows)
         width = max(widths, key=lambda each: (widths[each], each))
-        header = next(row for row in rows if _width(row) == width)
+        header = next(row for row in rows if _width(row) >= width)
     cells = list(header.cells)
     while cells and not cells[-1].strip():
         cells.pop()

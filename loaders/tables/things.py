@@ -318,7 +318,10 @@ class _CellReader:
             parsed.skipped[f"cells that say {cell!r}"] += 1
             return []
         values: list[Value] = []
-        for part in split_list(cell, column.separator) if column.separator else [cell]:
+        parts = split_list(cell, column.separator) if column.separator else [cell]
+        if not parts:
+            parsed.skipped["empty lists"] += 1
+        for part in parts:
             if part.lower() not in BLANK_WORDS:
                 value = self._value(part, parsed)
                 if value not in values:

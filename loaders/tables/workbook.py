@@ -6,6 +6,7 @@ in them may be two things.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
@@ -26,6 +27,8 @@ def cell_text(value: object, /) -> str:
 
     >>> cell_text(1.125), cell_text(datetime(2024, 4, 3)), cell_text(True), cell_text(None)
     ('1.1250', '2024-04-03', 'true', '')
+    >>> cell_text(["red; dark", 2])
+    '["red; dark", "2"]'
     """
     match value:
         case None:
@@ -39,8 +42,10 @@ def cell_text(value: object, /) -> str:
             return text.removesuffix(" 00:00:00")
         case date():
             return value.isoformat()
-        case list() | tuple():
-            return "; ".join(cell_text(part) for part in value)
+        case list() | tuple() | set() | frozenset():
+            # As JSON, whose values may hold any separator.
+            parts = [None if part is None else cell_text(part) for part in value]
+            return json.dumps(parts if isinstance(value, list | tuple) else sorted(map(str, parts)))
         case _:
             return str(value)
 
@@ -103,10 +108,12 @@ def read_workbook_rows(
             try:
                 take(Row(row, line, 0), parsed)
                 parsed.mark(line)
+                parsed.counts.read += 1
             except (RowError, ValueError) as error:
                 parsed.rejects.append(Reject(path, line, 0, str(error), " | ".join(row)[:200]))
             except InputError as error:
                 parsed.rejects.append(Reject(path, line, 0, error.message, " | ".join(row)[:200]))
+        parsed.counts.rejected = len(parsed.rejects)
         parsed.line = block[-1][0]
         parsed.position = {"row": parsed.line}
         if parsed.line <= done:

@@ -197,7 +197,7 @@ TABLES: Mapping[str, tuple[str | bytes, dict[str, Any], Values, dict[str, int]]]
                 "red sand": ["cast/bo lind", "cast/cy young"],
                 "green door": "cast/dee fox",
             },
-            "awards": {"blue moon": '["Golden Reel", "Jury"]'},
+            "awards": {"blue moon": ["Golden Reel", "Jury"]},
         },
         {"empty cells": 2},
     ),

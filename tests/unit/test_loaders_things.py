@@ -152,6 +152,40 @@ def test_lists_are_split_and_names_joined_over_case_and_spaces(tmp_path: Path) -
     )
 
 
+def test_lists_in_brackets_are_lists_as_json_and_python_write_them(tmp_path: Path) -> None:
+    rows = [
+        (
+            "1",
+            '["red", "blue"]',
+            "['a', \"it's\"]",
+            "[1.50, 2]",
+            '["A long remark; with marks"]',
+            "[1]",
+        ),
+        ("2", '["Red"]', "['b']", "[3, null]", '["Another, quite different one"]', "see [1]"),
+        ("3", "[]", "['a']", "", "[]", "none of [2]"),
+        ("4", "blue", "[]", "[40]", '["A third"]', "[2]"),
+    ]
+    lines = ["id,Colours,Codes,Sizes,Remarks,Source"]
+    for row in rows:
+        quoted = ('"' + cell.replace('"', '""') + '"' for cell in row)
+        lines.append(",".join(quoted))
+    things = Things(tmp_path, {"parts.csv": "\n".join(lines)})
+    assert things.values("colours") == {
+        "part/1": ["colour/blue", "colour/red"],
+        "part/2": "colour/red",
+        "part/4": "colour/blue",
+    }
+    assert things.values("codes")["part/1"] == ["code/a", "code/it's"]
+    assert things.values("sizes") == {"part/1": ["1.50", "2"], "part/2": "3", "part/4": "40"}
+    assert things.types("sizes") == {Quantity}
+    assert things.values("remarks")["part/1"] == "A long remark; with marks"
+    # A footnote is no list: most cells of the column are none.
+    assert things.values("source")["part/1"] == "[1]"
+    assert things.parsed.skipped["empty lists"] == 3
+    assert 'list = "[]"' in things.notes()
+
+
 def test_results_of_wikidata_as_its_service_downloads_them(tmp_path: Path) -> None:
     entity = "http://www.wikidata.org/entity/"
     text = (
@@ -203,6 +237,13 @@ def test_lines_around_a_table_are_no_rows(tmp_path: Path) -> None:
     things = Things(tmp_path, {"stock.csv": text}, row="SKU")
     assert things.values("pieces") == {"stock/s1": "4", "stock/s2": "7"}
     assert things.parsed.skipped == {"rows that repeat the header": 1, "rows of totals": 1}
+
+
+def test_the_header_is_wider_than_rows_whose_last_cells_are_empty(tmp_path: Path) -> None:
+    text = "SKU,Name,Pieces,Notes\nS1,Saw,4,sharp\nS2,Axe,7,\nS3,File,2,\n"
+    things = Things(tmp_path, {"stock.csv": text})
+    assert things.values("pieces") == {"stock/s1": "4", "stock/s2": "7", "stock/s3": "2"}
+    assert not things.parsed.rejects
 
 
 def test_windows_1252_stops_with_the_option_that_works(tmp_path: Path) -> None:
@@ -475,6 +516,8 @@ def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path)
         with open_source(tmp_path / name) as source:
             blocks = list(read_things(source, replace(request, tables=plan), {}))
         statements = _statements(blocks)
+        # The title and the header of the workbook are rows too.
+        assert sum(block.counts.read for block in blocks) == 3 + (name == "tools.xlsx")
         # A cell of a workbook is one number, where 1.125 beside 40 may be two in a text.
         exact = {("tool/1", "kilos", Quantity("1.1250"))}
         assert {(s.head, s.relation, s.value) for s in statements} == exact | {
@@ -520,6 +563,51 @@ class Columns:
         assert not index
         assert name is None
         return [(1, 2.125, date(2024, 4, 3)), (2, float("nan"), None)]
+
+
+class Array:
+    """What numpy and Polars have in common of a cell that holds several values."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def __ne__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array with more than one element is ambiguous")
+
+    def tolist(self) -> list[Any]:
+        return [*self.values]
+
+
+class Lists(Columns):
+    """A frame with lists, tuples and arrays in its cells."""
+
+    columns = ("id", "tags", "sizes")
+
+    def itertuples(self, *, index: bool, name: None) -> list[tuple[Any, ...]]:
+        return [(1, Array("red; dark", "blue"), [1, 2]), (2, Array("blue"), (3, None))]
+
+
+def test_lists_of_frames_have_each_of_their_values(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/g.db") as store:
+        report = load_frames({"parts": Lists()}, store=store, graph="g")
+        assert report.graph is not None
+        values = {
+            (statement.head, statement.relation, display_value(statement.value))
+            for part in ("part/1", "part/2")
+            for statement in store.statements_of(report.graph.edition, part)
+        }
+    expected = {
+        ("part/1", "tags", "red; dark"),
+        ("part/1", "tags", "blue"),
+        ("part/2", "tags", "blue"),
+    }
+    sizes = {("part/1", "sizes", "1"), ("part/1", "sizes", "2"), ("part/2", "sizes", "3")}
+    assert expected | sizes <= {
+        (head, relation, value.removeprefix("tag/")) for head, relation, value in values
+    }
 
 
 def test_frames_are_loaded_as_tables(tmp_path: Path) -> None:
