@@ -83,7 +83,8 @@ class Parsed:
         rows: The statements instead, from a reader that was asked for rows.
         encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
-        counts: How many records of the source this piece is.
+        counts: How many records of the source this piece is; ``source_records`` the same counted
+            apart, by what asks a source over the network.
         lines, entity_lines: The lines of the statements (or rows) and of the entities, as far as
             ``mark`` said; the rest have none.
         truthy: Truthy statements, apart from the others, from a reader that was asked for that.
@@ -107,6 +108,7 @@ class Parsed:
     encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
     counts: RecordCounts = field(default_factory=RecordCounts)
+    source_records: int = 0
     lines: array[int] = field(default_factory=lambda: array("q"))
     entity_lines: array[int] = field(default_factory=lambda: array("q"))
 
@@ -152,6 +154,7 @@ class Parsed:
             self.kept.update(other.kept)
         self.forms |= other.forms
         self.counts.add(other.counts)
+        self.source_records += other.source_records
         self.truthy.extend(other.truthy)
         self.statement_nodes |= other.statement_nodes
 

@@ -246,7 +246,12 @@ class _Load(Run[GraphTally, SourceFile]):
             if index >= self.resumed_file:
                 self.end_file(index)
                 self.reject(
-                    self.tally.end_file(file.path, self._counter, is_damaged=self._is_damaged)
+                    self.tally.end_file(
+                        file.path,
+                        self._counter,
+                        is_damaged=self._is_damaged,
+                        is_remote=file.endpoint,
+                    )
                 )
         if self._add_held():
             return self._report("stopped")

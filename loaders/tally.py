@@ -60,7 +60,8 @@ class GraphTally(Tally):
         forms: The forms in which Wikidata's statements came.
         repeated: Statements that a packed source gave again.
         records: Of the files that were read to their end; ``file_records`` of the next one.
-        source_records: Those that these files hold, by another count than their readers'.
+        source_records: Those that these files hold, by another count than their readers';
+            ``came_records`` those that came of the next one, if it is no file.
         unrecognised: Paths of files of a folder that are in no known format, the first of all.
     """
 
@@ -73,6 +74,7 @@ class GraphTally(Tally):
     records: RecordCounts = field(default_factory=RecordCounts)
     file_records: RecordCounts = field(default_factory=RecordCounts)
     source_records: int = 0
+    came_records: int = 0
     unrecognised: list[str] = field(default_factory=list)
 
     def read(self) -> Mapping[str, int]:
@@ -93,9 +95,10 @@ class GraphTally(Tally):
         self.kept.update(parsed.kept)
         self.incomplete.update(parsed.incomplete)
         self.file_records.add(parsed.counts)
+        self.came_records += parsed.source_records
 
     def end_file(
-        self, path: str, counter: RecordCounter | None, /, *, is_damaged: bool
+        self, path: str, counter: RecordCounter | None, /, *, is_damaged: bool, is_remote: bool
     ) -> list[Reject]:
         """Compares what a file's reader counted with what the file holds.
 
@@ -103,24 +106,23 @@ class GraphTally(Tally):
             path: The file, for rejects.
             counter: Was fed all of its bytes; None where its reader alone can count.
             is_damaged: Whether its bytes ended in an error, which is a reject of its own.
+            is_remote: Whether it was asked over the network, and counted what came.
 
         Returns:
             What is wrong: records that nothing became of, an array without an end.
         """
         counts, self.file_records = self.file_records, RecordCounts()
+        came, self.came_records = self.came_records, 0
         self.records.add(counts)
-        if counter is None:
-            self.source_records += counts.total
-            return []
-        count = counter.count
+        count = came if is_remote else counts.total if counter is None else counter.count
         self.source_records += count
         rejects: list[Reject] = []
-        if counter.problem and not is_damaged:
+        if counter is not None and counter.problem and not is_damaged:
             rejects.append(Reject(path, 0, 0, counter.problem))
         if count != counts.total:
             self.incomplete[UNACCOUNTED_REASON] += abs(count - counts.total)
             reason = (
-                f"the file has {count:,} records, and {counts.total:,} were read, rejected or "
+                f"the source has {count:,} records, and {counts.total:,} were read, rejected or "
                 "passed over; this is a fault of graph-service, please report it"
             )
             rejects.append(Reject(path, 0, 0, reason))

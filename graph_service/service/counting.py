@@ -15,6 +15,7 @@ import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
@@ -253,18 +254,23 @@ class Overviews:
             return self._cached.put(key, known, held_bytes(known))
         return known
 
-    def of_store(self, reader: GraphReader, info: GraphInfo, deadline: Deadline, /) -> Overview:
+    def of_store(
+        self, reader: GraphReader, info: GraphInfo, equal: EqualEntities, deadline: Deadline, /
+    ) -> Overview:
         """Returns what a graph is about, counted by its store at the first call."""
         key = (info.edition, info.fingerprints.content, "")
         known = self._cached.get(key)
         if known is None:
-            known = reader.overview(info.edition, deadline=deadline)
+            known = reader.overview(info.edition, equal=equal, deadline=deadline)
             return self._cached.put(key, known, held_bytes(known))
         return known
 
 
 def _overview(graph: KnowledgeGraph, overlay: Overlay | None) -> Overview:
-    """Counts a graph's statements in order of their keys, then those that a view made."""
+    """Counts a graph's statements in order of their keys, then those that a view made.
+
+    Entities that are one thing are one instance, and one class.
+    """
     relation_ids = [*graph.relation_ids.take(range(graph.relation_count))]
     if overlay is not None:
         relation_ids += overlay.new_relations
@@ -280,7 +286,8 @@ def _overview(graph: KnowledgeGraph, overlay: Overlay | None) -> Overview:
         first[rels[new]] = edges[new]
         classed = edges[np.isin(rels, instance_of)]
         head, tail = _endpoints_of(graph, overlay, between_entities(graph, overlay, classed))
-        members.append(np.unique(tail.astype(np.int64) << 32 | head))
+        classes, instances = (graph.equal.things(nodes.astype(np.int64)) for nodes in (tail, head))
+        members.append(np.unique(classes << 32 | instances))
     classes, sizes = np.unique(np.unique(np.concatenate(members)) >> 32, return_counts=True)
     renderer = TripleRenderer(graph, overlay, ())
     used = np.flatnonzero(counts).tolist()

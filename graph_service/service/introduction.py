@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.introduction import ExampleQuestion, Introduction
@@ -55,6 +56,7 @@ class Introductions:
         info: GraphInfo,
         class_labels: Sequence[str],
         graph: KnowledgeGraph | None,
+        equal: EqualEntities,
         languages: Sequence[str],
         /,
     ) -> Introduction:
@@ -64,6 +66,7 @@ class Introductions:
             info: The graph.
             class_labels: Its largest classes, the largest first.
             graph: Its arrays; None where it is too large for them, and no entity is named.
+            equal: Entities that are one thing, which counts once.
             languages: Of labels, best first.
         """
         key = (info.edition, info.fingerprints.content, *languages)
@@ -73,9 +76,8 @@ class Introductions:
             if graph is not None:
                 nodes = find_central(graph, count=MOST_CENTRAL)
                 central = TripleRenderer(graph, None, languages).entities(nodes)
-            text = introduction_text(
-                info.counts.entities, class_labels, [entity.label for entity in central]
-            )
+            things = info.counts.entities - len(equal) + equal.group_count
+            text = introduction_text(things, class_labels, [entity.label for entity in central])
             known = Introduction(text, tuple(central))
             return self._cached.put(key, known, held_bytes(known))
         return known
@@ -85,15 +87,19 @@ def find_central(graph: KnowledgeGraph, /, *, count: int) -> list[int]:
     """Returns the entities that most statements meet at, the most central first.
 
     An entity that has many statements and is the value of many comes before one that is only the
-    value of many, such as a country or a gender. Ties go by the key of the entity.
+    value of many, such as a country or a gender. Ties go by the key of the entity. Of entities that
+    are one thing one is named, by the statements of all.
 
     Args:
         graph: The graph.
         count: Entities at most; those without a statement of their own are left out.
     """
-    nodes = np.arange(graph.entity_count, dtype=np.int32)
-    outgoing = graph.out_edges.degrees_of(nodes)
-    incoming = graph.in_edges.degrees_of(nodes)
+    nodes = np.arange(graph.entity_count, dtype=np.int64)
+    things = graph.equal.things(nodes)
+    outgoing, incoming = (
+        np.bincount(things, weights=edges.degrees_of(nodes), minlength=len(nodes)).astype(np.int64)
+        for edges in (graph.out_edges, graph.in_edges)
+    )
     order = np.lexsort((nodes, -outgoing, -np.minimum(outgoing, incoming)))
     return [int(node) for node in order[:count] if outgoing[node]]
 
@@ -104,7 +110,7 @@ def introduction_text(
     """Returns what a graph is about in one line, without a full stop.
 
     Args:
-        entities: How many the graph has.
+        entities: How many things the graph has.
         class_labels: Its largest classes, the largest first.
         central_labels: The entities that most statements meet at, the most central first.
 

@@ -119,7 +119,7 @@ class Service:
         self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
         self.rankers = RankerStore(store, memory=self.memory)
         self.candidate_scorers = CandidateScorerStore(store, memory=self.memory)
-        merged_graphs = MergedGraphs(store, memory=self.memory)
+        self._merged_graphs = merged_graphs = MergedGraphs(store, memory=self.memory)
         self.statements = Statements(
             self._graphs, self._view_store, merged_graphs, entities=self.entities
         )
@@ -310,7 +310,8 @@ class Service:
         info = self.graph(graph)
         if view is None and self._graphs.is_read_from_store(info):
             overviews, deadline = self._overviews, self._graphs.deadline()
-            return GraphAbout(overviews.of_store(self.store, info, deadline))
+            equal = self._merged_graphs.of(info)
+            return GraphAbout(overviews.of_store(self.store, info, equal, deadline))
         arrays, applied = self.statements.apply(info, view)
         if applied is None:
             return GraphAbout(self._overviews.of_arrays(arrays, None))
@@ -328,7 +329,8 @@ class Service:
         entities = self.entities(ids, graph=info.name).entities if ids else {}
         labels = [label_of(entities[id_], languages) for id_ in ids if id_ in entities]
         arrays = None if self._graphs.is_read_from_store(info) else self.arrays(info)
-        return self._introductions.introduce(info, labels, arrays, languages)
+        equal = self._merged_graphs.of(info) if arrays is None else arrays.equal
+        return self._introductions.introduce(info, labels, arrays, equal, languages)
 
     def example_questions(
         self, *, graph: str | None = None, languages: Sequence[str] = ("en",)

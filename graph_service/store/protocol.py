@@ -291,10 +291,22 @@ class GraphReader(Protocol):
             deadline: Raises ``DeadlineError`` when past.
         """
 
-    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+    def overview(
+        self,
+        edition: str,
+        /,
+        *,
+        equal: EqualEntities | None = None,
+        deadline: Deadline | None = None,
+    ) -> Overview:
         """Returns how often an edition uses each relation, and the sizes of its classes.
 
         Goes through all statements.
+
+        Args:
+            edition: The edition.
+            equal: Entities that are one thing, as 64-bit keys: one instance, and one class.
+            deadline: Raises ``DeadlineError`` when past.
         """
 
     def neighbourhood(

@@ -32,10 +32,14 @@ _WIKIDATA_ADDRESSES = [
 NO_ID = "nodes without a text or number as id"
 NO_TAIL = "relationships to nodes of labels that the mapping leaves out"
 NO_TAIL_ID = "relationships to nodes without a text or number as id"
+NO_HEAD_ID = "relationships from nodes without a text or number as id"
+CHANGED = "nodes and relationships that others added or deleted while the graph was read"
 LEFT_OUT = "properties that the mapping leaves out"
 NO_VALUE = "properties without a form as a value (bytes)"
 # The smallest of each kind: a comparison with it holds for all of that kind and for no other.
 LOWEST_IDS: tuple[Any, ...] = ("", float("-inf"))
+# In place of the index of a label, where all are read and counted.
+_END = -1
 
 
 def check(source: str, options: LoadOptions, /) -> Neo4jOptions:
@@ -165,7 +169,40 @@ class _Graph:
         return "".join(f"AND NOT n:{quoted(node.label)} " for node in self._mapping.nodes[:index])
 
     def read(self, start: Mapping[str, Any]) -> Iterator[Parsed]:
+        """Yields the graph; the last piece says how many records it has by the server's count."""
+        total = int(start["records"]) if start else self._count_records()
+        done = int(start.get("counted", 0))
+        for parsed in self._read_labels(start):
+            done += parsed.counts.total
+            parsed.position = {**parsed.position, "records": total, "counted": done}
+            yield parsed
+        if start.get("label") == _END:
+            return
+        last, now = Parsed(terms_only=True), self._count_records()
+        if now == total:
+            last.source_records = total
+        else:
+            # Neither count is that of what was read.
+            last.source_records = done
+            last.kept[CHANGED] += abs(now - total)
+        last.position = {"label": _END, "records": total, "counted": done}
+        yield last
+
+    def _count_records(self) -> int:
+        """Returns how many nodes the mapping names, and relationships that begin at them."""
+        is_named = " OR ".join(f"n:{quoted(node.label)}" for node in self._mapping.nodes)
+        ((nodes,),) = self._rows(f"MATCH (n) WHERE {is_named} RETURN count(n)")
+        ((relationships,),) = self._rows(
+            f"MATCH (n)-[r]->() WHERE ({is_named}) AND ($types IS NULL OR type(r) IN $types) "
+            "RETURN count(r)",
+            types=self._types,
+        )
+        return int(nodes) + int(relationships)
+
+    def _read_labels(self, start: Mapping[str, Any]) -> Iterator[Parsed]:
         first = int(start.get("label", 0))
+        if first == _END:
+            return
         for index in range(first, len(self._mapping.nodes)):
             resumed = start if index == first else {}
             kind = int(resumed.get("kind", 0))
@@ -176,14 +213,19 @@ class _Graph:
 
     def _without_id(self, index: int) -> Parsed:
         node = self._mapping.nodes[index]
-        ((total, usable),) = self._rows(
-            f"MATCH (n:{quoted(node.label)}) WHERE true {self._not_before(index)}"
-            f"RETURN count(n), count(CASE WHEN n.{quoted(node.id)} > '' "
-            f"OR n.{quoted(node.id)} >= $least THEN 1 END)",
+        id_ = f"n.{quoted(node.id)}"
+        ((nodes, relationships),) = self._rows(
+            f"MATCH (n:{quoted(node.label)}) "
+            f"WHERE NOT coalesce({id_} > '' OR {id_} >= $least, false) {self._not_before(index)}"
+            "OPTIONAL MATCH (n)-[r]->() WHERE $types IS NULL OR type(r) IN $types "
+            "RETURN count(DISTINCT n), count(r)",
             least=LOWEST_IDS[1],
+            types=self._types,
         )
         parsed = Parsed(terms_only=True, position={"label": index + 1})
-        parsed.skipped[NO_ID] += total - usable
+        parsed.skipped[NO_ID] += nodes
+        parsed.skipped[NO_HEAD_ID] += relationships
+        parsed.counts.passed_over += nodes + relationships
         parsed.note = node.label
         return parsed
 
@@ -268,10 +310,11 @@ class _Graph:
     def _add_node(
         self, parsed: Parsed, node: NodeMapping, value: object, properties: Mapping[str, Any]
     ) -> None:
-        def add() -> None:
+        def add() -> bool:
             id_ = node.entity_id(value)
             if id_ is None:
-                return
+                parsed.skipped[NO_ID] += 1
+                return False
             check_text(id_, what="an id")
             used = {node.id, *node.names}
             if node.description is not None:
@@ -295,6 +338,7 @@ class _Graph:
                 )
             parsed.entities.append(entity)
             parsed.statements.extend(made)
+            return True
 
         self._or_reject(parsed, add, f"{node.label} {value}")
 
@@ -327,17 +371,17 @@ class _Graph:
     def _add_relationship(self, parsed: Parsed, node: NodeMapping, row: list[Any]) -> None:
         value, type_, properties, labels, ids = row
 
-        def add() -> None:
+        def add() -> bool:
             mapping = self._by_type.get(type_) or self._by_type[OTHERS]
             end = next((mapped for mapped in self._mapping.nodes if mapped.label in labels), None)
             if end is None:
                 parsed.skipped[NO_TAIL] += 1
-                return
+                return False
             head = node.entity_id(value)
             tail = end.entity_id(ids[self._id_names.index(end.id)])
             if tail is None or head is None:
                 parsed.skipped[NO_TAIL_ID] += 1
-                return
+                return False
             if mapping.reverse:
                 head, tail = tail, head
             parsed.statements.append(
@@ -348,6 +392,7 @@ class _Graph:
                     qualifiers=self._qualifiers(parsed, mapping, properties),
                 )
             )
+            return True
 
         self._or_reject(parsed, add, f"{node.label} {value} -{type_}->")
 
@@ -363,13 +408,17 @@ class _Graph:
             snaks.extend(Snak(relation, value) for value in self._values(parsed, properties[name]))
         return snaks
 
-    def _or_reject(self, parsed: Parsed, add: Callable[[], None], what: str) -> None:
+    def _or_reject(self, parsed: Parsed, add: Callable[[], bool], what: str) -> None:
+        """Adds a record, and counts whether it was read, passed over or rejected."""
         try:
-            add()
+            is_read = add()
+            parsed.counts.read += is_read
+            parsed.counts.passed_over += not is_read
         except (InputError, ValueError) as error:
             reason = error.message if isinstance(error, InputError) else str(error)
             text = what[:200].encode("utf-8", "backslashreplace").decode()
             parsed.rejects.append(Reject(self._source, 0, 0, reason, text))
+            parsed.counts.rejected += 1
 
 
 def quoted(name: str, /) -> str:

@@ -80,6 +80,18 @@ class DocumentWalk(Walk):
         # What was left out of those documents is not in the edition.
         self._known = revisions if revisions.dropped == state.dropped else NONE_KNOWN
         self._revision_of: dict[str, int] = {}
+        self._begun_at = 0
+
+    def _begin(self, *, terms_only: bool = True) -> None:
+        super()._begin(terms_only=terms_only)
+        self._begun_at = self._state.done
+
+    def _end(self, stage: str) -> Parsed:
+        parsed, state = super()._end(stage), self._state
+        if stage == "names" or self._settings.direction != "in":
+            # Of entities whose documents were requested each is a record, beside the rows.
+            parsed.source_records += min(state.done, len(state.frontier)) - self._begun_at
+        return parsed
 
     def prune_cache(self) -> None:
         """Deletes answers on disk that are past their time; both caches are one folder."""
@@ -161,11 +173,15 @@ class DocumentWalk(Walk):
         state = self._state
         incoming: dict[str, list[Row]] = {}
         if self._settings.direction != "out":
-            for row in sorted(self._incoming_rows(self._writable(part))):
+            rows = sorted(self._incoming_rows(self._writable(part)))
+            self._arrived.take(rows)
+            for row in rows:
                 incoming.setdefault(row.object.value, []).append(row)
-        for iri in part:
+        for index, iri in enumerate(part):
             if self._is_full():
                 self._leave_rest()
+                for left in part[index:]:
+                    self._parsed.counts.passed_over += len(incoming.get(left, ()))
                 return
             if self._settings.direction != "in":
                 self._take_document(iri, pieces[iri], fetched)
@@ -179,7 +195,10 @@ class DocumentWalk(Walk):
 
     def _leave_rest(self) -> None:
         state = self._state
-        self._parsed.skipped[LIMIT_REASON] += len(state.frontier) - state.done
+        left = len(state.frontier) - state.done
+        self._parsed.skipped[LIMIT_REASON] += left
+        if self._settings.direction != "in":
+            self._parsed.counts.passed_over += left
         state.done = len(state.frontier)
 
     def _piece(self, id_: str, fetched: Fetched) -> Parsed:
@@ -197,6 +216,7 @@ class DocumentWalk(Walk):
     def _take_document(self, iri: str, piece: Parsed, fetched: Fetched) -> None:
         id_ = entity_id(iri)
         parsed = self._parsed
+        self._count_entity(id_, fetched)
         if id_ in fetched.failed:
             self._incomplete(iri, OUTGOING_REASON, fetched.failed[id_])
             return
@@ -223,6 +243,16 @@ class DocumentWalk(Walk):
             if isinstance(item.value, EntityValue):
                 self._reach(ENTITY + item.value.id)
 
+    def _count_entity(self, id_: str, fetched: Fetched) -> None:
+        """Counts what became of an entity that was requested."""
+        counts = self._parsed.counts
+        if id_ in fetched.failed:
+            counts.rejected += 1
+        elif id_ in fetched.missing:
+            counts.passed_over += 1
+        else:
+            counts.read += 1
+
     def _note_revision(
         self, id_: str, piece: Parsed, fetched: Fetched, revisions: dict[str, int]
     ) -> None:
@@ -247,17 +277,21 @@ class DocumentWalk(Walk):
             state.start_entities.add(target)
 
     def _take_incoming(self, rows: Sequence[Row]) -> None:
-        state = self._state
+        state, counts = self._state, self._parsed.counts
         for row in rows:
             head, tail = row.subject.value, row.object.value
             if head in self._taken and self._settings.direction != "in":
+                counts.passed_over += 1
                 continue
             if not self._dialect.walks_through(head):
                 self._parsed.skipped[OTHER_KINDS_REASON] += 1
+                counts.passed_over += 1
                 continue
             if self._is_full():
                 self._parsed.skipped[BEYOND_REASON] += 1
+                counts.passed_over += 1
                 continue
+            counts.read += 1
             pairs = state.leading.setdefault(head, set())
             pair = (row.predicate.value.removeprefix(_DIRECT), entity_id(tail))
             if pair not in pairs:
@@ -359,6 +393,7 @@ class DocumentWalk(Walk):
         id_ = entity_id(iri)
         parsed = self._parsed
         pairs = self._state.leading.get(iri)
+        self._count_entity(id_, fetched)
         if id_ in fetched.failed:
             if iri not in self._state.lacks_outgoing:
                 reason = HEADS_REASON if pairs else TERMS_REASON

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loaders.sparql.arrived import ArrivedRows
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.terms import Row
 
@@ -45,15 +46,24 @@ class Pager:
         max_rows: Rows of one pattern that are held at most.
         nested_order: Whether the order goes into a subquery: Virtuoso refuses to sort more than
             10,000 rows where the limit stands beside the order.
+        arrived: Counts the rows of answers.
     """
 
     def __init__(
-        self, endpoint: Endpoint, /, *, page_rows: int, max_rows: int, nested_order: bool
+        self,
+        endpoint: Endpoint,
+        /,
+        *,
+        page_rows: int,
+        max_rows: int,
+        nested_order: bool,
+        arrived: ArrivedRows,
     ) -> None:
         self._endpoint = endpoint
         self._page_rows = page_rows
         self._max_rows = max_rows
         self._nested_order = nested_order
+        self._arrived = arrived
 
     def collect(
         self,
@@ -85,6 +95,7 @@ class Pager:
             except TooManyRowsError:
                 raise
             except QueryFailedError as error:
+                self._arrived.arrive(error.rows)
                 raise QueryFailedError(
                     error.reason, tuple(sorted(rows.union(error.rows)))
                 ) from error
@@ -132,11 +143,13 @@ class Pager:
             query = self._page(pattern, limit, start)
             answer = self._endpoint.select(query, fresh=fresh, fits=fits)
             rows = answer.rows()
+            self._arrived.arrive(rows)
             collected.update(rows)
             if enough is not None and len(collected) >= enough:
                 return False
             if len(collected) > self._max_rows:
                 # None of them are kept: what else has as many would fill the memory too.
+                self._arrived.leave_out(collected)
                 raise TooManyRowsError(
                     f"more than {self._max_rows:,} rows, the most that are held of one pattern "
                     "(--max-rows)"

@@ -23,6 +23,7 @@ from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
 from loaders.rdf.terms import LANGUAGE_TAG_REASON, is_language_tag
 from loaders.rdf.values import entity_id
+from loaders.sparql.arrived import ArrivedRows
 from loaders.sparql.dialects import Dialect
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
@@ -128,11 +129,13 @@ class Walk:
         self._endpoint = endpoint
         self._state = state
         self._taken = state.queued.difference(state.coming, state.frontier[state.done :])
+        self._arrived = ArrivedRows()
         self._pager = Pager(
             endpoint,
             page_rows=settings.page_rows,
             max_rows=settings.max_rows,
             nested_order=dialect.nested_order,
+            arrived=self._arrived,
         )
         self._mapper = Mapper(
             scope=blake2b(source.encode(), digest_size=16).digest(),
@@ -179,12 +182,15 @@ class Walk:
 
     def _begin(self, *, terms_only: bool = True) -> None:
         self._parsed = Parsed(terms_only=terms_only)
+        self._arrived.begin()
         self._mapper.begin(self._parsed, check_text=True)
 
     def _end(self, stage: str) -> Parsed:
         self._mapper.end()
         parsed, state = self._parsed, self._state
         traffic = self._traffic()
+        parsed.counts.passed_over += self._arrived.left_out
+        parsed.source_records += self._arrived.count
         parsed.position = state.to_json()
         parsed.bytes_read = traffic.bytes_read
         parsed.note = (
@@ -270,10 +276,13 @@ class Walk:
             self._incomplete(entities[0], reason, collected.problem, pattern_of(entities))
             return collected.rows
         middle = len(entities) // 2
-        return (
+        rows = {
+            # What came before it failed is true, whether it comes again or not.
+            *collected.rows,
             *self._all_of(entities[:middle], pattern_of, reason),
             *self._all_of(entities[middle:], pattern_of, reason),
-        )
+        }
+        return tuple(rows)
 
     def _incoming(self, entities: Sequence[str]) -> list[Row]:
         """Returns the incoming statements of entities, none of those of hubs."""
@@ -293,24 +302,32 @@ class Walk:
                 fits=lambda row: row.object.value in requested,
             )
             rows = answer.rows()
+            self._arrived.arrive(rows)
             capped = self._pager.looks_capped(len(rows), answer.max_rows) and (
                 len(entities) == 1 or self._pager.count(pattern) > len(set(rows))
             )
         except QueryFailedError as error:
+            self._arrived.arrive(error.rows)
             if len(entities) == 1:
                 pattern = self._dialect.incoming(entities[0])
                 self._incomplete(entities[0], INCOMING_REASON, error.reason, pattern)
-                return list(error.rows) if len(error.rows) <= limit else []
-            rows, capped = (), True
+                if len(error.rows) <= limit:
+                    return list(error.rows)
+                self._arrived.leave_out(error.rows)
+                return []
+            rows, capped = error.rows, True
         if capped and len(entities) > 1:
+            self._arrived.leave_out(rows)
             middle = len(entities) // 2
             return [*self._incoming(entities[:middle]), *self._incoming(entities[middle:])]
         counts = Counter(row.object.value for row in rows)
         if capped and counts[entities[0]] <= limit:
+            self._arrived.leave_out(rows)
             rows = self._counted(entities[0], limit)
             counts = Counter(row.object.value for row in rows)
         hubs = {entity for entity, count in counts.items() if count > limit}
         self._add_hubs(hubs)
+        self._arrived.leave_out(row for row in rows if row.object.value in hubs)
         return [row for row in rows if row.object.value not in hubs]
 
     def _counted(self, entity: str, limit: int) -> tuple[Row, ...]:
@@ -350,6 +367,8 @@ class Walk:
         state, dialect = self._state, self._dialect
         limit = self._settings.max_statements
         frontier = set(state.frontier)
+        counts = self._parsed.counts
+        self._arrived.take(rows)
         for row in rows:
             target = dialect.redirect_of(row)
             if target is not None:
@@ -367,9 +386,11 @@ class Walk:
                     state.start_entities.add(target)
                 continue
             if self._is_taken(row):
+                counts.passed_over += 1
                 continue
             if limit is not None and state.statements >= limit:
                 self._parsed.skipped[BEYOND_REASON] += 1
+                counts.passed_over += 1
                 continue
             before = len(self._parsed.statements)
             self._add(row)
@@ -387,6 +408,8 @@ class Walk:
                     state.coming.append(term.value)
 
     def _add(self, row: Row) -> None:
+        """Maps a row, and counts what becomes of it."""
+        counts, skipped = self._parsed.counts, self._parsed.skipped.total()
         try:
             quad = row.quad()
             problem = self._mapper.add_checked(quad)
@@ -395,7 +418,12 @@ class Walk:
         tag = row.object.language
         if problem:
             self._parsed.rejects.append(Reject(self._source, 0, 0, problem, excerpt(str(row))))
-        elif tag and not is_language_tag(tag):
+            counts.rejected += 1
+        elif self._parsed.skipped.total() > skipped:
+            counts.passed_over += 1
+        else:
+            counts.read += 1
+        if not problem and tag and not is_language_tag(tag):
             self._parsed.kept[LANGUAGE_TAG_REASON] += 1
 
     def _names(self) -> Iterator[Parsed]:
@@ -406,6 +434,7 @@ class Walk:
             batch = state.frontier[state.done : state.done + TERMS_PER_QUERY]
             self._begin()
             rows = sorted(self._all_of(self._writable(batch), dialect.terms, TERMS_REASON))
+            self._arrived.take(rows)
             for row in rows:
                 self._add(row)
                 target = dialect.redirect_of(row)

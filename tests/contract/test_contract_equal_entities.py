@@ -345,6 +345,38 @@ def test_pages_of_statements_are_those_of_the_graph_with_merged_ids(
         assert rows.entity_ids == {f"{A}0", f"{B}0", f"{C}0"}
 
 
+def test_what_a_graph_is_about_is_that_of_the_graph_with_merged_ids(
+    store: Store,
+    graph_names: Callable[[], str],
+    open_both: Callable[..., tuple[Service, Service]],
+) -> None:
+    """Sizes of classes, of equal ones too, the number of things, and the most central of them."""
+    draw = random.Random(5)
+    kinds = {
+        # An instance that two sources name, and classes that are one thing.
+        (draw.choice(ids), draw.choice(things()[draw.randrange(3)]))
+        for ids in things()[3:]
+        for _ in range(3)
+    }
+    within = [make_statement(head, "P31", EntityValue(tail)) for head, tail in sorted(kinds)]
+    statements = [*made_graph(5), *within]
+    linked = load_graph(store, graph_names(), statements, linked_entities(random.Random(5)))
+    merged = load_graph(store, graph_names(), with_merged_ids(statements))
+    whole, part = open_both()
+    expected = whole.about(graph=merged.name).overview
+    assert sum(size.count for size in expected.classes) < len(kinds)
+    for service in (whole, part):
+        about = service.about(graph=linked.name).overview
+        assert about.classes == expected.classes
+        assert about.relations == expected.relations
+        text = service.introduction(graph=linked.name).text
+        assert text.startswith(f"{THINGS} ")
+    central = whole.introduction(graph=linked.name).central
+    assert [entity.id for entity in central] == [
+        entity.id for entity in whole.introduction(graph=merged.name).central
+    ]
+
+
 def test_sources_that_contradict_each_other_both_speak(zelda: tuple[Service, Service]) -> None:
     for service in zelda:
         result = service.retrieve(

@@ -27,11 +27,14 @@ from graph_service.store import open_store
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.property_graph import open_property_graph
 from graph_service.store.protocol import Store
+from loaders.items import Parsed
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import read_mapping
 from loaders.property_graph.options import Neo4jOptions
-from loaders.report import LoadReport
+from loaders.property_graph.reader import CHANGED, NO_HEAD_ID, _Graph
+from loaders.records import UNACCOUNTED_REASON, RecordCounts
+from loaders.report import EXIT_REJECTS, LoadReport
 
 pytestmark = pytest.mark.neo4j
 
@@ -199,6 +202,58 @@ def test_a_property_graph_becomes_entities_and_statements(
     }
     assert report.rejected == 0
     assert report.formats == {"neo4j": 1}
+    assert "records: 10 in the source: 7 read, 0 rejected, 3 passed over" in report.lines()
+
+
+def test_relationships_from_nodes_without_an_id_are_passed_over(
+    loads: Callable[..., LoadReport],
+    run: Callable[..., list[list[object]]],
+    tmp_store: Store,
+    films: dict[str, str],
+) -> None:
+    run(
+        "MATCH (odd:$($p) {name: 'without a key'}), (keanu:$($p) {key: 1}) "
+        "CREATE (odd)-[:KNOWS]->(keanu) CREATE (odd)-[:UNNAMED]->(keanu)",
+        p=films["PERSON"],
+    )
+    report = loads(tmp_store, "films")
+    assert report.skipped[NO_HEAD_ID] == 1
+    assert report.records == RecordCounts(read=7, passed_over=4)
+    assert report.source_records == 11
+    assert report.exit_code == 0
+
+
+def test_a_relationship_that_is_lost_is_told(
+    loads: Callable[..., LoadReport], tmp_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server counts what there is, apart from the pages that are read."""
+    read = _Graph._relationships
+    monkeypatch.setattr(_Graph, "_relationships", lambda *args: read(*args)[1:])
+    report = loads(tmp_store, "films")
+    assert report.exit_code == EXIT_REJECTS
+    assert report.incomplete == {UNACCOUNTED_REASON: 1}
+    assert "please report it" in report.rejects[0].reason
+
+
+def test_what_others_add_while_a_graph_is_read_is_no_fault(
+    loads: Callable[..., LoadReport],
+    run: Callable[..., list[list[object]]],
+    tmp_store: Store,
+    films: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = _Graph._without_id
+
+    def adding(graph: _Graph, index: int) -> Parsed:
+        if index == 1:
+            run("CREATE (:$($p) {key: 99})", p=films["PERSON"])
+        return read(graph, index)
+
+    monkeypatch.setattr(_Graph, "_without_id", adding)
+    report = loads(tmp_store, "films")
+    assert report.exit_code == 0
+    assert report.kept == {CHANGED: 1}
+    assert report.source_records == report.records.total == 10
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 2), (1, 100)])
@@ -235,6 +290,8 @@ def test_a_load_that_was_stopped_goes_on(
     assert stops > 5
     assert report.resumed
     assert tmp_store.graph("parts").fingerprints == tmp_store.graph("whole").fingerprints
+    assert report.records == RecordCounts(read=7, passed_over=3)
+    assert report.source_records == 10
 
 
 def test_other_relationships_come_under_their_own_names(

@@ -179,6 +179,9 @@ def test_walk_equals_brute_force_on_random_graphs(
         edges, start_entities, hops=hops, direction=direction, max_incoming=max_incoming
     )
     assert all(one.qualifiers for one in found)
+    assert sum(piece.counts.total for piece in pieces) == sum(
+        piece.source_records for piece in pieces
+    )
     again = [one for parsed in [*pieces[: middle + 1], *rest] for one in parsed.statements]
     assert {one.id for one in again} == {one.id for one in found}
     # Every entity and property that is mentioned has its name.

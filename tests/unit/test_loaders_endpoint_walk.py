@@ -133,9 +133,12 @@ def options_for(server: SparqlServer, **changes: Any) -> LoadOptions:
 
 def walked(source: str, options: LoadOptions) -> set[tuple[str, str, str]]:
     """The edges between entities that the reader yields, each at most once."""
+    pieces = list(read(source, options, {}))
+    # Every row that came is read, rejected or passed over.
+    assert [piece.counts.total for piece in pieces] == [piece.source_records for piece in pieces]
     found = [
         (one.head, one.relation, one.value.id)
-        for parsed in read(source, options, {})
+        for parsed in pieces
         for one in parsed.statements
         if isinstance(one.value, EntityValue)
     ]

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import neo4j
 
 from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.identity import key64
-from graph_service.model.overview import ClassSize, Overview, RelationUse
+from graph_service.model.overview import ClassSize, Overview, RelationUse, class_sizes
 from graph_service.model.statement import Statement
 from graph_service.store.decoding import decodes
 from graph_service.store.neo4j.driver import rows_of
 from graph_service.store.neo4j.rows import STATEMENT_COLUMNS, statement_of_row
-from graph_service.store.neo4j.schema import hex_key
+from graph_service.store.neo4j.schema import hex_key, key_of_hex
 
 _AT = """MATCH ({end}:Entity {{key: $entity}}) MATCH (a)-[r]->(b)
     WHERE (NOT $entities_only OR b:Entity) """
@@ -26,6 +27,9 @@ _USES = """MATCH (a:Entity)-[r]->() WHERE a.graph = $edition AND a.id IS NOT NUL
     RETURN r.relation, count(*), min([r.key, r.id])[1]"""
 _CLASSES = """MATCH (a:Entity)-[r]->(b:Entity) WHERE a.graph = $edition AND a.id IS NOT NULL
     AND r.relation IN $instance_of RETURN coalesce(b.long_id, b.id), count(DISTINCT a)"""
+_MEMBERS = """MATCH (a:Entity)-[r]->(b:Entity) WHERE a.graph = $edition AND a.id IS NOT NULL
+    AND r.relation IN $instance_of RETURN b.key, a.key"""
+_IDS = "UNWIND $keys AS key MATCH (n:Entity {key: key}) RETURN n.key, coalesce(n.long_id, n.id)"
 
 
 def read_statements(
@@ -74,9 +78,15 @@ def count_relations(
 
 
 @decodes("relations")
-def read_overview(tx: neo4j.Transaction, edition: str, /) -> Overview:
+def read_overview(tx: neo4j.Transaction, edition: str, equal: EqualEntities | None, /) -> Overview:
     """Returns what an edition is about; see ``GraphReader.overview``."""
     values = {"edition": edition, "instance_of": sorted(INSTANCE_RELATIONS)}
     uses = rows_of(tx, _USES, values)
-    classes = rows_of(tx, _CLASSES, values)
+    if equal is None or not len(equal):
+        classes = rows_of(tx, _CLASSES, values)
+    else:
+        members = rows_of(tx, _MEMBERS, values)
+        sizes = class_sizes(((key_of_hex(of), key_of_hex(item)) for of, item in members), equal)
+        keys = [f"{edition}:{hex_key(key)}" for key in sizes]
+        classes = [[id_, sizes[key_of_hex(key)]] for key, id_ in rows_of(tx, _IDS, {"keys": keys})]
     return Overview.of((RelationUse(*row) for row in uses), (ClassSize(*row) for row in classes))

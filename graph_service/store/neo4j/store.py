@@ -310,11 +310,18 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
             what="counting statements",
         )
 
-    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+    def overview(
+        self,
+        edition: str,
+        /,
+        *,
+        equal: EqualEntities | None = None,
+        deadline: Deadline | None = None,
+    ) -> Overview:
         """Returns what an edition is about; see ``GraphReader.overview``."""
         return self._read(
             edition,
-            lambda tx: read_overview(tx, edition),
+            lambda tx: read_overview(tx, edition, equal),
             deadline=deadline,
             what="reading what a graph is about",
         )

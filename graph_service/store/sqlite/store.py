@@ -281,11 +281,18 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 loops=loops,
             )
 
-    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+    def overview(
+        self,
+        edition: str,
+        /,
+        *,
+        equal: EqualEntities | None = None,
+        deadline: Deadline | None = None,
+    ) -> Overview:
         """Returns what an edition is about; see ``GraphReader.overview``."""
         number = self._edition(edition)
         with self._database.reading(deadline) as connection, decoding("relations"):
-            return read_overview(connection, number)
+            return read_overview(connection, number, equal)
 
     def neighbourhood(
         self,
