@@ -13,7 +13,7 @@ from graph_service import Service, open_service
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
-from graph_service.model.values import EntityValue, SomeValue, Time
+from graph_service.model.values import EntityValue, SomeValue, StringValue, Time
 from graph_service.retrieve.constraints.coverage import is_kin, means, sides_of
 from graph_service.retrieve.constraints.reading import AskedForm, read_answer
 from graph_service.settings import Settings
@@ -32,6 +32,7 @@ MOTHER = [
     Entity("Q9", labels={"en": "Kyoto"}),
     Entity("P17", EntityKind.PROPERTY, labels={"en": "country"}),
     Entity("P19", EntityKind.PROPERTY, labels={"en": "place of birth"}),
+    Entity("P9999", EntityKind.PROPERTY, labels={"en": "retired"}),
     Entity("P1366", EntityKind.PROPERTY, labels={"en": "replaced by"}),
 ]
 """A second Ann Lee, who was born in Kyoto as Gil Ash was."""
@@ -48,6 +49,8 @@ def service(tmp_store: Store, tmp_path: Path) -> Service:
         make_statement("Q8", "P40", EntityValue("Q1")),
         make_statement("Q8", "P569", Time("1930-01-01T00:00:00Z", 11)),
         make_statement("Q8", "P1366", SomeValue()),
+        make_statement("Q8", "P9999", StringValue("false", "boolean")),
+        make_statement("Q4", "P9999", StringValue("true", "boolean")),
         make_statement("Q9", "P17", EntityValue("Q9")),
     ]
     load_graph(tmp_store, "films", [*STATEMENTS, *more], [*ENTITIES, *MOTHER])
@@ -233,6 +236,8 @@ def test_kin_is_walked_as_often_as_it_is_said(
         ("Who is the spouse of Gil Ash?", [*CHILD, ("P26", False)], Status.LOW_CONFIDENCE),
         ("Who is the spouse of the child of Gil Ash?", [*CHILD, ("P26", False)], Status.OK),
         ("Who is the child of Gil Ash?", CHILD, Status.OK),
+        ("Who is the child of Gil Ash's child?", CHILD, Status.LOW_CONFIDENCE),
+        ("Who is the child of Gil Ash's child?", [*CHILD, *CHILD], Status.OK),
         ("Who is the grandchild of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the grandchild of Gil Ash?", [*CHILD, *CHILD], Status.OK),
         ("Who is the uncle of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
@@ -270,3 +275,19 @@ def test_what_is_no_answer_to_the_question_word_is_doubted(
 def test_what_says_nothing_stands_behind_what_does(service: Service) -> None:
     result = ask(service, "What is the country of Kyoto?", [("P17", False)], [("P19", True)])
     assert result.items[0].steps[0].triple.relation.id == "P19"
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "value"),
+    [
+        ("Is Gil Ash retired?", [("P9999", False)], "no"),
+        ("Is Dora Lee retired?", [("P9999", False)], "yes"),
+        ("Is Gil Ash tall?", [("P9999", False)], None),
+        ("Is Gil Ash a retired singer?", [("P106", False)], None),
+    ],
+)
+def test_a_true_or_false_value_answers_yes_or_no(
+    service: Service, question: str, way: Way, value: str | None
+) -> None:
+    answer = ask(service, question, way).answer
+    assert (answer and answer.value) == value

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from graphs import load_graph
+
+from graph_service import open_service
 from graph_service.client.decode import _read
 from graph_service.mcp.shapes import ADVICE
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import STATUS_TEXTS, PathsResult, Status, Strategy
 from graph_service.model.shapes import parts_of
+from graph_service.model.statement import Entity, make_statement
+from graph_service.model.values import EntityValue
 from graph_service.service import Service
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
 
 
 def status_of(service: Service, question: str, **options: object) -> Status:
@@ -57,6 +65,30 @@ def test_what_is_not_sure_is_not_said_to_be_missing(demo_service: Service, quest
 )
 def test_what_the_graph_says_is_ok(demo_service: Service, question: str) -> None:
     assert status_of(demo_service, question) is Status.OK
+
+
+def test_what_the_museum_of_a_painting_says_is_not_said_to_be_missing(
+    tmp_store: Store, tmp_path: Path
+) -> None:
+    statements = [
+        make_statement("clocks", "museum", EntityValue("casa")),
+        make_statement("clocks", "artist", EntityValue("ibarra")),
+        make_statement("stairs", "artist", EntityValue("ibarra")),
+        make_statement("stairs", "city", EntityValue("bilbao")),
+    ]
+    city_of_museum = make_statement("casa", "city", EntityValue("bilbao"))
+    labels = {
+        "clocks": "The Clock Eaters", "casa": "Casa Ibarra", "ibarra": "Tomas Ibarra",
+        "bilbao": "Bilbao", "stairs": "Blue Staircase", "museum": "museum", "artist": "artist", "city": "city",
+    }  # fmt: skip
+    entities = [Entity(id_, labels={"en": label}) for id_, label in labels.items()]
+    load_graph(tmp_store, "near", [*statements, city_of_museum], entities)
+    load_graph(tmp_store, "bare", statements, entities)
+    settings = Settings(vectors=str(tmp_path / "v.db"), cache_dir=str(tmp_path / "cache"))
+    service = open_service(tmp_store, settings=settings)
+    question = "In what city is The Clock Eaters?"
+    assert status_of(service, question, graph="bare") is Status.NOT_IN_GRAPH
+    assert status_of(service, question, graph="near") is not Status.NOT_IN_GRAPH
 
 
 def test_every_status_has_its_texts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,10 @@ from graph_service.retrieve.classes.vocabulary import CLAUSE, HAVING, LOADED, NE
 from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
 from graph_service.retrieve.constraints.dates import lowered
 from graph_service.text.fold import word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_DETERMINERS = re.compile(r"\b(?:which|what)\s+$", re.IGNORECASE)
+_APOSTROPHES = ("'", "\u2019")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,21 @@ class QuestionText:
         while before and before[-1] in {"a", "an", "the", "any", "some", "its", "their"}:
             before.pop()
         return bool(before) and before[-1] in HAVING
+
+
+def asks_for_instances(question: str, class_span: Span, /) -> bool:
+    """Returns whether a question asks which instances of a class, and for nothing of theirs.
+
+    >>> asks_for_instances("Which artists are alive?", (6, 13))
+    True
+    >>> asks_for_instances("Which artists' works are sold?", (6, 13))
+    False
+    """
+    before, after = question[: class_span[0]], question[class_span[1] :]
+    if not _DETERMINERS.search(before) or after[:1] in _APOSTROPHES:
+        return False
+    following = word_spans(after)
+    return not following or following[0][0] in EMPTY_IN_ENGLISH
 
 
 def overlap(left: Span, right: Span, /) -> bool:

@@ -33,6 +33,7 @@ from graph_service.query.execution import execute
 from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
 from graph_service.query.walking import Walker
 from graph_service.retrieve.classes.profile import profile_relations
+from graph_service.retrieve.classes.question_text import asks_for_instances
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
 from graph_service.retrieve.constraints.naming import MOST_WORDS
 from graph_service.retrieve.constraints.reading import singular
@@ -231,9 +232,12 @@ class _ClassQuestion:
             budget=_BUDGET,
             deadline=self._request.deadline,
         )
+        of_instances = asks_for_instances(self._request.question, classes[0].span)
         ranked = []
         for scored in enumeration.queries:
             if classes[0].span not in scored.spans:
+                continue
+            if of_instances and isinstance(scored.query.start, Instances) and scored.query.path:
                 continue
             unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
             score = round(scored.score - CLASS_RULES.unread * len(unread), 4)

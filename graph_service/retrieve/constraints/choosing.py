@@ -30,6 +30,7 @@ from graph_service.retrieve.constraints.unread import (
     leaves_a_step_unsaid,
     names_another_relation,
     repeats_unsaid,
+    says_a_step_again,
     says_nothing_of,
     unread_words,
     walks_its_kin,
@@ -144,6 +145,7 @@ def choose(
         is_left = is_left or not walks_its_kin(judge, best.walks)
         is_left = is_left or says_nothing_of(judge, best.walks)
         is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
+        is_left = is_left or says_a_step_again(judge, best.walks)
         is_left = is_left or answers_in_another_form(judge, best.walks)
         is_left = is_left or (judge.strict and names_another_relation(judge, best))
         misread = judge.strict and is_left
@@ -172,6 +174,7 @@ def choose(
         is_read = judge.asked.is_understood and judge.reads_negation(best)
         is_read = is_read and walks_its_kin(judge, best.walks)
         is_read = is_read and not leaves_a_step_unsaid(judge, best.walks)
+        is_read = is_read and not says_a_step_again(judge, best.walks)
         is_read = is_read and not answers_in_another_form(judge, best.walks)
         is_read = is_read and not names_another_relation(judge, best)
         if not (is_read and counts_its_noun(judge, best)):

@@ -236,6 +236,23 @@ def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     return False
 
 
+def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question says a relation more often than a candidate walks it.
+
+    *The teacher of X's teacher* is two steps away.
+    """
+    said = Counter(
+        root(word)
+        for word, start, end in word_spans(judge.question)
+        if not any(left < end and start < right for left, right in judge.names)
+    )
+    for relation, times in Counter(walks.relations).items():
+        own = stems_of(words(judge.texts[relation]))
+        if own and min(said[each] for each in own) > times:
+            return True
+    return False
+
+
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether no word of a question speaks of any relation walked: a shoe size is no sex."""
     said = _said(judge, walks, [])

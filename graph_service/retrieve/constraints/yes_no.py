@@ -10,6 +10,7 @@ import numpy as np
 
 from graph_service.model.answer import AnswerKind, ConstraintKind
 from graph_service.model.graph import Bool
+from graph_service.model.values import StringValue
 from graph_service.retrieve.constraints.answering import walked
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import (
@@ -30,6 +31,7 @@ from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.function_words import content_words
 
+_FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
 _OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
 
@@ -92,10 +94,28 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             is_asked = _is_asked(judge, one.walks, joined.targets)
             answer = _said(judge, one, joined.rows, "yes") if is_asked else None
             return YesNo(one, joined.targets, joined.rows, answer)
+    if (told := _by_flag(judge, first)) is not None:
+        return told
     joined = _join(judge, first.walks)
     none = np.zeros(len(first.walks.edges), dtype=bool)
     answer = _denied(judge, first, joined.targets) if joined.is_sure else None
     return YesNo(first, joined.targets, none, answer)
+
+
+def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
+    """Returns yes or no as a true or false value says; None where the question names more than its
+    start, or the values disagree.
+    """
+    walks, around = first.walks, judge.around
+    if len(walks.relations) > 1 or walks.backward[0] or judge.applying(walks) or judge.asked.dates:
+        return None
+    ends = np.unique(walks.ends).tolist()
+    values = {around.value(end) for end in ends if around.region.literal[end]}
+    flag = values.pop() if len(values) == 1 and len(ends) == 1 else None
+    if not isinstance(flag, StringValue) or flag.text not in _FLAGS or not _is_asked(judge, walks):
+        return None
+    rows = np.ones(len(walks.edges), dtype=bool)
+    return YesNo(first, (), rows, _said(judge, first, rows, _FLAGS[flag.text]))
 
 
 def _said(

@@ -24,6 +24,7 @@ from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.choosing import Chosen, choose
+from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.interpreting import interpret
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
@@ -52,6 +53,7 @@ from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, p
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
+from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
 
 
@@ -503,6 +505,7 @@ def by_learning(
             reader.texts,
             given=asking.given,
             further_fit=first.further_fit(),
+            further_labels=first.further_labels(of_best),
         )
     walks, more = _walks(call, reader, chosen, relevance, openly=openly)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
@@ -560,6 +563,24 @@ class AnswerJudge:
         steps = self._reader.candidates.steps[self._finalists.numbers]
         fit = self._prior.least[steps.sum(axis=1) > 1]
         return float(fit.max(initial=-np.inf))
+
+    def further_labels(self, start: int, /) -> frozenset[str]:
+        """Returns the labels of relations that one entity, reached by one statement of a start,
+        has: but for kin, whose relations are not those of the start.
+
+        Args:
+            start: Which of the start entities.
+        """
+        candidates, texts = self._reader.candidates, self._reader.texts
+        numbers = self._finalists.numbers
+        is_near = (candidates.start[numbers] == start) & (candidates.length[numbers] == 2)
+        is_near &= ~candidates.backward[numbers, 0] & (candidates.walks[numbers] == 1)
+        steps = [candidates.sequence(number) for number in numbers[is_near].tolist()]
+        return frozenset(
+            texts[last]
+            for (first, _), (last, _) in steps
+            if not any(is_kin(word) for word in words(texts[first]))
+        )
 
     def is_sure(
         self, calibration: AnswerConfidence | None, ranking: Sequence[RankedCandidate], /

@@ -7,7 +7,7 @@ prior of relations leaves no other, or where the words of the question are those
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,7 @@ def is_unstated(
     *,
     given: bool,
     further_fit: float,
+    further_labels: Container[str],
 ) -> bool:
     """Returns whether the graph surely has no statement of what a question asks of an entity.
 
@@ -75,6 +76,8 @@ def is_unstated(
         given: Whether the caller gave the start entities.
         further_fit: How well the best candidate of several steps fits by the prior, the least of
             its steps; minus infinity for none.
+        further_labels: Of relations of what an entity of its own leads to: the graph may say the
+            city of a painting by that of its museum.
     """
     meant = starts[best]
     if not (given or _is_certain(meant)):
@@ -100,9 +103,11 @@ def is_unstated(
     if guess.is_sure and max(guess.nearest, further_fit) <= guess.best - UNSTATED_RULES.gap:
         # Only labels of common relations does the prior tell apart for sure.
         unknown = sorted({label for label, _ in steps}.difference(common_labels()))
-        return not is_like.any(guess.label, unknown)
+        return guess.label not in further_labels and not is_like.any(guess.label, unknown)
     label = _said_label(content, guess)
-    return label is not None and not is_like.any(label, sorted({each for each, _ in steps}))
+    if label is None or label in further_labels:
+        return False
+    return not is_like.any(label, sorted({each for each, _ in steps}))
 
 
 def _is_certain(start: StartCandidate) -> bool:
