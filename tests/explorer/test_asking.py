@@ -78,6 +78,20 @@ def test_a_question_without_an_answer_says_what_else_could_be_asked(opened: Open
     expect(page.locator(".instead")).to_have_count(0)
 
 
+def test_a_question_about_nothing_of_the_graph_shows_no_empty_parts(opened: Open, url: str) -> None:
+    page = opened(at(url, graph="demo", q="Zzzz qqqq?"))
+    expect(page.locator("#answers .unsure")).to_have_text(
+        "The question names no item of the graph."
+    )
+    expect(page.locator("#linked")).to_have_text("")
+    expect(page.locator(".instead")).to_contain_text("It answers, for instance:")
+    for part in ("#picture-part", "#paths-part"):
+        expect(page.locator(part)).to_be_hidden()
+    page.locator(".instead button").first.click()
+    drawn(page)
+    expect(page.locator("#paths-part")).to_be_visible()
+
+
 def test_an_entity_is_completed_and_another_is_chosen(opened: Open, url: str) -> None:
     page = opened(at(url, graph="demo"))
     asked: list[str] = []

@@ -111,3 +111,29 @@ def test_facts_are_cards_on_a_phone(opened: Open, url: str) -> None:
     assert box["x"] + box["width"] <= PHONE["width"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator("#picture-said")).to_contain_text("scroll to see all")
+
+
+def test_statements_without_scores_have_no_column_of_them(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", item="Q2685")))
+    expect(page.locator("#table th.number")).to_have_count(0)
+    expect(page.locator("#picture-said")).to_contain_text("scroll to see all")
+    page = drawn(opened(at(url, graph="demo", q=QUESTION)))
+    expect(page.locator("#table th.number")).to_have_text("Score")
+
+
+def test_names_are_not_broken_in_a_narrow_table(opened: Open, url: str) -> None:
+    state = {"q": QUESTION, "m": "rr", "level": 30}
+    page = drawn(opened(at(url, graph="demo", **state), size={"width": 768, "height": 900}))
+    page.wait_for_selector("#table td.change")
+    lines = page.evaluate(
+        """() => Math.max(...[...document.querySelectorAll("#table tbody button")].filter(
+             (name) => /Schwarzenegger/.test(name.textContent)).map((name) => {
+               const words = document.createRange();
+               const text = name.firstElementChild?.firstChild ?? name.firstChild;
+               const at = text.data.indexOf("Schwarzenegger");
+               words.setStart(text, at);
+               words.setEnd(text, at + "Schwarzenegger".length);
+               return words.getClientRects().length;
+             }))"""
+    )
+    assert lines == 1

@@ -25,7 +25,7 @@ export function render(page) {
   );
   byId("answers").classList.toggle("two", Boolean(view));
   show(byId("paths"), base.paths ? paths(page, base, view) : []);
-  byId("paths-part").hidden = !base.paths;
+  byId("paths-part").hidden = !base.paths?.items.length && !view?.paths.items.length;
 }
 
 /** @param {Page} page */
@@ -40,7 +40,8 @@ function lookedAt(page) {
  * @param {any} result
  */
 function linked(page, result) {
-  if (!result.linked.length) return h("p", null, result.statusText);
+  // Below, the answer says it where the status is no answer.
+  if (!result.linked.length) return result.status === "OK" ? h("p", null, result.statusText) : [];
   return result.linked.map((/** @type {any} */ one, /** @type {number} */ place) => {
     const choose = (/** @type {string} */ id) => {
       const from = result.linked.map((/** @type {any} */ other) => other.item.itemId);
@@ -271,7 +272,6 @@ function paths(page, base, view) {
       rows.push({ path, base: 0, view: at + 1 });
     }
   }
-  if (!rows.length) return h("p", null, "There is no path.");
   const place = (/** @type {number} */ at) => h("td.number", null, at ? `${at}.` : h("span", null, "–"));
   return h(
     "div.scroll",

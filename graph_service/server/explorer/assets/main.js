@@ -165,6 +165,7 @@ export class Page {
   #draw() {
     const drawing = this.drawing();
     const frame = byId("picture");
+    byId("picture-part").hidden = !this.picture.nodes.length;
     const wide = Number(drawing.getAttribute("width"));
     const fitted = Math.max(LEAST_SCALE, Math.min(1, (frame.clientWidth - 2) / wide));
     const scale = this.#zoom ?? fitted;
@@ -188,7 +189,9 @@ export class Page {
     byId("picture-said").textContent =
       `${this.shown.nodes.length} nodes, ${this.shown.edges.length} statements` +
       (folded ? `; ${folded} not shown` : "") +
-      (frame.scrollWidth > frame.clientWidth + 1 ? "; scroll to see all" : "");
+      (frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1
+        ? "; scroll to see all"
+        : "");
   }
 
   /**

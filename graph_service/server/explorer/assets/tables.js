@@ -11,6 +11,7 @@ import { ranked } from "./union.js";
  */
 
 const PAGE = 100;
+const NO_SCORE = "–";
 let rowsShown = PAGE;
 let of = "";
 
@@ -18,6 +19,7 @@ let of = "";
 export function render(page) {
   const edges = ranked(page.shown.edges);
   const compared = Boolean(page.answers?.view);
+  const scored = edges.some((edge) => scoreOf(edge) !== NO_SCORE);
   const whose = JSON.stringify([page.state.q, page.state.item, page.state.graph]);
   if (whose !== of) rowsShown = PAGE;
   of = whose;
@@ -39,10 +41,10 @@ export function render(page) {
           null,
           ["Subject", "Relation", "Value"].map((name) => h("th", { scope: "col" }, name)),
           compared && ["Change", "Found in"].map((name) => h("th", { scope: "col" }, name)),
-          h("th.number", { scope: "col" }, "Score"),
+          scored && h("th.number", { scope: "col" }, "Score"),
         ),
       ),
-      h("tbody", null, edges.slice(0, rowsShown).map((edge) => row(page, edge, labels, compared))),
+      h("tbody", null, edges.slice(0, rowsShown).map((edge) => row(page, edge, labels, compared, scored))),
     ),
     more > 0 &&
       h(
@@ -68,9 +70,10 @@ export function render(page) {
  * @param {Page} page
  * @param {Edge} edge
  * @param {Map<string, import("./union.js").Node>} labels
- * @param {boolean} compared
+ * @param {boolean} compared whether a view stands beside the base
+ * @param {boolean} scored whether any statement has a score
  */
-function row(page, edge, labels, compared) {
+function row(page, edge, labels, compared, scored) {
   const selected = edge.id === page.state.sel;
   const select = () => page.go({ ...page.state, sel: selected ? "" : edge.id });
   const look = LOOKS[edge.status];
@@ -98,7 +101,8 @@ function row(page, edge, labels, compared) {
       h("td.change", { "data-name": "Change" }, look.sign && `${look.sign} `, wordsOf(edge)),
       h("td", { "data-name": "Found in" }, foundIn(edge)),
     ],
-    h("td.number", { "data-name": "Score" }, scoreOf(edge)),
+    scored &&
+      h(scoreOf(edge) === NO_SCORE ? "td.number.none" : "td.number", { "data-name": "Score" }, scoreOf(edge)),
   );
 }
 
@@ -116,7 +120,7 @@ export function foundIn(edge) {
 
 /** @param {Edge} edge */
 export function scoreOf(edge) {
-  const text = (/** @type {number | null} */ score) => (score === null ? "–" : score.toFixed(3));
+  const text = (/** @type {number | null} */ score) => (score === null ? NO_SCORE : score.toFixed(3));
   if (edge.viewScore === null || edge.viewScore === edge.baseScore) return text(edge.baseScore);
   return edge.baseScore === null ? text(edge.viewScore) : `${text(edge.baseScore)} → ${text(edge.viewScore)}`;
 }

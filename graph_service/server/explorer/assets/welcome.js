@@ -116,8 +116,10 @@ export function instead(page) {
   void (async () => {
     try {
       const data = await introduction(graph);
-      about.textContent = `The graph has ${data.graph.introduction.text}. It answers, for instance:`;
-      show(list, await examples(page, "instead"));
+      about.textContent = `The graph has ${data.graph.introduction.text}.`;
+      const rows = await examples(page, "instead");
+      if (rows.length) about.append(" It answers, for instance:");
+      show(list, rows);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
