@@ -145,7 +145,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: requirements/build.txt requirements/demo.txt pyproject.toml | $(BIN)/python
-	@echo "Installing the locked dependencies into $(VENV) (some 150 MB, once) ..."
+	@echo "Installing the locked dependencies into $(VENV) (some 135 MB, once) ..."
 	@$(LOCKED) $(VENV) requirements/demo.txt $(BUILT)
 	@$(BIN)/python $(EDITABLE)
 	@touch $@

@@ -44,11 +44,10 @@ class Status(StrEnum):
 STATUS_TEXTS: Mapping[Status, str] = {
     Status.OK: "Something was found that bears on the question.",
     Status.NO_ENTITY_LINKED: "The question names no item of the graph.",
-    Status.LOW_CONFIDENCE: "No property of the graph is much like what is asked, or another item "
-    "of that name may be meant; the items are what comes nearest.",
-    Status.NOT_IN_GRAPH: "The graph does not say this: the item has no statement of the property "
-    "that is asked for; the items are what comes nearest.",
-    Status.NOTHING_RELEVANT: "The question's items have no statement that the filters leave.",
+    Status.LOW_CONFIDENCE: "The graph may not say this, or the name may mean something else. What "
+    "comes nearest is shown.",
+    Status.NOT_IN_GRAPH: "The graph does not say this. What comes nearest is shown.",
+    Status.NOTHING_RELEVANT: "The filters leave no statement of the question's items.",
 }
 """What each status says, for people."""
 
