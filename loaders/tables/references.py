@@ -23,8 +23,27 @@ _KNOWN_SHARE = 0.9
 """So many values of a column must be keys of the table that it names; the others are counted."""
 _MAX_PAIRS = 200_000
 _SELF = frozenset(
-    {"reports to", "manager", "parent", "supervisor", "boss", "predecessor", "successor"}
+    [
+        "reports to",
+        "managed by",
+        "manager",
+        "supervisor",
+        "boss",
+        "parent",
+        "mother",
+        "father",
+        "spouse",
+        "teacher",
+        "mentor",
+        "predecessor",
+        "successor",
+        "replaces",
+        "replaced by",
+    ]
 )
+"""Headers that may name a thing of the same table, also by a number."""
+_LEAST_NAMES = 2
+"""So many names of its own table a column with another header must have."""
 
 
 def yield_key(table: TableLook, looks: Sequence[TableLook]) -> None:
@@ -64,8 +83,68 @@ def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
             _refer_as_requested(table, column, request["references"], looks)
             continue
         candidates = [look for look in looks if _names_things_of(table, column, look)]
-        if not any(_refer_to(table, column, look) for look in candidates):
+        if any(_refer_to(table, column, look) for look in candidates):
+            continue
+        if not _refer_to_own_rows(table, column):
             _tell_apart(table, column, candidates)
+
+
+def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
+    """Makes a column refer to its own table if its cells are names there; returns whether it does.
+
+    ``teacher`` of artists.csv does. A column that repeats the name of its own row does not.
+    Numbers and letters may be keys by chance, so only their header can say it (``_SELF``).
+    """
+    profile = table.profile(column.name)
+    counts = profile.cells
+    if (
+        column.type not in (ColumnType.TEXT, ColumnType.ENTITY)
+        or counts.numbers + counts.coded
+        or counts.characters <= 2 * counts.cells
+        or len(profile.folded_keys()) < _LEAST_NAMES
+    ):
+        return False
+    before, notes = table.mapping, table.notes[column.name]
+    if not _refer_to(table, column, table):
+        return False
+    if profile.is_unique and _repeats_own_names(table, column):
+        table.mapping, table.notes[column.name] = before, notes
+        return False
+    return True
+
+
+def _repeats_own_names(table: TableLook, column: ColumnMapping) -> bool:
+    """Returns whether most cells of a column are the key or the name of their own row."""
+    header = table.shape.header
+    own = [
+        header.index(each.name)
+        for each in table.mapping.columns
+        if each.type in (ColumnType.KEY, ColumnType.NAME)
+    ]
+    index = header.index(column.name)
+    rows = repeated = 0
+    for cells in _rows_again(table):
+        cell = folded(cells[index])
+        if cell not in BLANK_WORDS:
+            rows += 1
+            repeated += any(cell == folded(cells[each]) for each in own)
+    return 2 * repeated > rows
+
+
+def _rows_again(table: TableLook) -> Iterable[list[str]]:
+    """Yields the cells of each row of a table, which is read once more."""
+    ignored: Counter[str] = Counter()
+    rows: list[list[str]] = []
+
+    def take(row: Row, _parsed: Parsed) -> None:
+        cells = table.shape.cells_of(row, ignored, ignored)
+        if cells is not None:
+            rows.append(cells)
+
+    with open_source(table.path) as source:
+        for _ in read_table(source, table.dialect, table.sheet, {}, take):
+            yield from rows
+            rows.clear()
 
 
 def _tell_apart(table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]) -> None:
@@ -75,6 +154,8 @@ def _tell_apart(table: TableLook, column: ColumnMapping, looks: Sequence[TableLo
     """
     for look in looks:
         share = table.share(column, look.keys(), look)
+        if look is table and not share:
+            continue
         table.notes[column.name].append(
             f"{share:.0%} of its values are keys of {look.name}: say references = "
             f'"{look.name}" if they are its things'
@@ -110,17 +191,22 @@ def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -
     name = relation_name(column.name).lower()
     base = (referred_name(column.name) or name).lower()
     if look is table:
-        return base in _SELF or name in _SELF
+        # "Parent", "line manager", and "parent category" of categories.
+        kind = f" {look.kind.lower()}"
+        return any(
+            words in _SELF or words.rpartition(" ")[2] in _SELF or words.removesuffix(kind) in _SELF
+            for words in (base, name)
+        )
     same = name == relation_name(key.name).lower() and bool(referred_name(key.name))
     return same or base == look.kind.lower() or base.endswith(f" {look.kind.lower()}")
 
 
 def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
-    if table.share(column, look.keys(), look) >= (1.0 if look is table else _KNOWN_SHARE):
+    if table.share(column, look.keys(), look) >= _KNOWN_SHARE:
         _set_reference(table, column, look, by_name=False)
         return True
     name = look.name_column()
-    if name is None or look is table:
+    if name is None:
         return False
     names = look.profile(name)
     is_unique = len(np.unique(names.folded_keys())) == names.filled
@@ -191,12 +277,7 @@ def look_again(table: TableLook, looks: Sequence[TableLook]) -> None:
     indexes = {column: index for index, column in enumerate(table.shape.header)}
     key = table.mapping.key
     pairs: dict[str, dict[str, str] | None] = {column: {} for column, _, _ in described}
-    ignored: Counter[str] = Counter()
-
-    def take(row: Row, _parsed: Parsed) -> None:
-        cells = table.shape.cells_of(row, ignored, ignored)
-        if cells is None:
-            return
+    for cells in _rows_again(table):
         if is_referred and name and key is not None:
             own = cells[indexes[key.name]]
             table.names.setdefault(folded(cells[indexes[name]]), clean(own))
@@ -207,10 +288,6 @@ def look_again(table: TableLook, looks: Sequence[TableLook]) -> None:
                 continue
             if known.setdefault(entity, value) != value or len(known) > _MAX_PAIRS:
                 pairs[column] = None
-
-    with open_source(table.path) as source:
-        for _ in read_table(source, table.dialect, table.sheet, {}, take):
-            pass
     for column, of, relation in described:
         if pairs[column]:
             mapping = replace(table.mapping.column(column), of=of, relation=relation)

@@ -320,6 +320,78 @@ def test_references_by_key_by_name_and_to_the_same_table(tmp_path: Path) -> None
     assert things.types("amount") == {Quantity}
 
 
+ARTISTS = (
+    "name,born,teacher\nElin Sandvik,1861,Jonas Hale\nJonas Hale,1832,\n"
+    "Marta Kova\u010d,1898,elin sandvik\nTom\u00e1s Ibarra,1910,Marta Kova\u010d\n"
+)
+STAFF = (
+    "staff no,name,office,line manager,deputy\n7,Ida Falk,Oslo,,Jon Berg\n"
+    "8,Jon Berg,Oslo,Ida Falk,Kim Lund\n9,Kim Lund,Oslo,Ida Falk,Ida Falk\n"
+    "10,Liv Moe,Bergen,Jon Berg,\n"
+)
+CATEGORIES = "Category ID,Category,Parent category ID,Level\n1,Tools,,1\n2,Saws,1,2\n3,Axes,1,2\n"
+
+
+def test_a_column_of_names_of_its_own_table_refers_to_it(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path, {"artists.csv": ARTISTS, "staff.csv": STAFF, "categories.csv": CATEGORIES}
+    )
+    assert things.values("teacher") == {
+        "artist/elin sandvik": "artist/jonas hale",
+        "artist/marta kova\u010d": "artist/elin sandvik",
+        "artist/tom\u00e1s ibarra": "artist/marta kova\u010d",
+    }
+    # By the names of rows that have numbers, whatever the header is.
+    assert things.values("line manager") == {
+        "staff/8": "staff/7",
+        "staff/9": "staff/7",
+        "staff/10": "staff/8",
+    }
+    assert things.values("deputy") == {"staff/7": "staff/8", "staff/8": "staff/9"} | {
+        "staff/9": "staff/7"
+    }
+    assert things.values("parent category") == {
+        "category/2": "category/1",
+        "category/3": "category/1",
+    }
+    # A number is no reference where only its cells would say so.
+    assert things.types("level") == {Quantity}
+    assert 'class = "artist", references = "artists.csv"' in things.notes()
+
+
+def test_a_column_that_repeats_names_or_has_others_too_stays_text(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            # The name of its own row, a name of another row, names of which one is there.
+            "provinces.csv": "province,capital,friend,twin\nMilan,Milan,Rome,Milan\n"
+            "Rome,Rome,Milan,Lyon\nTurin,Turin,Turin,Bonn\n",
+            "grades.csv": "grade,group\nA,B\nB,A\nC,C\n",
+        },
+    )
+    for relation in ("capital", "twin"):
+        assert things.types(relation) == {StringValue}, relation
+    assert things.values("friend")["province/milan"] == "province/rome"
+    assert things.types("group") == {StringValue}
+
+
+def test_a_reference_to_its_own_table_that_is_said(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(
+        '[tables."provinces.csv".columns]\ntwin = { references = "provinces.csv" }\n'
+    )
+    things = Things(
+        tmp_path,
+        {"provinces.csv": "province,twin\nMilan,Lyon\nRome,milan\nTurin,\n"},
+        tables_request=read_tables_request(mapping),
+    )
+    assert things.values("twin") == {
+        "province/milan": "province/lyon",
+        "province/rome": "province/milan",
+    }
+    assert things.parsed.kept == {"cells of twin that provinces.csv does not have": 1}
+
+
 def test_a_reference_that_is_said_counts_what_is_not_there(tmp_path: Path) -> None:
     mapping = tmp_path / "map.toml"
     mapping.write_text(
