@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.codex import Codex, directed
 from benchmarks.figures import Detail, Measured, spread, timed
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
-from graph_service.retrieve.preset import DEFAULT
+from graph_service.retrieve.preset import LEARNED
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.retrieve.region.pagerank import rank
 from graph_service.retrieve.region.transition_matrix import AlongWalk, BothWalk, prepare_walk
@@ -108,8 +108,8 @@ def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
         graph,
         np.array([node], dtype=np.int32),
         hops=2,
-        max_edges=DEFAULT.max_edges,
-        hub_degree=DEFAULT.hub_degree,
+        max_edges=LEARNED.max_edges,
+        hub_degree=LEARNED.hub_degree,
     )
     way = _Walk(
         region.head,
@@ -117,13 +117,13 @@ def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
         region.node_count,
         region.degrees,
         "both",
-        DEFAULT.hub_damping,
+        LEARNED.hub_damping,
     )
     return way, int(region.start_entities[0])
 
 
 def _hub_damping(walk: str) -> float:
-    return DEFAULT.hub_damping if walk == "both" else 0.0
+    return LEARNED.hub_damping if walk == "both" else 0.0
 
 
 def _networkx_pagerank(

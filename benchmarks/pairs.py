@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None, /) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds codex/")
     parser.add_argument("--before", type=Path, required=True, help="modules of another version")
     parser.add_argument("--keep", type=Path, required=True, help="folder of the stores")
-    parser.add_argument("--preset", default="default-4", help="that both versions know")
+    parser.add_argument("--preset", default="default", help="that both versions know")
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args(arguments)
     given.keep.mkdir(parents=True, exist_ok=True)

@@ -73,12 +73,10 @@ def opening(service: Service, graph: str, questions: Sequence[str]) -> Figures:
 
 def asking(service: Service, graph: str, questions: Sequence[str]) -> Figures:
     """Whole calls, the second time that all are asked, and searches by name."""
-    found: Figures = {}
-    for preset in ("default", "default-4"):
-        requests = [_request(graph, text, preset=preset) for text in questions]
-        for request in requests:
-            service.retrieve(request)
-        found |= _each(preset, service.retrieve, requests)
+    requests = [_request(graph, text) for text in questions]
+    for request in requests:
+        service.retrieve(request)
+    found = _each("default", service.retrieve, requests)
     words = [text.split()[-1].strip("?") for text in questions]
     return found | _each("search", partial(service.search, graph=graph), words)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import importlib.util
 import sqlite3
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -36,16 +35,11 @@ from graph_service.model.graph import KnowledgeGraph, labels_of
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.store import open_store
 
 _BATCH = 128
 _LABELS = 1024
 _PUBLISHED_PIPELINE_MS = 15_700.0
-_COMPARED, _ROUNDS = 60, 4
-"""Questions that two presets are compared on, and how often each is asked."""
-_BAR, _BAR_95 = 0.9, 1.1
-"""Most that default-6 may take of default-4's time: of the medians, and of the 95th percentiles."""
 _PUBLISHED_VIEW_MS = {
     Method.RELATION_SWAPPING: 259.0,
     Method.EDGE_DELETION: 147.0,
@@ -125,42 +119,6 @@ def retrieval(strategy: Strategy, size: str, codex: Codex, /) -> Measured:
         details["published_pipeline_ms"] = _PUBLISHED_PIPELINE_MS
     beside, reason = codex.once(f"region {size}", lambda: _networkx_region(codex, size))
     return Measured(own, beside, reason, details)
-
-
-def presets(codex: Codex, /) -> Measured:
-    """A whole call by default-6, beside default-4 in turns with it, on the same questions.
-
-    Each time is the least of a few rounds, in processor time: other work on the machine does not
-    count.
-
-    Raises:
-        SetupError: The embedder is another than the one whose vectors default-6 reads.
-    """
-    data, service = codex.graph("m"), codex.service
-    embedder, needed = service.vectors.embedder.name, shipped_scorer().embedder
-    if embedder != needed:
-        raise SetupError(f"default-6 reads vectors of {needed}; the embedder is {embedder}")
-    requests = [
-        replace(_request(data, question, Strategy.PATHS), preset=preset)
-        for question in data.questions[:_COMPARED]
-        for preset in ("default-4", "default-6")
-    ]
-    for request in requests:
-        service.retrieve(request)
-    rounds = [timed(service.retrieve, requests, clock=time.process_time) for _ in range(_ROUNDS)]
-    former, own = np.min(rounds, axis=0).reshape(-1, 2).T
-    return Measured(
-        own.tolist(),
-        former.tolist(),
-        None,
-        {
-            "questions": len(own),
-            "rounds": _ROUNDS,
-            "ratio_95": float(np.percentile(own, 95) / np.percentile(former, 95)),
-            "bar": _BAR,
-            "bar_95": _BAR_95,
-        },
-    )
 
 
 def _request(data: CodexGraph, question: Question, strategy: Strategy) -> RetrieveRequest:
@@ -357,12 +315,6 @@ MEMBERS: tuple[Member, ...] = (
         )
         for size in ("s", "m")
         for name, strategy in _STRATEGIES.items()
-    ),
-    Member(
-        "preset-default-6-m",
-        "a whole call by default-6, vectors warm, paths on CoDEx-M, entities given; processor time",
-        "the same by default-4, in turns with it",
-        presets,
     ),
     Member(
         "region-m",

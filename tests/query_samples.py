@@ -70,7 +70,7 @@ def _common(
             view,
             None,
             strategy,
-            "default-4",
+            "default-6",
             {"limit": 10},
             "test",
             None,

@@ -31,20 +31,20 @@ _DIALOGUE = "Who is Maria Shriver?\nA journalist.\nAnd who is Katherine Schwarze
 def requests() -> list[RetrieveRequest]:
     """Returns the questions of all cases; a few, since each brings its texts."""
     asked = [
-        RetrieveRequest(question, strategy, preset="default-4", limit=4)
+        RetrieveRequest(question, strategy, preset="default-6", limit=4)
         for question in (_MOTHER, _THREE)
         for strategy in Strategy
     ]
-    asked.append(RetrieveRequest(_LACKING, Strategy.PATHS, preset="default-4"))
+    asked.append(RetrieveRequest(_LACKING, Strategy.PATHS, preset="default-6"))
     # Nobody's capital: no statement is left of the entity.
     asked.append(replace(asked[-1], relation_ids=("P36",)))
-    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-4"))
+    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-6"))
     asked += [
         RetrieveRequest(_MOTHER, strategy, preset="okgqa", limit=4, max_hops=1)
         for strategy in Strategy
     ]
     view = ViewRef(spec=ViewSpec(method=Method.EDGE_DELETION, level=0.3, random_seed=7))
-    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-4", limit=4, view=view))
+    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-6", limit=4, view=view))
     asked += [
         RetrieveRequest(_DIALOGUE, strategy, preset="ltgen", triples_per_relation=2)
         for strategy in (Strategy.TRIPLETS, Strategy.PATHS)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.region import Region
+from graph_service.retrieve.learned.relation_names import label_names
+from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
+from graph_service.retrieve.learned.strategy import Asking, CandidateRanker
 
 
 def region_of(
@@ -74,3 +79,32 @@ def toy_encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: npt.NDArray[np.float32] = (vectors / norms).astype(np.float32)
     return unit
+
+
+def asking_of(
+    question: str, names: Mapping[int, str], /, *, ranker: CandidateRanker | None = None
+) -> Asking:
+    """What learned ranking needs of given entities: their nodes, and how each may be named."""
+    starts = []
+    for node, name in names.items():
+        start = question.find(name) if name else -1
+        starts.append(
+            StartCandidate(
+                node=node,
+                start=start,
+                end=start + len(name) if start >= 0 else -1,
+                certainty=Certainty.WRITTEN if start >= 0 else Certainty.NO,
+                words=len(name.split()) if start >= 0 else 0,
+                rank=0,
+                score=1.0,
+                is_alias=False,
+                neighbour_matches=0,
+                typos=0,
+                form=NameForm.EXACT,
+                covered=False,
+                linked=start >= 0,
+                listed=False,
+                degree=1,
+            )
+        )
+    return Asking(tuple(starts), True, ranker or SimilarityRanker(), label_names)

@@ -119,7 +119,7 @@ class RetrieveRequest:
     )
     top_edges: int | None = option(
         None,
-        help="how many statements, or sequences of relations, carry a prize",
+        help="how many statements carry a prize",
         least=0,
         most=10_000,
         preset="top_edges",

@@ -111,18 +111,10 @@ class Prizes:
 class ScorePartName(Enum):
     """A part of a path's score."""
 
-    LIKENESS = "likeness"
-    HOPS = "hops"
-    INVERSE = "inverse"
-    EXTRA_HOPS = "extra_hops"
-    UNSUPPORTED_STEP = "unsupported_step"
-    SHARED = "shared"
     RELEVANCE = "relevance"
     BELOW_BEST = "below_best"
     UNMET = "unmet"
     REPEATS = "repeats"
-    RELATIONS = "relations"
-    STATEMENTS = "statements"
     NODES = "nodes"
     EDGES = "edges"
     COST = "cost"
@@ -134,12 +126,9 @@ class ScorePart:
     """One part of a path's score; the parts add up to it.
 
     Attributes:
-        name: ``likeness`` of its relations to the question, what its ``hops`` and ``inverse`` steps
-            cost, ``extra_hops`` (steps that no word of the question is left for),
-            ``unsupported_step`` (steps that the question does not speak of), ``shared`` (it joins
-            two of the question's entities); ``relevance`` of the best path, ``below_best`` and
-            ``unmet`` (constraints that others meet); of low confidence ``relations`` and ``statements``;
-            preset ``okgqa``: ``nodes``, ``edges``, ``cost``; ``ltgen``: ``relation``.
+        name: ``relevance`` of the best path, ``below_best``, ``unmet`` (constraints that others
+            meet) and ``repeats``; preset ``okgqa``: ``nodes``, ``edges``, ``cost``; ``ltgen``:
+            ``relation``.
     """
 
     name: str

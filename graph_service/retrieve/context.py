@@ -119,7 +119,7 @@ class Selection:
             relation sequence, at most 1; None where the preset does not say.
         confidence: How probably the first answer is right, 0 to 1; None where nothing tells.
         unstated: Whether the graph surely does not say what is asked of the entity.
-        confident: Whether that is enough to say that it does (``SequencePreset.min_relevance``).
+        confident: Whether that is enough to say that it does (``LearnedPreset.min_relevance``).
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
         stands_for: By global edge number the statements, of the region, that one stands for: they

@@ -2,7 +2,7 @@
 
 Everything here is a function of its arguments: no store, and no clock but for the timings and the
 deadline, which raises an error and never changes what is found. The preset's type says what is
-picked, and how: ``by_prizes`` (``okgqa``), ``by_sequences`` (``default``) or ``by_relations``
+picked, and how: ``by_prizes`` (``okgqa``), ``by_learning`` (``default``) or ``by_relations``
 (``ltgen``).
 """
 
@@ -24,12 +24,7 @@ from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
 from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalContext, Selection
-from graph_service.retrieve.kinds import (
-    HeadRelations,
-    question_words,
-    relations_in,
-    relations_of_things,
-)
+from graph_service.retrieve.kinds import HeadRelations, relations_in, relations_of_things
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import deduplicate_languages
 from graph_service.retrieve.learned.strategy import Asking, by_learning
@@ -41,8 +36,6 @@ from graph_service.retrieve.preset import (
     PrizePreset,
     RankedPreset,
     RelationPreset,
-    SequencePreset,
-    WordedPreset,
 )
 from graph_service.retrieve.prizes.strategy import by_prizes
 from graph_service.retrieve.region.cut import IsInstance, extract_region, prizeable
@@ -50,7 +43,6 @@ from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.region.simple_graph import last_of_parallel
 from graph_service.retrieve.region.stats import region_stats
 from graph_service.retrieve.relations.strategy import by_relations
-from graph_service.retrieve.sequences.strategy import by_sequences, without_mentions
 
 PresetT = TypeVar("PresetT", bound=Preset)
 
@@ -67,7 +59,6 @@ class ResolvedRequest:
         preset: All parameters; its type says what is picked, and how.
         encode: Texts to unit vectors, float32 [len(texts), d]; may keep what it computed.
         encode_queries: The same of the question, where the embedder reads it in another way.
-        mentions: Where the question names entities, in characters: ``(start, end)``.
         overlay: The view, where one is asked for.
         languages: Of labels, best first.
         relation_filter: Relations to keep and to leave out, int32.
@@ -92,7 +83,6 @@ class ResolvedRequest:
     start_entities: Int32
     preset: AnyPreset
     encode: Encode
-    mentions: Sequence[tuple[int, int]] = ()
     overlay: Overlay | None = None
     languages: Sequence[str] = ("en",)
     relation_filter: tuple[Int32 | None, Int32 | None] | None = None
@@ -109,39 +99,13 @@ class ResolvedRequest:
     encode_queries: Encode | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionTexts:
-    """Texts of a question whose vectors are needed.
-
-    Attributes:
-        questions: What is embedded as a question.
-        words: What is compared with others as any text.
-    """
-
-    questions: tuple[str, ...]
-    words: tuple[str, ...] = ()
-
-
-def question_texts(
-    question: str,
-    mentions: Sequence[tuple[int, int]],
-    preset: AnyPreset,
-    /,
-    *,
-    has_vector: bool = False,
-) -> QuestionTexts:
-    """Returns the texts of a question that ``run`` asks the vectors of, as far as it alone tells.
+def question_texts(question: str, preset: AnyPreset, /, *, has_vector: bool) -> tuple[str, ...]:
+    """Returns the texts of a question that ``run`` embeds as a question, as far as it alone tells.
 
     ``has_vector`` says that the question's own is given.
     """
-    if isinstance(preset, LearnedPreset):
-        # Of which names the question is asked is not known yet.
-        return QuestionTexts(())
-    if not isinstance(preset, SequencePreset):
-        return QuestionTexts(() if has_vector else (question,))
-    unnamed = without_mentions(question, mentions)
-    words = tuple(question_words(unnamed, preset.kind_letters))
-    return QuestionTexts(() if has_vector else (unnamed,), words)
+    # Of which names a learned preset asks the question is not known yet.
+    return () if has_vector or isinstance(preset, LearnedPreset) else (question,)
 
 
 def run(request: ResolvedRequest, /) -> Selection:
@@ -202,8 +166,6 @@ def _select(request: ResolvedRequest) -> Selection:
         case PrizePreset():
             eligible = prizeable(graph, overlay, after)
             selection = by_prizes(context(preset), request.question, eligible)
-        case SequencePreset():
-            selection = by_sequences(context(preset), request.question, request.mentions)
         case LearnedPreset():
             assert request.asking is not None, "a preset that learned needs what it asks"
             selection = by_learning(context(preset), request.question, request.asking)
@@ -249,7 +211,7 @@ def _ranked(region: Region, preset: AnyPreset, deadline: Deadline) -> Region:
         case PrizePreset() if preset.min_mass > 0.0:
             mass = _mass(region, preset, deadline, walk="along")
             return prune(region, mass, min_mass=preset.min_mass)
-        case WordedPreset() if region.node_count > preset.max_nodes:
+        case LearnedPreset() if region.node_count > preset.max_nodes:
             mass = _mass(region, preset, deadline, walk="both", hub_damping=preset.hub_damping)
             return prune(region, mass, min_mass=0.0, max_nodes=preset.max_nodes)
     return region

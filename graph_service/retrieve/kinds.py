@@ -19,7 +19,7 @@ import numpy.typing as npt
 from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
-from graph_service.retrieve.preset import WordedPreset
+from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import fold
@@ -67,7 +67,7 @@ class KindReader:
     """
 
     def __init__(
-        self, relation_texts: Iterable[str], preset: WordedPreset, /, *, encode: Encode
+        self, relation_texts: Iterable[str], preset: LearnedPreset, /, *, encode: Encode
     ) -> None:
         self._preset = preset
         self._encode = encode

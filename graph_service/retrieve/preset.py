@@ -1,7 +1,7 @@
 """Presets: the numbers that decide what a question retrieves, in one frozen value a family.
 
 ``okgqa-2`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4);
-``default-4`` is ours. Each is of a type of its own, which has only the parameters that its rules
+``default-6`` is ours. Each is of a type of its own, which has only the parameters that its rules
 use. A changed rule or number gets a new version in the name, so that a result names what made it,
 and every parameter stands in the result's provenance.
 
@@ -93,7 +93,8 @@ class Preset:
         max_edges: Most edges of the region before PageRank.
         max_wedges: A region's clustering is left out where counting triangles would compare more
             pairs of edges; None: it never is.
-        max_embedded: Most distinct texts of the region that are embedded for one question.
+        max_embedded: Most texts of the region (sequences, where these are ranked) that are embedded
+            for one question.
         limit: Items returned at most: triples, paths, edges of the subgraph (n).
     """
 
@@ -151,10 +152,11 @@ class PrizePreset(RankedPreset):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordedPreset(RankedPreset):
-    """Whole relation sequences from the question's entities are put into words and compared.
+class LearnedPreset(RankedPreset):
+    """Relation sequences from all entities that the question may name, ranked by what was learned.
 
     PageRank walks edges both ways, and only where the region has more than ``max_nodes`` nodes.
+    ``max_mentions`` bounds the entities that walks begin at.
 
     Attributes:
         hub_damping: A step of PageRank to a node of degree d weighs ``d ** -hub_damping``.
@@ -177,6 +179,22 @@ class WordedPreset(RankedPreset):
             several may hold the same statements.
         max_tied: Triples of walks of one score are told apart by their own texts, if there are no
             more of them; else by key.
+        candidates_per_length: Sequences of two steps and of three that are looked at, the most
+            promising.
+        unlinked_doubt: Taken off the promise of sequences of an entity that linking alone would
+            not choose, in units of cosine.
+        rank_doubt: Taken off for each entity of the same name that linking would choose before.
+        score_scale: Difference of learned scores over which a path's score falls by a factor e.
+        least_score: Score of the best path at least, however little it is like the question.
+        prior_weight: What the prior of relations weighs beside the learned score.
+        read_weight: What the cross-encoder weighs beside the learned score; 0 to read nothing.
+        read_floor: Its lowest score: below, it knows no such question, and the networks decide.
+        max_read: Candidates that the cross-encoder reads beside the question, the best.
+        read_gap: How far below the best learned score they may be.
+        min_confidence: Probability that the first answer is right from which on the status is OK;
+            0 to go by ``min_relevance`` alone.
+        strict: 1 where no answer is computed of a question that says what nothing accounts for, and
+            comparisons of two are read; 0 to compute it all the same.
     """
 
     hub_damping: Annotated[float, Real(0.0, 2.0)]
@@ -196,65 +214,6 @@ class WordedPreset(RankedPreset):
     walks_per_item: _Count
     min_walks: _Count
     max_tied: _Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequencePreset(WordedPreset):
-    """Relation sequences are ranked by rules (``docs/reference/retrieval.md``).
-
-    Attributes:
-        top_edges: Scores of relation sequences whose walks are returned, the highest.
-        shared_bonus: Added where a path meets a second one of the question's entities.
-        beam: Sequences that are walked on from where ``work_budget`` does not allow all.
-        level_share: Share of the texts still to embed that sequences of one length may take, but
-            for the longest: an early length may not starve a later one.
-        max_compared: Statements that are compared with a question on which no sequence bears.
-        max_compared_first: Those of them that are of the question's own entities.
-        walked_on: Statements of the question's entities from whose other ends a second step is
-            compared.
-        text_characters: Characters of a statement's text that are compared.
-        shared_letters: Letters of a word that the question and a name may share.
-        statement_power: A statement's own text weighs ``(1 - relevance / min_relevance)`` to this
-            power, its relations the rest.
-    """
-
-    top_edges: Annotated[int, Whole(1, 10_000)]
-    shared_bonus: _Share
-    beam: _Count
-    level_share: _Share
-    max_compared: _Count
-    max_compared_first: _Count
-    walked_on: _Count
-    text_characters: Annotated[int, Whole(1, 100_000)]
-    shared_letters: _Letters
-    statement_power: Annotated[float, Real(0.0, 100.0)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LearnedPreset(WordedPreset):
-    """Relation sequences from all entities that the question may name, ranked by what was learned.
-
-    ``max_mentions`` bounds the entities that walks begin at.
-
-    Attributes:
-        candidates_per_length: Sequences of two steps and of three that are looked at, the most
-            promising.
-        unlinked_doubt: Taken off the promise of sequences of an entity that linking alone would
-            not choose, in units of cosine.
-        rank_doubt: Taken off for each entity of the same name that linking would choose before.
-        score_scale: Difference of learned scores over which a path's score falls by a factor e.
-        least_score: Score of the best path at least, however little it is like the question.
-        prior_weight: What the prior of relations weighs beside the learned score.
-        read_weight: What the cross-encoder weighs beside the learned score; 0 to read nothing.
-        read_floor: Its lowest score: below, it knows no such question, and the networks decide.
-        max_read: Candidates that the cross-encoder reads beside the question, the best.
-        read_gap: How far below the best learned score they may be.
-        min_confidence: Probability that the first answer is right from which on the status is OK;
-            0 to go by ``min_relevance`` alone.
-        strict: 1 where no answer is computed of a question that says what nothing accounts for, and
-            comparisons of two are read; 0 to compute it all the same.
-    """
-
     candidates_per_length: _Count
     unlinked_doubt: _Share
     rank_doubt: _Share
@@ -310,7 +269,7 @@ class RelationPreset(Preset):
             )
 
 
-AnyPreset: TypeAlias = PrizePreset | SequencePreset | LearnedPreset | RelationPreset
+AnyPreset: TypeAlias = PrizePreset | LearnedPreset | RelationPreset
 """A preset of any family."""
 OKGQA = PrizePreset(
     name="okgqa-2",
@@ -331,50 +290,8 @@ OKGQA = PrizePreset(
     edge_cost=1.0,
     taken_paths=5,
 )
-DEFAULT = SequencePreset(
-    name="default-4",
-    max_mentions=5,
-    hops=3,
-    hub_degree=2000,
-    max_edges=20_000,
-    max_wedges=50_000,
-    max_embedded=300,
-    limit=10,
-    damping=0.85,
-    tolerance=1e-6,
-    max_iterations=100,
-    hub_damping=0.5,
-    max_nodes=10_000,
-    top_edges=10,
-    max_path_length=3,
-    edge_cost=0.1,
-    hop_cost=0.02,
-    inverse_cost=0.05,
-    unsupported_step_cost=3.0,
-    unsupported_step_margin=0.1,
-    extra_hop_cost=0.05,
-    shared_bonus=0.1,
-    min_relevance=0.33,
-    kind_similarity=0.6,
-    synonym_similarity=0.75,
-    kind_heads=32,
-    kind_letters=3,
-    work_budget=60_000,
-    beam=64,
-    level_share=0.5,
-    max_refined=60,
-    walks_per_item=4,
-    min_walks=40,
-    max_tied=64,
-    max_compared=100,
-    max_compared_first=50,
-    walked_on=16,
-    text_characters=200,
-    shared_letters=4,
-    statement_power=2.0,
-)
-DEFAULT_5 = LearnedPreset(
-    name="default-5",
+LEARNED = LearnedPreset(
+    name="default-6",
     max_mentions=14,
     hops=3,
     hub_degree=2000,
@@ -406,19 +323,16 @@ DEFAULT_5 = LearnedPreset(
     rank_doubt=0.02,
     score_scale=4.0,
     least_score=0.15,
-    prior_weight=0.0,
-    read_weight=0.0,
+    prior_weight=0.3,
+    read_weight=0.8,
     read_floor=-6.0,
     max_read=8,
     read_gap=5.0,
-    min_confidence=0.0,
-    strict=0,
+    min_confidence=0.75,
+    strict=1,
     walks_per_item=4,
     min_walks=40,
     max_tied=64,
-)
-LEARNED = replace(
-    DEFAULT_5, name="default-6", prior_weight=0.3, read_weight=0.8, min_confidence=0.75, strict=1
 )
 LTGEN = RelationPreset(
     name="ltgen-1",
@@ -437,15 +351,15 @@ LTGEN = RelationPreset(
     ranker="embedding",
 )
 PRESETS: dict[str, AnyPreset] = {
-    "default": DEFAULT,
-    "default-4": DEFAULT,
-    "default-5": DEFAULT_5,
+    "default": LEARNED,
     "default-6": LEARNED,
     "okgqa": OKGQA,
     "okgqa-2": OKGQA,
     "ltgen": LTGEN,
     "ltgen-1": LTGEN,
 }
+_RETIRED = {"default-4": LEARNED.name, "default-5": LEARNED.name}
+"""Presets that are gone, and what takes the place of each."""
 _LIMITS = {OKGQA.name: {Strategy.PATHS: OKGQA.taken_paths, Strategy.SUBGRAPH: MAX_LIMIT}}
 """Where the caller gives no limit, and another number of triplets is usual than of the others."""
 
@@ -455,8 +369,26 @@ def _bounds_of(family: type[Preset]) -> dict[str, Bounds]:
     return {each.name: hints[each.name].__metadata__[0] for each in fields(family)[1:]}
 
 
-BOUNDS = {type(one): _bounds_of(type(one)) for one in (DEFAULT, LEARNED, OKGQA, LTGEN)}
+BOUNDS = {type(one): _bounds_of(type(one)) for one in (LEARNED, OKGQA, LTGEN)}
 """The bounds of each parameter of each family; its name, the first field, has none."""
+
+
+def find_preset(name: str, /) -> AnyPreset:
+    """Returns the preset of a name; raises ``InputError`` where there is none, or no longer."""
+    key = name.strip().lower()
+    if key in PRESETS:
+        return PRESETS[key]
+    if key in _RETIRED:
+        successor = _RETIRED[key]
+        raise InputError(
+            f"preset {key} was removed; write {successor} instead",
+            argument="preset",
+            hint=f"{successor} answers more questions, and ranks by similarity alone where no "
+            "trained weights fit. graph-service 0.1 still has the old one.",
+        )
+    raise InputError(
+        f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}", argument="preset"
+    )
 
 
 def resolve_preset(
@@ -465,8 +397,7 @@ def resolve_preset(
     """Returns a preset with some of its parameters changed.
 
     Args:
-        name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version. ``default`` is
-            ``default-4`` here; a service takes ``default-6`` for it where that can rank.
+        name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version.
         strategy: Whose usual limit holds where none is given; None for that of triplets.
         overrides: Parameters by name; those that are None stay as the preset has them.
 
@@ -479,11 +410,7 @@ def resolve_preset(
     >>> resolve_preset("okgqa", strategy=Strategy.PATHS).limit
     5
     """
-    preset = PRESETS.get(name.strip().lower())
-    if preset is None:
-        raise InputError(
-            f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}", argument="preset"
-        )
+    preset = find_preset(name)
     given = {key: value for key, value in overrides.items() if value is not None}
     usual = _LIMITS.get(preset.name, {})
     if strategy in usual:
@@ -509,7 +436,7 @@ def _bounds(preset: AnyPreset, key: str) -> Bounds:
     found = BOUNDS[type(preset)].get(key)
     if found is not None:
         return found
-    others = [one.name for one in (DEFAULT, LEARNED, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
+    others = [one.name for one in (LEARNED, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
     if others:
         raise InputError(
             f"preset {preset.name} has no {key}; {' and '.join(others)} "

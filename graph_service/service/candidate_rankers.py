@@ -7,6 +7,7 @@ from graph_service.embed import Embedder
 from graph_service.model.graph_info import GraphInfo
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.reading import with_reading
+from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.learned.strategy import CandidateRanker, NetworkRanker
 
 
@@ -24,21 +25,29 @@ class CandidateRankers:
         self.replacement: CandidateRanker | None = None
         self._scorers = scorers
 
-    def has_one_for(self, info: GraphInfo, embedder: Embedder, /) -> bool:
-        """Returns whether some ranker reads the vectors of an embedder."""
+    def reads(self, info: GraphInfo, embedder: Embedder, /) -> bool:
+        """Returns whether something that was trained reads the vectors of an embedder."""
         if self.replacement is not None or shipped_scorer().embedder == embedder.name:
             return True
         trained = self._scorers.find(info)
         return trained is not None and trained.embedder == embedder.name
 
-    def open(self, info: GraphInfo, embedder: Embedder, /) -> CandidateRanker:
-        """Returns the ranker of a graph; raises ``InputError`` where none reads the embedder's vectors."""
+    def open(
+        self, info: GraphInfo, embedder: Embedder, /, *, has_question_vector: bool
+    ) -> CandidateRanker:
+        """Returns the ranker of a graph: similarity alone where nothing trained reads the vectors.
+
+        What was trained puts more into words than the question: a caller's vector of that is not
+        enough for it.
+
+        Raises:
+            InputError: The graph's own scorer was trained on another embedder than that of the
+                shipped one, which this is.
+        """
+        if has_question_vector or not self.reads(info, embedder):
+            return SimilarityRanker()
         if self.replacement is not None:
             return self.replacement
         scorer = self._scorers.open(info.name, embedder=embedder.name)
-        if scorer is not None:
-            networks = NetworkRanker(scorer, info.name)
-        else:
-            shipped_scorer().require(embedder.name)
-            networks = NetworkRanker(shipped_scorer())
+        networks = NetworkRanker(scorer, info.name) if scorer else NetworkRanker(shipped_scorer())
         return with_reading(networks, embedder)

@@ -28,6 +28,8 @@ def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
         and not request.entity_ids
         and not is_filtered
         and request.min_score is None
+        and request.question_vector is None
+        and request.linking_accuracy is None
     )
 
 

@@ -115,7 +115,7 @@ class QuestionLinker:
                 for entity in linking.entities
             ),
             start_entities=nodes,
-            candidates=_candidates_of_caller(arrays, nodes),
+            candidates=_candidates_of_caller(base, request, nodes, preset),
             are_from_caller=True,
         )
 
@@ -153,17 +153,7 @@ class QuestionLinker:
             nodes = np.array([start.node for start in candidates], dtype=np.int32)
             return Linking((), nodes, (), candidates=candidates)
         linking = self._of_caller(base, request, ())
-        named = start_candidates(
-            request.question,
-            base.arrays,
-            languages=request.languages,
-            limit=len(linking.start_entities) + preset.max_mentions,
-        )
-        known = {start.node: start for start in named}
-        candidates = tuple(
-            known.get(start.node, start)
-            for start in _candidates_of_caller(base.arrays, linking.start_entities)
-        )
+        candidates = _candidates_of_caller(base, request, linking.start_entities, preset)
         return replace(linking, candidates=candidates, are_from_caller=True)
 
     def _linked(self, base: OpenGraph, request: RetrieveRequest, preset: Preset) -> Linking:
@@ -268,7 +258,21 @@ class QuestionLinker:
         return require_node(base.arrays, lookup.entities[id_].id)
 
 
-def _candidates_of_caller(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
+def _candidates_of_caller(
+    base: OpenGraph, request: RetrieveRequest, nodes: Int32, preset: Preset, /
+) -> tuple[StartCandidate, ...]:
+    """Returns what is known of entities of the caller: by which words the question names them."""
+    named = start_candidates(
+        request.question,
+        base.arrays,
+        languages=request.languages,
+        limit=len(nodes) + preset.max_mentions,
+    )
+    known = {start.node: start for start in named}
+    return tuple(known.get(start.node, start) for start in _without_words(base.arrays, nodes))
+
+
+def _without_words(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
     """Returns entities that no words of the question are known to name."""
     return tuple(
         StartCandidate(

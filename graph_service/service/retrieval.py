@@ -85,12 +85,7 @@ class Retriever:
     ) -> None:
         self.candidate_rankers = CandidateRankers(candidate_scorers)
         self.aliases = RelationAliasReader(graphs.store, memory=memory)
-        self.presets = PresetResolver(
-            vectors=vectors,
-            rankers=rankers,
-            candidate_rankers=self.candidate_rankers,
-            settings=graphs.settings,
-        )
+        self.presets = PresetResolver(rankers=rankers, settings=graphs.settings)
         self._graphs = graphs
         self._store = graphs.store
         self._linker = QuestionLinker(graphs.store)
@@ -133,7 +128,7 @@ class Retriever:
         A view that gives entities other names links by those.
         """
         base = self._graphs.open(request.graph)
-        preset = self.presets.resolve(request, base.info)
+        preset = self.presets.resolve(request)
         linking: Linking | None = None
         for view in (None, *views):
             of_view, watch = replace(request, view=view), Stopwatch()
@@ -152,7 +147,7 @@ class Retriever:
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
     ) -> LinkedQuestion:
         """Returns a question with what it is answered from."""
-        preset = self.presets.resolve(request, info)
+        preset = self.presets.resolve(request)
         source = self._sources.read(info, request, preset, deadline=deadline, watch=watch)
         return LinkedQuestion(request, source, watch)
 
@@ -168,9 +163,9 @@ class Retriever:
         text = read_questions(request.question)
         if is_plain(request, text):
             return None
-        info = self._graphs.find(request.graph)
-        is_learned = isinstance(self.presets.resolve(request, info), LearnedPreset)
-        if not is_learned or request.question_vector is not None:
+        is_learned = isinstance(self.presets.resolve(request), LearnedPreset)
+        is_own = request.question_vector is None and request.linking_accuracy is None
+        if not is_learned or not is_own:
             return self._alone(as_one(request), deadline)
         reader = TurnReader(
             partial(self._alone, deadline=deadline), partial(self._names_in, deadline=deadline)
@@ -212,14 +207,15 @@ class Retriever:
         request = RetrieveRequest("names", graph=info.name)
         vectors = self._vectors()
         relations = self._store.relations(info.edition)
-        is_learned = isinstance(self.presets.resolve(request, info), LearnedPreset)
+        is_learned = isinstance(self.presets.resolve(request), LearnedPreset)
+        is_trained = self.candidate_rankers.reads(info, vectors.embedder)
         yield from embed_names(
             info,
             relations[:MAX_RELATIONS],
             languages=request.languages,
             encode=vectors.encode,
             name_relations=self._selector.name_relations(info, request.languages, vectors)
-            if is_learned
+            if is_learned and is_trained
             else None,
         )
 

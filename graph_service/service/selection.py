@@ -20,7 +20,13 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.view_spec import Method, Naming, ViewSpec
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, run
-from graph_service.retrieve.learned.relation_names import NameRelations, NamesScope, RelationNamer
+from graph_service.retrieve.learned.relation_names import (
+    NameRelations,
+    NamesScope,
+    RelationNamer,
+    label_names,
+)
+from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.learned.strategy import Asking
 from graph_service.retrieve.preset import AnyPreset, LearnedPreset, RelationPreset
 from graph_service.service.candidate_rankers import CandidateRankers
@@ -138,7 +144,6 @@ class Selector:
                 question=request.question,
                 graph=graph,
                 start_entities=linking.start_entities,
-                mentions=linking.mentions,
                 overlay=source.overlay,
                 preset=source.preset,
                 encode=partial(encoder.encode, vectors),
@@ -180,8 +185,12 @@ class Selector:
         if not isinstance(source.preset, LearnedPreset):
             return None
         info, linking = source.base.info, source.linking
-        ranker = self._candidate_rankers.open(info, vectors.embedder)
-        name_relations = self.name_relations(info, request.languages, vectors)
+        ranker = self._candidate_rankers.open(
+            info, vectors.embedder, has_question_vector=request.question_vector is not None
+        )
+        name_relations: NameRelations = label_names
+        if not isinstance(ranker, SimilarityRanker):
+            name_relations = self.name_relations(info, request.languages, vectors)
         return Asking(linking.candidates, linking.are_from_caller, ranker, name_relations)
 
     def name_relations(

@@ -90,7 +90,7 @@ def late(result: RetrievalResult) -> list[Cut]:
     return [cut for cut in result.truncated if cut.reason is CutReason.DEADLINE]
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa", "ltgen"])
+@pytest.mark.parametrize("preset", ["default-6", "okgqa", "ltgen"])
 def test_a_cold_call_returns_what_it_can_and_the_next_gets_further(
     open_anew: Callable[[float, str], Service], preset: str
 ) -> None:
@@ -118,7 +118,7 @@ def test_questions_together_are_told_each_for_itself(
     open_anew: Callable[[float, str], Service],
 ) -> None:
     service = open_anew(ALLOWED_S, "many.db")
-    asked = RetrieveRequest("which bq thing has Ann Lee?", Strategy.PATHS, preset="default-4")
+    asked = RetrieveRequest("which bq thing has Ann Lee?", Strategy.PATHS, preset="okgqa")
     one, other = service.retrieve_many([asked, replace(asked, question="what cr has Ann Lee?")])
     assert isinstance(one, PathsResult)
     assert late(one)
@@ -131,5 +131,5 @@ def test_where_not_even_the_question_is_embedded_in_time_the_error_says_what_is_
     service = open_anew(3.0, "short.db")
     words = "which green round heavy old tall wide thing has Ann Lee now?"
     with pytest.raises(DeadlineError, match=r"embedding texts: \d+ of \d+ have a vector") as late:
-        service.retrieve(RetrieveRequest(words, Strategy.PATHS, preset="default-4"))
+        service.retrieve(RetrieveRequest(words, Strategy.PATHS, preset="okgqa"))
     assert "Ask again" in str(late.value.hint)

@@ -183,7 +183,7 @@ def compared(result: RetrievalResult) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa"])
+@pytest.mark.parametrize("preset", ["default-6", "okgqa"])
 def test_a_question_has_the_result_of_the_graph_with_merged_ids(
     store: Store,
     load_both: Callable[[int], tuple[GraphInfo, GraphInfo]],
@@ -247,7 +247,7 @@ HEAD = "Who is the head of government of the birth place of Zelda?"
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
-@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa"])
+@pytest.mark.parametrize("preset", ["default-6", "okgqa"])
 def test_a_path_crosses_from_one_source_to_another(
     zelda: tuple[Service, Service], strategy: Strategy, preset: str
 ) -> None:
@@ -275,7 +275,7 @@ def test_a_budget_leaves_a_subgraph_connected_through_things(
 ) -> None:
     """The statement of the one source touches that of the other."""
     request = RetrieveRequest(
-        HEAD, Strategy.SUBGRAPH, preset="default-4", entity_ids=(DBPEDIA + "Zelda",), limit=20
+        HEAD, Strategy.SUBGRAPH, preset="default-6", entity_ids=(DBPEDIA + "Zelda",), limit=20
     )
     for service in zelda:
         free = service.retrieve(request)

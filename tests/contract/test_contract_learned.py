@@ -12,7 +12,6 @@ from graphs import load_graph
 from word_vectors import CountingWords
 
 from graph_service import Service, open_service
-from graph_service.errors import InputError
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import PathsResult, Strategy
@@ -164,27 +163,31 @@ def test_the_stores_own_route_gives_the_same_result(service: Service) -> None:
             assert (one.items, one.linked, one.id) == (two.items, two.linked, two.id)
 
 
-def test_vectors_that_the_weights_do_not_know_are_refused(store: Store, service: Service) -> None:
-    other = open_service(store, settings=service.settings, embedder=CountingWords())
-    with pytest.raises(InputError, match="was trained on vectors of all-MiniLM-L6-v2"):
-        ask(other)
-
-
-def test_default_means_what_learned_where_that_can_rank(
+def test_without_weights_that_fit_similarity_alone_ranks(
     service: Service, store: Store, graph_name: str
 ) -> None:
-    def taken(by: Service, **options: object) -> str:
-        return ask(by, preset="default", **options).provenance.preset
+    def ranked_by(by: Service, **options: object) -> object:
+        default, named = ask(by, preset="default", **options), ask(by, **options)
+        assert default.id == named.id
+        assert default.provenance.preset == "default-6"
+        if default.provenance.parameters["ranker"] == "similarity alone":
+            assert default.confidence is None
+        return default.provenance.parameters["ranker"]
 
-    assert taken(service) == "default-6"
+    trained = ranker().name
+    assert ranked_by(service) == trained
     vector = CountingWords().encode([ASKED])[0].tolist()
-    assert taken(service, question_vector=vector) == "default-4"
+    assert ranked_by(service, question_vector=vector) == "similarity alone"
     other = open_service(store, settings=service.settings, embedder=CountingWords())
-    assert taken(other) == "default-4"
+    assert ranked_by(other) == "similarity alone"
+    assert relations(ask(other))[0] == ["P1", "P2"]
     info = other.graph(graph_name)
-    for embedder, preset in (("another", "default-4"), (CountingWords().name, "default-6")):
+    for embedder, name in (
+        ("another", "similarity alone"),
+        (CountingWords().name, f"{trained} for graph {graph_name}"),
+    ):
         other.candidate_scorers.save(info, replace(shipped_scorer(), embedder=embedder))
-        assert taken(other) == preset
+        assert ranked_by(other) == name
 
 
 def test_a_path_may_come_back_and_statements_of_a_thing_about_itself_repeat(

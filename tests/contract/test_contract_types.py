@@ -97,7 +97,7 @@ def test_types_are_read_from_the_store_as_from_the_snapshot(
         assert error.value.argument == "type_ids"
 
 
-@pytest.mark.parametrize("preset", ["default-4", "okgqa"])
+@pytest.mark.parametrize("preset", ["default", "okgqa"])
 def test_what_is_of_another_type_does_not_fill_the_region(
     store: Store, graph_name: str, tmp_path: Path, preset: str
 ) -> None:

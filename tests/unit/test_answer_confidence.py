@@ -19,6 +19,7 @@ from graph_service.retrieve.learned.confidence import (
     margin_of,
     shipped_confidence,
 )
+from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
@@ -101,6 +102,10 @@ def test_other_presets_refuse_a_least_confidence(demo_service: Service) -> None:
         demo_service.retrieve(request)
 
 
-def test_presets_before_have_no_confidence(demo_service: Service) -> None:
-    request = RetrieveRequest("Who is Maria Shriver's husband?", Strategy.PATHS, preset="default-5")
-    assert demo_service.retrieve(request).confidence is None
+def test_similarity_alone_has_no_confidence(demo_service: Service) -> None:
+    request = RetrieveRequest("Who is Maria Shriver's husband?", Strategy.PATHS)
+    with demo_service.ranking_by(SimilarityRanker()):
+        result = demo_service.retrieve(request)
+    assert result.confidence is None
+    assert result.status is Status.OK
+    assert result.provenance.parameters["ranker"] == "similarity alone"

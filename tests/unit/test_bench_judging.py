@@ -104,7 +104,7 @@ class Written:
             "tokens": Tokens(0, ""),
             "region": None,
             "provenance": Provenance(
-                "g", "g@1", Fingerprints("", ""), None, None, request.strategy, "default-4",
+                "g", "g@1", Fingerprints("", ""), None, None, request.strategy, "default-6",
                 limits, "words", None, "0",
             ),
             "timings_ms": {"total": 3.0},

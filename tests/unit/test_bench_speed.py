@@ -191,23 +191,6 @@ def test_members_did_the_work_they_name(report: SpeedReport) -> None:
     assert _details(report, "embed")["labels"] == len(LABELS)
 
 
-def test_presets_are_compared_on_the_same_questions(report: SpeedReport) -> None:
-    details = _details(report, "preset-default-6-m")
-    assert 0 < int(details["questions"]) <= 10
-    assert float(details["ratio_95"]) > 0
-    assert (details["bar"], details["bar_95"]) == (0.9, 1.1)
-
-
-def test_presets_are_not_compared_on_vectors_that_default_5_does_not_read(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Trigrams, "name", "trigrams")
-    monkeypatch.setattr(codex, "open_service", partial(open_service, embedder=Trigrams()))
-    [item] = measure_speed(data, load=load, settings=Settings(), only=["preset"]).figures
-    assert item.own_median_ms is None
-    assert "the embedder is trigrams" in str(item.skipped)
-
-
 def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None:
     """O11: what is measured is what networkx finds; the sweep's views are all there."""
     for size, count in EDGES.items():

@@ -108,13 +108,13 @@ def test_a_retrieval_is_what_the_service_gives(
     expected = demo_service.retrieve(
         request(
             strategy=strategy,
-            preset="default-4",
+            preset="okgqa",
             view=ViewRef(spec=view) if view else None,
-            limit=7,
+            limit=60,
         )
     )
     # It takes statements of changed relations too, which default-6 passes over.
-    options = {"view": view, "limit": 7, "preset": "default-4"}
+    options = {"view": view, "limit": 60, "preset": "okgqa"}
     found = four_ways(demo_service, url, "retrieve", strategy, QUESTION, **options)
     assert found == expected
     assert found == four_ways(demo_service, url, strategy.value, QUESTION, **options)

@@ -60,9 +60,9 @@ def service(tmp_store: Store, tmp_path: Path) -> Service:
     return open_service(tmp_store, settings=settings, embedder=CountingWords())
 
 
-def ask(service: Service, question: str, *ways: Way, preset: str = "default-6") -> PathsResult:
+def ask(service: Service, question: str, *ways: Way) -> PathsResult:
     with service.ranking_by(TellsWays(*ways)):
-        found = service.retrieve(RetrieveRequest(question, Strategy.PATHS, preset=preset, limit=10))
+        found = service.retrieve(RetrieveRequest(question, Strategy.PATHS, limit=10))
     assert isinstance(found, PathsResult)
     return found
 
@@ -102,7 +102,6 @@ def test_comparison_that_the_graph_does_not_decide_is_doubted(
 
 def test_children_are_counted_where_parents_rank_first(service: Service) -> None:
     question = "How many children does Eve Lee have?"
-    assert ask(service, question, PARENT, preset="default-5").status is Status.OK
     found = ask(service, question, PARENT)
     # Eve Lee has no child here; her parent is none.
     assert found.answer is None
@@ -150,10 +149,6 @@ def test_negation_that_nothing_meets_is_doubted(service: Service) -> None:
     found = ask(service, "Which films did Ann Lee not direct?", DIRECTED)
     assert found.status is Status.LOW_CONFIDENCE
     assert found.answer is None
-    assert (
-        ask(service, "Which films did Ann Lee not direct?", DIRECTED, preset="default-5").status
-        is Status.OK
-    )
 
 
 def test_clause_that_tells_namesakes_apart_is_not_what_is_asked(service: Service) -> None:

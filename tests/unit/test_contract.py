@@ -74,7 +74,7 @@ def test_each_attribute_of_a_result_is_read_or_named_here() -> None:
 def test_a_dataclass_is_read_by_its_own_types() -> None:
     cut = {"what": "EDGES", "reason": "HUB", "limit": 2.0, "kept": 1, "total": None}
     assert decode(Cut, cut) == Cut("edges", CutReason.HUB, 2.0, 1)
-    assert decode(ScorePart, {"name": "EXTRA_HOPS", "amount": 1.0}) == ScorePart("extra_hops", 1.0)
+    assert decode(ScorePart, {"name": "BELOW_BEST", "amount": 1.0}) == ScorePart("below_best", 1.0)
     assert decode(Tokens, {"count": 3, "tokenizer": "words"}) == Tokens(3, "words")
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from counted_deadline import CountedDeadline
-from graph_builder import build_graph
-from retrieve_samples import region_of, toy_encode
+from graph_builder import build_graph, node_of
+from retrieve_samples import asking_of, region_of, toy_encode
 
 from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
@@ -138,6 +138,7 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
             preset=resolve_preset(preset, strategy=strategy),
             encode=encode(deadline),
             ranker=EmbeddingRanker(Encoding("counted", encode(deadline))),
+            asking=asking_of("Which leaf p3 text of the hub?", {node_of(graph, "n0"): ""}),
             prove=True,
             deadline=deadline,
         )

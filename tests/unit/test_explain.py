@@ -26,7 +26,7 @@ def store(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> s
     return url
 
 
-@pytest.mark.parametrize("preset", ["default-4", "default-6", "okgqa"])
+@pytest.mark.parametrize("preset", ["default-6", "okgqa"])
 def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, preset: str) -> None:
     for question, status in ((QUESTION, Status.OK), ("Tell me all about Douglas Adams", None)):
         result = demo_service.retrieve(request(question, Strategy.PATHS, preset=preset))
@@ -36,11 +36,8 @@ def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, prese
             assert isinstance(path, ScoredPath)
             assert path.parts
             assert sum(part.amount for part in path.parts) == pytest.approx(path.score, abs=3e-5)
-            assert all(part.amount <= 0 for part in path.parts
-                       if part.name in ("hops", "inverse", "extra_hops", "unsupported_step", "cost"))  # fmt: skip
-    if preset == "default-4":
-        assert result.status is Status.LOW_CONFIDENCE
-        assert "statements" in {part.name for part in scored_paths(result)[0].parts}
+            costs = [part.amount for part in path.parts if part.name in ("below_best", "cost")]
+            assert all(amount <= 0 for amount in costs)
 
 
 def test_constraints_and_the_answer_are_told_in_words(store: str, cli: Cli) -> None:
@@ -60,24 +57,6 @@ def test_an_unmet_constraint_is_told_beside_what_is_linked(store: str, cli: Cli)
     for year, told in (("1930", ['not met: "in 1930"']), ("1955", [])):
         run = cli("retrieve", question.format(year), "--strategy", "paths", "--preset", "default-6")
         assert [line for line in run.out.splitlines() if line.startswith("not met")] == told
-
-
-def test_a_step_that_no_word_is_left_for_costs_a_part_of_its_own_s2(
-    demo_service: Service,
-) -> None:
-    """A question of one word that counts leaves none for the second step of a path."""
-    result = demo_service.retrieve(
-        request("Spouse?", Strategy.PATHS, preset="default-4", entity_ids=(MARIA,), limit=50)
-    )
-    extra = {
-        (len(path.steps), part.amount)
-        for path in result.items
-        if isinstance(path, ScoredPath)
-        for part in path.parts
-        if part.name == "extra_hops"
-    }
-    assert (2, -0.05) in extra
-    assert all(amount == 0 for steps, amount in extra if steps == 1)
 
 
 @pytest.mark.parametrize("preset", ["default", "okgqa"])
@@ -180,7 +159,6 @@ def test_relations_and_ranks_are_chosen_on_the_command_line_s2(cli: Cli, store: 
 @pytest.mark.parametrize(
     ("preset", "own"),
     [
-        ("default-4", "labels kinds sequences"),
         ("default-6", "names walks features sequences reading constraints"),
         ("okgqa", "labels embedding prizes"),
     ],

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retrieve_samples import toy_encode
+from graph_builder import node_of
+from retrieve_samples import asking_of, toy_encode
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from graph_service.errors import DeadlineError, InputError
@@ -22,9 +23,9 @@ from graph_service.model.values import Quantity, SomeValue, StringValue, Time, e
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, run
 from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.asked import without_mentions
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region.cut import extract_region
-from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.retrieve.sequences.wording import from_start
 
 GraphMaker = Callable[..., KnowledgeGraph]
@@ -93,22 +94,18 @@ def ask(
     min_score: float | None = None,
     **overrides: object,
 ) -> Selection:
-    numbers = [graph.find_node(seed) for seed in start_entities]
-    spans = []
-    for seed in start_entities:
-        if PEOPLE[seed] in question:
-            start = question.index(PEOPLE[seed])
-            spans.append((start, start + len(PEOPLE[seed])))
+    numbers = [node_of(graph, seed) for seed in start_entities]
+    names = {node_of(graph, seed): PEOPLE[seed] for seed in start_entities}
     return run(
         ResolvedRequest(
             strategy=strategy,
             question=question,
             graph=graph,
             start_entities=np.array(numbers, dtype=np.int32),
-            mentions=spans,
             preset=resolve_preset(preset, strategy=strategy, **overrides),
             encode=encode,
             min_score=min_score,
+            asking=asking_of(question, names),
         )
     )
 
@@ -144,15 +141,6 @@ def test_paths_are_walked_against_the_arrow_and_say_so(family: KnowledgeGraph) -
     found = ask(family, Strategy.PATHS, "Whose mother is Aurelia Schwarzenegger?", "Q3", hops=1)
     assert [shown(family, edge) for edge in found.paths[0].edges] == [CHAIN[1]]
     assert found.paths[0].reversed == (True,)
-
-
-def test_a_path_that_joins_two_entities_of_the_question_gains(family: KnowledgeGraph) -> None:
-    question = "Is Arnold Schwarzenegger the spouse of Maria Shriver?"
-    found = ask(family, Strategy.PATHS, question, "Q1", "Q2")
-    assert [shown(family, edge) for edge in found.paths[0].edges] == [CHAIN[0]]
-    # One statement found from both of its ends is one path.
-    edges = [min(path.edges, path.edges[::-1]) for path in found.paths]
-    assert len(set(edges)) == len(edges)
 
 
 NOT_SPOKEN_OF = "Which instrument does Maria Shriver play?"
@@ -191,17 +179,6 @@ def test_an_entity_without_statements_has_nothing_relevant(
     found = ask(graph, strategy, NOT_SPOKEN_OF, "Q1", kind_similarity=0.0)
     assert (found.triples, found.paths, found.relevance) == ((), (), None)
     assert not found.confident
-
-
-def test_an_open_question_gets_what_its_entities_have_in_common(family: KnowledgeGraph) -> None:
-    question = "Compare Maria Shriver and Arnold Schwarzenegger."
-    found = ask(family, Strategy.PATHS, question, "Q1", "Q2", min_relevance=0.99, limit=20)
-    assert not found.confident
-    # Married to one another, and both are Katherine's and Patrick's parents.
-    first = [{shown(family, edge) for edge in path.edges} for path in found.paths]
-    assert first[0] == {CHAIN[0]}
-    both = [{("Q1", "P40", child), ("Q2", "P40", child)} for child in ("Q9", "Q10")]
-    assert all(path in first for path in both)
 
 
 def test_a_relevance_below_none_at_all_counts_as_none(small_graph: GraphMaker) -> None:
@@ -244,9 +221,10 @@ def test_the_last_bits_of_a_vector_change_nothing(family: KnowledgeGraph, preset
         vectors = toy_encode(texts)
         return (vectors * np.float32(1.0 + 1e-7)).astype(np.float32)
 
+    question = "Who is the spouse of Maria Shriver?"
     for strategy in Strategy:
-        one = ask(family, strategy, QUESTION, "Q1", preset=preset)
-        two = ask(family, strategy, QUESTION, "Q1", preset=preset, encode=shaken)
+        one = ask(family, strategy, question, "Q1", preset=preset)
+        two = ask(family, strategy, question, "Q1", preset=preset, encode=shaken)
         assert [item.edge for item in one.triples] == [item.edge for item in two.triples]
         assert [path.edges for path in one.paths] == [path.edges for path in two.paths]
 
@@ -274,7 +252,7 @@ def test_no_text_is_embedded_twice_and_only_so_many(family: KnowledgeGraph) -> N
     ask(family, Strategy.PATHS, QUESTION, "Q1", encode=counting)
     assert len(asked) == len(set(asked))
     found = ask(family, Strategy.PATHS, QUESTION, "Q1", max_embedded=6)
-    cuts = [cut for cut in found.cuts if cut.what == "embedded"]
+    cuts = [cut for cut in found.cuts if cut.what == "sequences"]
     assert [(cut.reason, cut.limit) for cut in cuts] == [(CutReason.LIMIT, 6)]
     assert cuts[0].kept <= 6
 
@@ -370,9 +348,9 @@ def test_a_region_may_be_given(family: KnowledgeGraph) -> None:
             question=QUESTION,
             graph=family,
             start_entities=start_entities,
-            mentions=[(QUESTION.index("Maria"), len(QUESTION) - 1)],
             preset=resolve_preset("default"),
             encode=toy_encode,
+            asking=asking_of(QUESTION, {int(start_entities[0]): "Maria Shriver"}),
             region=region,
         )
     )
@@ -427,29 +405,9 @@ def test_a_question_less_its_names() -> None:
     assert from_start(["spouse", "mother"]) == "spouse's mother"
 
 
-def test_a_name_that_is_a_relation_too_stays_in_the_question(family: KnowledgeGraph) -> None:
-    """An entity called "mother" does not take the word out of the question."""
-    asked = "Who is the mother of the spouse of Maria Shriver?"
-    mother = (asked.index("mother"), asked.index("mother") + len("mother"))
-    found = run(
-        ResolvedRequest(
-            strategy=Strategy.PATHS,
-            question=asked,
-            graph=family,
-            start_entities=np.array([family.find_node("Q1")], dtype=np.int32),
-            mentions=[mother, (35, 48)],
-            preset=resolve_preset("default"),
-            encode=toy_encode,
-        )
-    )
-    plain = ask(family, Strategy.PATHS, asked, "Q1")
-    assert found.paths == plain.paths
-    assert found.relevance == plain.relevance
-
-
 def test_selections_compare_without_their_timings(family: KnowledgeGraph) -> None:
     found = ask(family, Strategy.PATHS, QUESTION, "Q1")
-    assert set(found.timings_ms) >= {"region", "pagerank", "labels", "sequences", "paths"}
+    assert set(found.timings_ms) >= {"region", "pagerank", "names", "sequences", "paths"}
     assert found == replace(found, timings_ms={})
 
 
@@ -491,6 +449,7 @@ def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
                 overlay=overlay,
                 preset=resolve_preset(preset, limit=99),
                 encode=toy_encode,
+                asking=asking_of(question, {node_of(family, "Q1"): ""}),
             )
         )
         return [item.edge for item in found.triples]

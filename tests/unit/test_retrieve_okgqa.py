@@ -12,8 +12,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from demo_graph import scored_triples
+from graph_builder import node_of
 from graphs import load_graph
-from retrieve_samples import toy_encode
+from retrieve_samples import asking_of, toy_encode
 
 from graph_service import open_service
 from graph_service.model.graph import KnowledgeGraph
@@ -203,6 +204,7 @@ def test_a_limit_bounds_every_strategy_and_says_what_it_cut(
                 start_entities=np.array([family.find_node("Q1")], dtype=np.int32),
                 preset=resolve_preset(preset, strategy=strategy, limit=limit),
                 encode=toy_encode,
+                asking=asking_of(QUESTIONS[0], {node_of(family, "Q1"): ""}),
             )
         )
 

@@ -14,23 +14,21 @@ from graph_service.link import LINKING_RULES
 from graph_service.model.result import Strategy
 from graph_service.retrieve.preset import (
     BOUNDS,
-    DEFAULT,
-    DEFAULT_5,
     LEARNED,
     LTGEN,
     OKGQA,
     PRESETS,
     AnyPreset,
+    LearnedPreset,
     Preset,
     PrizePreset,
     RankedPreset,
     RelationPreset,
-    SequencePreset,
     resolve_preset,
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "retrieval.md"
-FAMILIES: tuple[AnyPreset, ...] = (OKGQA, DEFAULT, LEARNED, LTGEN)
+FAMILIES: tuple[AnyPreset, ...] = (OKGQA, LEARNED, LTGEN)
 
 
 def stated() -> dict[str, dict[str, str]]:
@@ -81,9 +79,7 @@ def test_the_linkers_numbers_are_what_the_page_says() -> None:
 
 def test_versions_without_a_number_are_the_newest() -> None:
     assert PRESETS == {
-        "default": DEFAULT,
-        "default-4": DEFAULT,
-        "default-5": DEFAULT_5,
+        "default": LEARNED,
         "default-6": LEARNED,
         "okgqa": OKGQA,
         "okgqa-2": OKGQA,
@@ -91,19 +87,26 @@ def test_versions_without_a_number_are_the_newest() -> None:
         "ltgen-1": LTGEN,
     }
     assert {name for name, preset in PRESETS.items() if preset.name == name} == {
-        DEFAULT_5.name,
-        *(preset.name for preset in FAMILIES),
+        preset.name for preset in FAMILIES
     }
 
 
+@pytest.mark.parametrize("name", ["default-4", " Default-5"])
+def test_a_preset_that_is_gone_says_what_to_write(name: str) -> None:
+    with pytest.raises(InputError, match="was removed; write default-6 instead") as caught:
+        resolve_preset(name, limit=3)
+    assert caught.value.argument == "preset"
+    assert "similarity alone" in (caught.value.hint or "")
+
+
 def test_a_family_has_only_what_its_rules_use() -> None:
-    """No parameter is shared but those of ``Preset`` and ``RankedPreset``, and ``top_edges``."""
+    """No parameter is shared but those of ``Preset`` and ``RankedPreset``."""
     own = {family: {field.name for field in fields(family)} for family in BOUNDS}
     shared = {field.name for field in fields(Preset)}
     ranked = {field.name for field in fields(RankedPreset)}
-    assert own[PrizePreset] & own[SequencePreset] == ranked | {"top_edges"}
+    assert own[PrizePreset] & own[LearnedPreset] == ranked
     assert own[PrizePreset] & own[RelationPreset] == shared
-    assert own[SequencePreset] & own[RelationPreset] == shared
+    assert own[LearnedPreset] & own[RelationPreset] == shared
 
 
 # The least and the most of each parameter, and one beyond each.
@@ -127,49 +130,39 @@ BOUND_ROWS: list[tuple[str, str, Any, Any, Any, Any]] = [
     ("okgqa", "taken_paths", 1, 1000, 0, 1001),
     ("default", "hub_damping", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "max_nodes", 1, 1_000_000, 0, 1_000_001),
-    ("default", "top_edges", 1, 10_000, 0, 10_001),
     ("default", "hop_cost", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "inverse_cost", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "unsupported_step_cost", 0.0, 100.0, -1e-9, 100.0001),
     ("default", "unsupported_step_margin", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "extra_hop_cost", 0.0, 1.0, -1e-9, 1.000001),
-    ("default", "shared_bonus", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "min_relevance", -1.0, 1.0, -1.000001, 1.000001),
     ("default", "kind_similarity", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "synonym_similarity", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "kind_heads", 1, 10_000, 0, 10_001),
     ("default", "kind_letters", 1, 100, 0, 101),
     ("default", "work_budget", 1, 100_000_000, 0, 100_000_001),
-    ("default", "beam", 1, 10_000, 0, 10_001),
-    ("default", "level_share", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "max_refined", 1, 10_000, 0, 10_001),
     ("default", "walks_per_item", 1, 10_000, 0, 10_001),
     ("default", "min_walks", 1, 10_000, 0, 10_001),
     ("default", "max_tied", 1, 10_000, 0, 10_001),
-    ("default", "max_compared", 1, 10_000, 0, 10_001),
-    ("default", "max_compared_first", 1, 10_000, 0, 10_001),
-    ("default", "walked_on", 1, 10_000, 0, 10_001),
-    ("default", "text_characters", 1, 100_000, 0, 100_001),
-    ("default", "shared_letters", 1, 100, 0, 101),
-    ("default", "statement_power", 0.0, 100.0, -1e-9, 100.0001),
     ("ltgen", "min_link_score", 0.0, 1.0, -1e-9, 1.000001),
     ("ltgen", "max_entities", 1, 100, 0, 101),
     ("ltgen", "relations_per_entity", 1, 1000, 0, 1001),
     ("ltgen", "triples_per_relation", 1, 1000, 0, 1001),
     ("ltgen", "draw_seed", -(2**63), 2**63 - 1, -(2**63) - 1, 2**63),
     ("ltgen", "ranker", "r", "a name", "", 3),
-    ("default-6", "candidates_per_length", 1, 10_000, 0, 10_001),
-    ("default-6", "unlinked_doubt", 0.0, 1.0, -1e-9, 1.000001),
-    ("default-6", "rank_doubt", 0.0, 1.0, -1e-9, 1.000001),
-    ("default-6", "score_scale", 0.01, 1000.0, 0.009, 1000.1),
-    ("default-6", "least_score", 0.0, 1.0, -1e-9, 1.000001),
-    ("default-6", "strict", 0, 1, -1, 2),
-    ("default-6", "prior_weight", 0.0, 100.0, -1e-9, 100.0001),
-    ("default-6", "read_weight", 0.0, 100.0, -1e-9, 100.0001),
-    ("default-6", "read_floor", -100.0, 100.0, -100.0001, 100.0001),
-    ("default-6", "read_gap", 0.0, 1000.0, -1e-9, 1000.1),
-    ("default-6", "max_read", 1, 1000, 0, 1001),
-    ("default-6", "min_confidence", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "candidates_per_length", 1, 10_000, 0, 10_001),
+    ("default", "unlinked_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "rank_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "score_scale", 0.01, 1000.0, 0.009, 1000.1),
+    ("default", "least_score", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "strict", 0, 1, -1, 2),
+    ("default", "prior_weight", 0.0, 100.0, -1e-9, 100.0001),
+    ("default", "read_weight", 0.0, 100.0, -1e-9, 100.0001),
+    ("default", "read_floor", -100.0, 100.0, -100.0001, 100.0001),
+    ("default", "read_gap", 0.0, 1000.0, -1e-9, 1000.1),
+    ("default", "max_read", 1, 1000, 0, 1001),
+    ("default", "min_confidence", 0.0, 1.0, -1e-9, 1.000001),
 ]
 
 
@@ -208,7 +201,7 @@ def test_a_parameter_of_another_family_is_refused_by_name(preset: AnyPreset) -> 
 
 def test_what_a_preset_cannot_do_is_refused() -> None:
     for preset, parameters, argument in (
-        ("default", {"top_edges": 0}, "top_edges"),
+        ("okgqa", {"top_edges": -1}, "top_edges"),
         ("default", {"limit": True}, "limit"),
         ("default", {"edge_cost": float("nan")}, "edge_cost"),
         ("okgqa", {"top_edges": 0, "top_nodes": 0}, "top_nodes"),
@@ -221,17 +214,15 @@ def test_what_a_preset_cannot_do_is_refused() -> None:
             resolve_preset(preset, **parameters)
         assert caught.value.argument == argument
     for one in Strategy:
-        DEFAULT.require(one)
+        LEARNED.require(one)
         OKGQA.require(one)
     with pytest.raises(InputError, match="no subgraph"):
         LTGEN.require(Strategy.SUBGRAPH)
     assert resolve_preset("okgqa", top_edges=0).top_edges == 0  # type: ignore[union-attr]
     assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0  # type: ignore[union-attr]
     assert resolve_preset("ltgen", hops=1) == resolve_preset("ltgen")
-    assert resolve_preset(" Default ").name == "default-4"
-    with pytest.raises(
-        InputError, match="expected one of default, default-4, default-5, default-6, okgqa"
-    ):
+    assert resolve_preset(" Default ").name == "default-6"
+    with pytest.raises(InputError, match="expected one of default, default-6, okgqa"):
         resolve_preset("best")
     with pytest.raises(InputError) as caught:
         resolve_preset("default", unheard=1)

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from graph_builder import build_graph
-from retrieve_samples import region_of, toy_encode
+from graph_builder import build_graph, node_of
+from retrieve_samples import asking_of, region_of, toy_encode
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
@@ -154,14 +154,12 @@ QUESTIONS = (
 PARAMETERS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("default", {name: value}) for name, value in (
         ("hops", 1), ("hops", 4), ("hub_degree", 6), ("max_edges", 60), ("max_nodes", 25),
-        ("hub_damping", 0.0), ("damping", 0.5),
-        ("top_edges", 2), ("edge_cost", 0.4), ("max_path_length", 2), ("limit", 2),
+        ("hub_damping", 0.0), ("damping", 0.5), ("edge_cost", 0.4), ("max_path_length", 2), ("limit", 2),
         ("hop_cost", 0.2), ("inverse_cost", 0.3), ("unsupported_step_cost", 0.0),
         ("unsupported_step_margin", 0.0), ("extra_hop_cost", 0.3),
-        ("kind_similarity", 0.2), ("shared_bonus", 0.6), ("min_relevance", 0.9),
+        ("kind_similarity", 0.2), ("min_relevance", 0.9), ("candidates_per_length", 3),
         ("min_relevance", -1.0), ("work_budget", 40), ("work_budget", 400),
     )),
-    ("default", {"max_embedded": 12, "max_compared": 4, "max_compared_first": 2}),
     *(("okgqa", {name: value}) for name, value in (
         ("top_nodes", 3), ("top_edges", 0), ("edge_cost", 0.2), ("max_path_length", 2),
         ("limit", 3), ("taken_paths", 9), ("max_embedded", 20), ("hops", 3), ("max_edges", 80),
@@ -193,26 +191,20 @@ def strategies(one: Asked) -> Sequence[Strategy]:
 
 def retrieved(one: Asked, strategy: Strategy, deadline: Deadline | None = None) -> Selection:
     graph = world()
-    spans = []
-    for seed in one.start_entities:
-        name = NAMES[seed]
-        at = one.question.find(name)
-        spans += [(at, at + len(name))] if at >= 0 else []
+    names = {node_of(graph, seed): NAMES[seed] for seed in one.start_entities}
     return run(
         ResolvedRequest(
             strategy=strategy,
             question=one.question,
             graph=graph,
-            start_entities=np.array(
-                [graph.find_node(seed) for seed in one.start_entities], dtype=np.int32
-            ),
-            mentions=spans,
+            start_entities=np.array(list(names), dtype=np.int32),
             preset=resolve_preset(one.preset, strategy=strategy, **one.parameters),
             encode=encode,
             overlay=view() if one.viewed else None,
             min_score=one.min_score,
             prove=one.prove,
             ranker=RANKER,
+            asking=asking_of(one.question, names),
             deadline=deadline or Deadline.none(),
         )
     )
@@ -365,23 +357,17 @@ DECIDES: dict[str, dict[str, tuple[float, dict[str, Any]]]] = {
         **{name: (value, {}) for name, value in (
             ("hops", 1), ("hub_degree", 6), ("max_edges", 60), ("max_wedges", 1),
             ("max_embedded", 12), ("limit", 2), ("max_path_length", 1), ("edge_cost", 0.4),
-            ("max_nodes", 25), ("top_edges", 2), ("hop_cost", 0.2), ("inverse_cost", 0.3),
+            ("max_nodes", 25), ("hop_cost", 0.2), ("inverse_cost", 0.3),
             ("unsupported_step_cost", 0.0), ("unsupported_step_margin", 0.0),
-            ("extra_hop_cost", 0.3), ("shared_bonus", 0.6), ("min_relevance", 0.9),
+            ("extra_hop_cost", 0.3), ("min_relevance", 0.9),
             ("kind_similarity", 1.5), ("synonym_similarity", 0.1), ("kind_heads", 1),
             ("kind_letters", 8), ("work_budget", 40), ("max_refined", 1), ("walks_per_item", 50),
-            ("max_tied", 1),
+            ("max_tied", 1), ("candidates_per_length", 3), ("score_scale", 1.0),
+            ("least_score", 0.9),
         )},
         **{name: (value, {"max_nodes": 25}) for name, value in (
             ("damping", 0.2), ("tolerance", 1.0), ("max_iterations", 1), ("hub_damping", 2.0),
         )},
-        **{name: (value, {"min_relevance": 0.9}) for name, value in (
-            ("max_compared", 2), ("max_compared_first", 1), ("walked_on", 1),
-            ("text_characters", 5), ("statement_power", 0.0),
-        )},
-        "shared_letters": (20, {"min_relevance": 0.9, "max_compared": 4, "max_compared_first": 2}),
-        "beam": (1, {"work_budget": 400}),
-        "level_share": (0.0, {"max_embedded": 12}),
         "min_walks": (1, {"limit": 2}),
     },
     "okgqa": {name: (value, {}) for name, value in (
@@ -395,8 +381,14 @@ DECIDES: dict[str, dict[str, tuple[float, dict[str, Any]]]] = {
         ("relations_per_entity", 1), ("triples_per_relation", 1),
     )} | {"draw_seed": (5, {"triples_per_relation": 1})},
 }  # fmt: skip
-ELSEWHERE = {"max_mentions", "min_link_score", "max_entities", "ranker"}
-"""Parameters of what comes before a retrieval from given entities: linking, and who ranks."""
+ELSEWHERE = {
+    "max_mentions", "min_link_score", "max_entities", "ranker", "unlinked_doubt", "rank_doubt",
+    "prior_weight", "read_weight", "read_floor", "max_read", "read_gap", "min_confidence",
+    "strict",
+}  # fmt: skip
+"""Parameters of what comes before a retrieval from given entities (linking, and who ranks), and of
+what was learned or is computed: ``tests/unit/test_learned_reading.py``, ``test_answer_confidence.py``
+and ``test_constraints_strict.py``."""
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -13,7 +13,7 @@ from graph_service.link.joint import JointMention
 from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Asking, NetworkRanker
-from graph_service.retrieve.preset import DEFAULT, LEARNED
+from graph_service.retrieve.preset import LEARNED, OKGQA
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 
 QUESTION = "What did Schwarzenegger and his wife Maria Shriver found?"
@@ -34,7 +34,7 @@ def test_linking_with_retrieval_shows_what_it_used(demo_service: Service) -> Non
     base = OpenGraph(info, demo_service.arrays(info))
     linker = QuestionLinker(demo_service.store)
     asked = request(QUESTION)
-    alone = linker.link(base, asked, DEFAULT)
+    alone = linker.link(base, asked, OKGQA)
     assert [one.entity.id for one in alone.entities] == [MARIA]
 
     linking = linker.link(base, asked, LEARNED)

@@ -140,9 +140,9 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
 def test_base_stored_and_inline_views_s3(own_service: Service, strategy: Strategy) -> None:
     stored = own_service.views.create(REPLACED, name="half")
     # Statements of other relations: default-6 passes over them, since nothing asks for them.
-    base = own_service.retrieve(request(strategy=strategy, preset="default-4"))
+    base = own_service.retrieve(request(strategy=strategy, preset="okgqa", limit=60))
     by_name, by_id, inline = [
-        own_service.retrieve(request(strategy=strategy, view=ref, preset="default-4"))
+        own_service.retrieve(request(strategy=strategy, view=ref, preset="okgqa", limit=60))
         for ref in (ViewRef(name="half"), ViewRef(id=stored.id), ViewRef(spec=REPLACED))
     ]
     assert by_name == by_id == inline
@@ -211,7 +211,7 @@ def test_compare_links_once_and_says_what_differs_s3(
 
     monkeypatch.setattr(linking, "link", counted)
     views = [ViewRef(spec=replace(REPLACED, random_seed=seed)) for seed in (1, 3)]
-    asked = request(strategy=Strategy.PATHS, preset="default-4")
+    asked = request(strategy=Strategy.PATHS, preset="okgqa")
     base, *others = demo_service.compare(asked, views)
     assert calls == [QUESTION]
     assert (base.view_id, base.lost, base.gained, base.changed) == (None, (), (), ())
@@ -300,7 +300,7 @@ def test_relation_filters(demo_service: Service) -> None:
         ({"max_edges": 0}, "max_edges", "got 0"),
         ({"edge_cost": -0.5}, "edge_cost", "-0.5"),
         ({"edge_cost": float("nan")}, "edge_cost", "nan"),
-        ({"top_edges": 0, "preset": "default-4"}, "top_edges", "got 0"),
+        ({"top_edges": -1, "preset": "okgqa"}, "top_edges", "got -1"),
         ({"top_nodes": 0, "top_edges": 0, "preset": "okgqa"}, "top_nodes", "both 0"),
         ({"top_nodes": -1, "preset": "okgqa"}, "top_nodes", "-1"),
         ({"top_nodes": 3}, "top_nodes", "preset default-6 has no top_nodes; okgqa-2 has"),

@@ -40,8 +40,6 @@ def test_a_relation_that_is_sure_and_has_no_statement_is_not_in_the_graph(
     assert status_of(demo_service, question) is Status.NOT_IN_GRAPH
     # What a caller leaves out may be in the graph.
     assert status_of(demo_service, question, exclude_relation_ids=("P40",)) is Status.LOW_CONFIDENCE
-    # The presets before know no such thing.
-    assert status_of(demo_service, question, preset="default-5") is not Status.NOT_IN_GRAPH
 
 
 @pytest.mark.parametrize(

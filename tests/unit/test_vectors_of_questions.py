@@ -105,7 +105,7 @@ def test_questions_alone_are_read_as_questions(
     assert not set(embedder.asked) & set(embedder.read)
 
 
-@pytest.mark.parametrize("preset", ["default", "default-4", "okgqa", "ltgen"])
+@pytest.mark.parametrize("preset", ["default", "okgqa", "ltgen"])
 def test_a_question_leaves_what_is_its_own_in_the_part_that_is_bounded(
     fresh: Service, preset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

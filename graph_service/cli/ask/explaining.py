@@ -22,17 +22,9 @@ from graph_service.model.values import display_value
 
 _INDENT = " " * 15
 _PARTS = {
-    "likeness": "likeness of its relations to the question",
-    "hops": "further steps",
-    "inverse": "steps from value to head",
-    "extra_hops": "steps that no word of the question is left for",
-    "unsupported_step": "steps that the question does not speak of",
-    "shared": "joins two of the question's entities",
     "relevance": "relevance of the best path",
     "below_best": "less likely to be meant than the best",
     "unmet": "constraints that it does not meet",
-    "relations": "likeness of its relations",
-    "statements": "likeness of its statements",
     "nodes": "entities and values",
     "edges": "relations",
     "cost": "cost of its steps",

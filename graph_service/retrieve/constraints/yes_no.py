@@ -27,8 +27,8 @@ from graph_service.retrieve.constraints.reading import kin_of, sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import repeats_unsaid, walks_its_kin
 from graph_service.retrieve.context import PickedAnswer
+from graph_service.retrieve.learned.asked import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
-from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.function_words import content_words
 
 _FLAGS = {"true": "yes", "false": "no"}

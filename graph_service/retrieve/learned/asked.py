@@ -9,7 +9,6 @@ import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.context import Encoder
-from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import function_words_in
 
@@ -62,6 +61,20 @@ class Asked:
         if self.possessive or self.owned:
             far = far + 4 * (np.abs(self.distance).max(initial=0) + 1) * (after != self.possessive)
         return np.argsort(far, kind="stable")
+
+
+def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> str:
+    """Returns the question less the names in it, or the question where nothing else is left.
+
+    >>> without_mentions("Who is Ada's mother?", [(7, 10)])
+    "Who is 's mother?"
+    """
+    kept = question
+    for start, end in sorted(mentions, reverse=True):
+        if 0 <= start < end <= len(question):
+            kept = kept[:start] + " " + kept[end:]
+    kept = " ".join(kept.split()).replace(" '", " '").strip()
+    return kept if any(letter.isalnum() for letter in kept) else question
 
 
 def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, /) -> Asked:

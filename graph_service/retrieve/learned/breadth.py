@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
-from graph_service.retrieve.sequences.walks import Walk
+from graph_service.retrieve.sequences.picking import Walk
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 
 _OPEN = re.compile(

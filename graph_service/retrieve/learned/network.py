@@ -98,7 +98,8 @@ class CandidateScorer:
                 f"the scorer of relation sequences was trained on vectors of {self.embedder}; the "
                 f"embedder is {embedder}",
                 argument="preset",
-                hint="Take that embedder, or preset default-4, which needs no training.",
+                hint="Take that embedder. With another one preset default-6 needs no training: it ranks "
+                "by similarity alone.",
             )
 
 

@@ -105,6 +105,16 @@ class RelationNamer:
         return [relation for relation in kept if relation is not None]
 
 
+def label_names(
+    _ids: Sequence[str], labels: Sequence[str], encode: Encode, /
+) -> list[NamedRelation]:
+    """Returns relations with their labels as their only names: enough where similarity ranks."""
+    return [
+        NamedRelation(vector[None], (stems_of(label),), stems_of(label))
+        for label, vector in zip(labels, encode(labels), strict=True)
+    ]
+
+
 def _make(
     aliases: Sequence[Sequence[str]], labels: Sequence[str], encode: Encode
 ) -> tuple[list[NamedRelation], list[bool]]:

@@ -7,7 +7,7 @@ may mean, and how well an entity's relations fit the question tells whether it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -49,8 +49,7 @@ from graph_service.retrieve.learned.relation_prior import asked_words, shipped_p
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.learned.unstated import is_unstated
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
-from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
-from graph_service.retrieve.sequences.walks import Walk
+from graph_service.retrieve.sequences.picking import TripleTexts, Walk, most_walks, pick_walks
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import words
@@ -136,15 +135,16 @@ class QuestionReader:
         self._likeness = self._relations.likeness(self.asked)
         self.candidates, self.cuts = find_candidates(
             region,
-            self._fit(),
+            self._fit,
             call.preset,
             relation_numbers=numbers,
             deadline=call.deadline,
         )
         call.clock.stage("walks")
 
+    @cached_property
     def _fit(self) -> Fit:
-        """Returns how well the starts and the relations fit the question."""
+        """How well the starts and the relations fit the question."""
         preset = self._call.preset
         doubt = np.array(
             [
@@ -210,43 +210,83 @@ class QuestionReader:
         call.clock.stage("features")
         return np.round(found, SCORE_DIGITS)
 
-    def finalists(self, numbers: Int64, /) -> Finalists:
-        """Returns what is told of some candidates once their sequences are in words."""
-        candidates, preset = self.candidates, self._call.preset
+    def promises(self) -> Float64:
+        """Returns how promising each candidate is before it is put into words, float64 [c]."""
+        candidates, fit = self.candidates, self._fit
+        start, steps = candidates.start, candidates.steps
+        at = start[:, None], candidates.relations
+        total = np.where(steps, fit.whole[at], 0.0).sum(axis=1)
+        said = np.where(steps[:, :, None], fit.words.transpose(0, 2, 1)[at], 0.0).max(axis=1)
+        return np.round(fit.promise(start, candidates.length, total, said), SCORE_DIGITS)
+
+    def doubts(self, numbers: Int64, /) -> Float64:
+        """Returns the doubt about the start of some candidates, in units of cosine, float64 [n]."""
+        return self._fit.doubt[self.candidates.start[numbers]]
+
+    def own_text_scores(self, numbers: Int64, /) -> Float64:
+        """Returns how like the question the words of some candidates are, less the costs of their
+        steps, float64 [n]; whether the question speaks of each step is not looked at.
+        """
+        found = np.zeros(len(numbers))
+        for way, rows in self._ways_of(numbers):
+            sequences = self.candidates.sequences(numbers[rows])
+            scorer = self._sequence_scorer(way, self._spoken_kinds(way))
+            found[rows] = scorer.own_score(sequences)
+        return found
+
+    def text_features(self, numbers: Int64, /) -> Float64:
+        """Returns ``features.TEXT_NAMES`` of some candidates, put into words, float64 [n, f]."""
         text = np.zeros((len(numbers), len(TEXT_NAMES)))
-        owner = self.asked_of[candidates.start[numbers]]
-        reader = KindReader(self.texts.values(), preset, encode=self._call.encode)
-        for way in distinct(owner).tolist():
-            rows = np.flatnonzero(owner == way)
-            asked = self.asked[way]
-            spoken = reader.kinds_in(asked.text)
-            kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
-            said = content_words(asked.text)
-            sequences = candidates.sequences(numbers[rows])
+        for way, rows in self._ways_of(numbers):
+            kinds = self._spoken_kinds(way)
+            sequences = self.candidates.sequences(numbers[rows])
             for column, of_text in ((0, kinds), (4, {})):
                 if column and not kinds:
                     text[rows, 4:] = text[rows, :3]
                     continue
-                wording = Wording(
-                    self.texts,
-                    of_text,
-                    hop_cost=preset.hop_cost,
-                    inverse_cost=preset.inverse_cost,
-                    unsupported_step_cost=preset.unsupported_step_cost,
-                    unsupported_step_margin=preset.unsupported_step_margin,
-                    spoken=None if said is None else len(said),
-                    extra_hop_cost=preset.extra_hop_cost,
-                )
-                scorer = SequenceScorer(
-                    asked.vector.astype(np.float32), self._call.encode, wording, preset.max_embedded
-                )
-                final = scorer.final(sequences)
+                final = self._sequence_scorer(way, of_text).final(sequences)
                 text[rows, column] = final.similarity
                 text[rows, column + 1] = final.lacking
                 text[rows, column + 2] = final.score
                 if not column:
                     text[rows, 3] = float(bool(kinds))
-        beside = compare(candidates, numbers, self.described, text)
+        return text
+
+    def _ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
+        """Yields each way to ask that some candidates have, and the places of these."""
+        owner = self.asked_of[self.candidates.start[numbers]]
+        for way in distinct(owner).tolist():
+            yield way, np.flatnonzero(owner == way)
+
+    @cached_property
+    def _kind_reader(self) -> KindReader:
+        return KindReader(self.texts.values(), self._call.preset, encode=self._call.encode)
+
+    def _spoken_kinds(self, way: int) -> dict[int, str]:
+        """Returns the kind of the heads of each relation, where the question names that kind."""
+        spoken = self._kind_reader.kinds_in(self.asked[way].text)
+        return {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
+
+    def _sequence_scorer(self, way: int, kinds: Mapping[int, str]) -> SequenceScorer:
+        """Returns what scores sequences in words for a way to ask."""
+        asked, preset = self.asked[way], self._call.preset
+        said = content_words(asked.text)
+        wording = Wording(
+            self.texts,
+            kinds,
+            hop_cost=preset.hop_cost,
+            inverse_cost=preset.inverse_cost,
+            unsupported_step_cost=preset.unsupported_step_cost,
+            unsupported_step_margin=preset.unsupported_step_margin,
+            spoken=None if said is None else len(said),
+            extra_hop_cost=preset.extra_hop_cost,
+        )
+        return SequenceScorer(asked.vector.astype(np.float32), self._call.encode, wording)
+
+    def finalists(self, numbers: Int64, /) -> Finalists:
+        """Returns what is told of some candidates once their sequences are in words."""
+        text = self.text_features(numbers)
+        beside = compare(self.candidates, numbers, self.described, text)
         inputs = np.concatenate((self.described[numbers], text, beside), axis=1)
         self._call.clock.stage("sequences")
         return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
@@ -451,14 +491,15 @@ def by_learning(
     candidates = reader.candidates
     if not len(candidates):
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
-    finalists, score = asking.ranker.rank(reader, preset.max_refined)
+    most = min(preset.max_refined, preset.max_embedded)
+    finalists, score = asking.ranker.rank(reader, most)
     empty = reader.answers_nothing(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * empty.astype(np.float64)
     order = np.lexsort((finalists.numbers, -score))
     relevance = float(finalists.text_scores[order[0]])
     cuts = reader.cuts
     if len(candidates) > len(order):
-        cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
+        cut = Cut("sequences", CutReason.LIMIT, most, len(order), len(candidates))
         cuts = (*cuts, cut)
     start = starts[int(candidates.start[finalists.numbers[order[0]]])]
     bears = relevance >= preset.min_relevance and not start.in_other_name

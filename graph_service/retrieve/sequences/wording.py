@@ -12,23 +12,13 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from graph_service.model.graph import Float64, Int64
+from graph_service.model.graph import Float64
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS, cosines
-from graph_service.sorting import ranked
 
 Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Encode = Callable[[Sequence[str]], Float32Array]
 Steps = tuple[tuple[int, bool], ...]
 """Relations, global numbers, and whether each is walked from tail to head."""
-
-
-def steps_of(moves: Sequence[int], /) -> Steps:
-    """Returns a sequence given as moves: twice the relation, plus one from tail to head.
-
-    >>> steps_of([6, 11])
-    ((3, False), (5, True))
-    """
-    return tuple((move // 2, bool(move % 2)) for move in moves)
 
 
 def from_start(parts: Sequence[str], /) -> str:
@@ -115,58 +105,11 @@ class Wording:
             + self.extra_hops(len(steps))
         )
 
-    def costs(self, moves: Int64, /) -> Float64:
-        """Returns ``cost`` of each of some sequences of one length."""
-        length = moves.shape[1]
-        costs: Float64 = (
-            self.hop_cost * (length - 1)
-            + self.inverse_cost * (moves % 2).sum(axis=1)
-            + self.extra_hops(length)
-        )
-        return costs
-
     def extra_hops(self, length: int, /) -> float:
         """Returns what the steps cost that no word of the question is left for."""
         if self.spoken is None:
             return 0.0
         return self.extra_hop_cost * max(length - max(self.spoken, 1), 0)
-
-    def distinct(self, moves: Int64, /) -> tuple[Int64, Int64]:
-        """Returns which of some sequences of one length read alike, without reading them.
-
-        Returns:
-            The first sequence of each text, int64 [t], and the text of each sequence.
-        """
-        used, place = ranked(moves.ravel())
-        place = place.reshape(moves.shape)
-        numbers: dict[str, int] = {"": 0}
-        words, returns, starts, reaches, knows = [], [], [], [], []
-        for move in used.tolist():
-            rel, backward = move // 2, bool(move % 2)
-            kind = self.kinds.get(rel)
-            words.append(
-                numbers.setdefault(self.parts(((rel, backward),), whole=False)[0], len(numbers))
-            )
-            returns.append(numbers.setdefault(self._return(rel, backward), len(numbers)))
-            starts.append(0 if backward or kind is None else numbers.setdefault(kind, len(numbers)))
-            reaches.append(backward and kind is not None)
-            knows.append(kind is not None)
-        read = np.array(words)[place]
-        reached = np.array(reaches)[place]
-        free = np.ones(len(moves), dtype=bool)
-        for column in range(moves.shape[1] - 1):
-            both = free & (moves[:, column] ^ 1 == moves[:, column + 1])
-            one = place[both, column]
-            read[both, column], read[both, column + 1] = np.array(returns)[one], 0
-            reached[both, column] = np.array(knows)[one]
-            reached[both, column + 1] = False
-            free = ~both
-        code = np.where(reached.any(axis=1), 0, np.array(starts)[place[:, 0]])
-        for column in read.T:
-            code = ranked(code * len(numbers) + column)[1]
-        first = np.empty(int(code.max()) + 1, dtype=np.int64)
-        first[code[::-1]] = np.arange(len(code))[::-1]
-        return first, code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,25 +129,19 @@ class FinalScores:
 
 
 class SequenceScorer:
-    """Scores sequences of relations, each text once, within a number of texts.
+    """Scores sequences of relations, each text once.
 
     Args:
         question: Unit vector of the question without the entities it names, float32 [d].
         encode: Texts to unit vectors.
         wording: How sequences are put into words.
-        max_embedded: Most distinct texts that are embedded by ``score``.
     """
 
-    def __init__(
-        self, question: Float32Array, encode: Encode, wording: Wording, max_embedded: int
-    ) -> None:
+    def __init__(self, question: Float32Array, encode: Encode, wording: Wording) -> None:
         self.wording = wording
         self.similarity: dict[str, float] = {}
-        self.unscored = 0
         self._question = question
         self._encode = encode
-        self._left = max_embedded
-        self._single: dict[str, Float32Array] = {}
         self._texts: dict[tuple[Steps, bool], str] = {}
 
     def text(self, steps: Steps, /, *, whole: bool = True) -> str:
@@ -215,40 +152,14 @@ class SequenceScorer:
             text = self._texts[key] = from_start(self.wording.parts(steps, whole=whole))
         return text
 
-    def score(self, moves: Int64, /, *, share: float) -> Float64:
-        """Returns the score of each of some sequences, given as moves of one length; those over
-        the number of texts have minus infinity.
-
-        ``share`` of what may still be embedded goes to these. Which are embedded, where not all
-        can be, is decided by the mean of their steps' vectors; only those are read.
-        """
-        costs = self.wording.costs(moves)
-        first, text_of = self.wording.distinct(moves)
-        chosen = np.arange(len(first))
-        allowed = int(self._left * share)
-        if len(first) > allowed:
-            best = np.full(len(first), -np.inf)
-            np.maximum.at(best, text_of, self._guess(moves) - costs)
-            chosen = self._best_texts(moves[first], best, allowed)
-            self.unscored += len(first) - allowed
-        texts = [self.text(steps_of(row)) for row in moves[first[chosen]].tolist()]
-        new = sorted({text for text in texts if text not in self.similarity})
-        self._left -= len(new)
-        self._embed(new)
-        found = np.full(len(first), -np.inf)
-        found[chosen] = [self.similarity[text] for text in texts]
-        score: Float64 = np.round(found[text_of] - costs, SIMILARITY_DIGITS)
-        return score
-
-    def _best_texts(self, moves: Int64, values: Float64, count: int) -> Int64:
-        """Returns the places of the texts of the greatest values; of equal ones by the alphabet."""
-        if not count:
-            return np.zeros(0, dtype=np.int64)
-        least = np.partition(values, len(values) - count)[len(values) - count]
-        tied = np.flatnonzero(values == least)
-        tied = tied[np.argsort([self.text(steps_of(row)) for row in moves[tied].tolist()])]
-        above = np.flatnonzero(values > least)
-        return np.concatenate((above, tied[: count - len(above)]))
+    def own_score(self, sequences: Sequence[Steps], /) -> Float64:
+        """Returns the similarity of each of some sequences, less the costs of its steps."""
+        texts = [self.text(steps) for steps in sequences]
+        self._embed(sorted(set(texts) - self.similarity.keys()))
+        similarity = np.array([self.similarity[text] for text in texts])
+        costs = np.array([self.wording.cost(steps) for steps in sequences])
+        found: Float64 = np.round(similarity - costs, SIMILARITY_DIGITS)
+        return found
 
     def final(self, sequences: Sequence[Steps], /) -> FinalScores:
         """Returns the final scores of a few sequences.
@@ -277,30 +188,13 @@ class SequenceScorer:
         lacking: Float64 = np.maximum(
             np.array(best) - similarity - wording.unsupported_step_margin / further, 0.0
         )
-        costs = np.array([wording.cost(steps) for steps in sequences])
         score: Float64 = np.round(
-            np.round(similarity - costs, SIMILARITY_DIGITS)
-            - wording.unsupported_step_cost * lacking,
-            SIMILARITY_DIGITS,
+            self.own_score(sequences) - wording.unsupported_step_cost * lacking, SIMILARITY_DIGITS
         )
         return FinalScores(similarity, lacking, score)
 
     def _embed(self, texts: list[str]) -> None:
         if not texts:
             return
-        vectors = self._encode(texts)
-        like = cosines(self._question, vectors).tolist()
-        for text, vector, value in zip(texts, vectors, like, strict=True):
-            self.similarity[text] = value
-            self._single[text] = vector
-
-    def _guess(self, moves: Int64) -> Float64:
-        names = self.wording.names
-        zero = np.zeros_like(self._question)
-        relations, place = np.unique(moves // 2, return_inverse=True)
-        table = np.stack([self._single.get(names[rel], zero) for rel in relations.tolist()])
-        total = np.zeros((len(moves), len(self._question)), dtype=np.float32)
-        for column in place.reshape(moves.shape).T:
-            total += table[column]
-        size = np.linalg.norm(total, axis=1, keepdims=True)
-        return cosines(self._question, total / np.maximum(size, np.float32(1e-6)))
+        like = cosines(self._question, self._encode(texts)).tolist()
+        self.similarity.update(zip(texts, like, strict=True))
