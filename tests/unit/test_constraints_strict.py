@@ -256,6 +256,8 @@ def test_a_step_that_nothing_says_is_doubted(
         ("Where is the date of birth of Gil Ash?", BORN, Status.LOW_CONFIDENCE),
         ("And to whom is the date of birth of Gil Ash?", BORN, Status.LOW_CONFIDENCE),
         ("Where is the place of birth of Gil Ash?", [("P19", False)], Status.OK),
+        ("How old is the date of birth of Gil Ash?", BORN, Status.OK),
+        ("How old is the place of birth of Gil Ash?", [("P19", False)], Status.LOW_CONFIDENCE),
         ("By whom is Gil Ash replaced?", [("P1366", False)], Status.LOW_CONFIDENCE),
         ("What is the country of Kyoto?", [("P17", False)], Status.LOW_CONFIDENCE),
     ],
@@ -284,5 +286,8 @@ def test_what_says_nothing_stands_behind_what_does(service: Service) -> None:
 def test_a_true_or_false_value_answers_yes_or_no(
     service: Service, question: str, way: Way, value: str | None
 ) -> None:
-    answer = ask(service, question, way).answer
-    assert (answer and answer.value) == value
+    result = ask(service, question, way)
+    assert (result.answer and result.answer.value) == value
+    if value:
+        assert result.interpretation is not None
+        assert '"true"' in result.interpretation.text

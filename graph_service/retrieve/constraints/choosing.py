@@ -49,11 +49,13 @@ class Reading:
         judge: Of the question.
         best: The candidate whose walks come first, or that decides yes or no.
         targets: What a question for yes or no names beside its start.
+        is_flag: Whether a true or false value of the start answers yes or no.
     """
 
     judge: CandidateJudge
     best: JudgedCandidate
     targets: tuple[Constraint, ...] = ()
+    is_flag: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,7 +209,7 @@ def _by_yes_no(
         {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
         answer=found.answer,
         misread=judge.strict and found.answer is None,
-        reading=Reading(judge, found.judged, found.targets),
+        reading=Reading(judge, found.judged, found.targets, is_flag=found.is_flag),
     )
 
 

@@ -27,6 +27,7 @@ from graph_service.query.algebra import (
     Query,
     Relation,
     Step,
+    Text,
 )
 from graph_service.retrieve.constraints.answering import compare_ends
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
@@ -103,7 +104,9 @@ class _Interpreter:
         query = self._plain(best.walks.number)
         left: list[str] = []
         filter: Filter | None
-        if reading.targets:
+        if reading.is_flag:
+            query = replace(query, filters=(Condition((), Text("true")),))
+        elif reading.targets:
             query = self._with_targets(query, reading)
         else:
             for constraint, how in best.met:

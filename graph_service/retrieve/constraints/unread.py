@@ -72,6 +72,11 @@ _ASKS_FOR_A_THING = re.compile(
     r"\W*(?:(?:and|so|but)\s+)?(?:(?:from|to|in|by|with|for|at)\s+)?(?:where|who|whom)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_AN_AMOUNT = re.compile(
+    r"\W*(?:(?:and|so|but)\s+)?how\s+(?:big|large|small|tall|short|high|low|deep|long|wide|thick"
+    r"|heavy|light|old|young|far|fast|hot|cold|expensive|cheap|much)\b",
+    re.IGNORECASE,
+)
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
@@ -237,7 +242,7 @@ def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
 
 
 def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether a question says a relation more often than a candidate walks it.
+    """Returns whether a question says a relation of a candidate more often than it has steps.
 
     *The teacher of X's teacher* is two steps away.
     """
@@ -246,11 +251,8 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
         for word, start, end in word_spans(judge.question)
         if not any(left < end and start < right for left, right in judge.names)
     )
-    for relation, times in Counter(walks.relations).items():
-        own = stems_of(words(judge.texts[relation]))
-        if own and min(said[each] for each in own) > times:
-            return True
-    return False
+    names = [stems_of(words(judge.texts[relation])) for relation in set(walks.relations)]
+    return any(own and min(said[each] for each in own) > len(walks.relations) for own in names)
 
 
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -292,17 +294,20 @@ def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
 
 
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether a question asks where or who, and a candidate leads to dates or numbers only.
+    """Returns whether a question asks where or who, and a candidate leads to dates or numbers only,
+    or asks how big or how much, and it leads to none.
 
-    The day when somebody was born is no answer to *where*.
+    The day when somebody was born is no answer to *where*, nor a surface one to *how big*.
     """
-    if not _ASKS_FOR_A_THING.match(judge.question):
+    of_a_thing = _ASKS_FOR_A_THING.match(judge.question)
+    if not (of_a_thing or _ASKS_FOR_AN_AMOUNT.match(judge.question)):
         return False
     around, is_literal = judge.around, judge.around.region.literal
-    return all(
-        is_literal[end] and (around.days(end) is not None or around.number(end) is not None)
+    is_amount = [
+        bool(is_literal[end]) and (around.days(end) is not None or around.number(end) is not None)
         for end in np.unique(walks.ends).tolist()
-    )
+    ]
+    return all(is_amount) if of_a_thing else not any(is_amount)
 
 
 def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -45,12 +45,14 @@ class YesNo:
         targets: What it was asked to lead to.
         rows: Which of its walks do, bool [walks].
         answer: None where the statements do not tell.
+        is_flag: Whether a true or false value tells.
     """
 
     judged: JudgedCandidate
     targets: tuple[Constraint, ...]
     rows: Bool
     answer: PickedAnswer | None
+    is_flag: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +96,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             is_asked = _is_asked(judge, one.walks, joined.targets)
             answer = _said(judge, one, joined.rows, "yes") if is_asked else None
             return YesNo(one, joined.targets, joined.rows, answer)
-    if (told := _by_flag(judge, first)) is not None:
-        return told
+    if (by_flag := _by_flag(judge, first)) is not None:
+        return by_flag
     joined = _join(judge, first.walks)
     none = np.zeros(len(first.walks.edges), dtype=bool)
     answer = _denied(judge, first, joined.targets) if joined.is_sure else None
@@ -115,7 +117,8 @@ def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
     if not isinstance(flag, StringValue) or flag.text not in _FLAGS or not _is_asked(judge, walks):
         return None
     rows = np.ones(len(walks.edges), dtype=bool)
-    return YesNo(first, (), rows, _said(judge, first, rows, _FLAGS[flag.text]))
+    answer = _said(judge, first, rows, _FLAGS[flag.text])
+    return YesNo(first, (), rows, answer, is_flag=True)
 
 
 def _said(
