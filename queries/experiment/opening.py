@@ -165,6 +165,7 @@ class Expected:
         retrievals: That are asked; answerers of one cell share them.
         seconds: For the retrievals, from some that were asked; models take theirs beside.
         judging: What the judges may take beside: of all answers, as templates word them.
+        cost: Of the models that answer, by the prices of the plan; None without a price.
     """
 
     cells: int
@@ -176,6 +177,7 @@ class Expected:
     reply_tokens: int
     seconds: float
     judging: Judging = Judging()
+    cost: float | None = None
 
     def lines(self) -> list[str]:
         """Returns what a run will take, one line a resource."""
@@ -188,6 +190,8 @@ class Expected:
                 f"up to {self.requests:,} requests to models: about {self.prompt_tokens:,} tokens "
                 f"of prompts, at most {self.reply_tokens:,} of replies"
             )
+        if self.cost is not None:
+            shown.append(f"up to {self.cost:,.2f} for answers, by the prices of the plan")
         if self.judging.requests:
             shown.append(
                 f"up to {self.judging.requests:,} requests to judges: about "
@@ -207,6 +211,7 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
     left = experiment.asked()[done:]
     request_counts: dict[str, int] = {}
     requests = prompts = replies = 0
+    costs: list[float] = []
     timed: dict[str, float] = {}
     retriever = SharedRetrieval(experiment.client)
     distinct: set[tuple[str, str, str]] = set()
@@ -248,6 +253,10 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
         requests += round(each[0] * request_counts[cell.id])
         prompts += round(each[1] * request_counts[cell.id])
         replies += round(each[2] * request_counts[cell.id])
+        price = experiment.plan.budget.prices.get(condition.answerer.model)
+        if price is not None:
+            tokens = (round(part * request_counts[cell.id]) for part in each[1:])
+            costs.append(price.of(*tokens))
     seconds = sum(timed[name] for name, _, _ in distinct)
     return Expected(
         len(experiment.cells),
@@ -259,6 +268,7 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
         replies,
         seconds,
         _judging(experiment, retriever),
+        sum(costs) if costs else None,
     )
 
 

@@ -131,11 +131,32 @@ class JudgePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens of a model cost, in a currency of the user's own."""
+
+    prompt: float = option(help="a million tokens of prompts", least=0)
+    reply: float = option(help="a million tokens of replies", least=0)
+
+    def of(self, prompt_tokens: int, reply_tokens: int, /) -> float:
+        """Returns what tokens cost.
+
+        >>> Price(2.5, 10.0).of(400_000, 100_000)
+        2.0
+        """
+        return (self.prompt * prompt_tokens + self.reply * reply_tokens) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run may take of models; None for no limit. A run that reaches it can go on later."""
+    """What a run may take of models; None for no limit. A run that reaches it can go on later.
+
+    Attributes:
+        prices: Of models, by name; a model without a price has no cost in ``plan`` and report.
+    """
 
     requests: int | None = option(None, help="requests to models", least=1)
     tokens: int | None = option(None, help="tokens of models", least=1)
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from queries.experiment.plan import (
     JudgeKind,
     JudgePlan,
     Plan,
+    Price,
     QuestionFile,
     ViewFamily,
 )
@@ -87,13 +88,29 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
         generation=_generation(parts["generation"]) if "generation" in parts else {},
         judges=_judges(parts["judges"], folder) if "judges" in parts else (),
         scores=_known(parts["scores"], scores) if "scores" in parts else (),
-        budget=read_typed(Budget, parts["budget"]) if "budget" in parts else Budget(),
+        budget=_budget(parts["budget"]) if "budget" in parts else Budget(),
     )
+    models = {answerer.model for answerer in plan.answerers if answerer.model}
+    for name in plan.budget.prices:
+        if name not in models:
+            raise parts["budget"].field("prices").wrong(f"no model of the plan is named {name!r}")
     if "runs" in parts:
         plan = replace(plan, runs=_count_runs(plan, parts["runs"]))
     if any(judge.passages is not None for judge in plan.judges):
         _require_passages(plan, parts["judges"])
     return plan
+
+
+def _budget(node: Node) -> Budget:
+    return read_typed(Budget, node, readers={"prices": _prices})
+
+
+def _prices(node: Node) -> Mapping[str, Price]:
+    """Prices by the name of a model, ``{MODEL: {prompt: X, reply: Y}}``."""
+    if not node.is_fields:
+        raise node.error("prices by the name of a model")
+    names = [str(key.value) for key, _ in node.node.value]
+    return {name: read_typed(Price, node.field(name)) for name in names}
 
 
 def _list(node: Node) -> list[Node]:

@@ -16,13 +16,14 @@ class ModelUse:
     """What was asked of a model in a setting.
 
     Attributes:
-        name: Of the answerer: the model's and the setting's.
+        name: Of the answerer: the model's and the setting's; ``model`` is the model's alone.
         temperature: None where the endpoint decides it.
         is_estimated: Whether the endpoint left some tokens out.
         date: Day on which the last answer was written, in UTC.
     """
 
     name: str
+    model: str
     temperature: float | None
     answers: int
     requests: int
@@ -40,7 +41,7 @@ def usage_of(folder: Path, cells: tuple[Cell, ...], /) -> tuple[ModelUse, ...]:
         cells: Of its plan.
     """
     models = {
-        cell.id: cell.condition.answerer.name
+        cell.id: cell.condition.answerer
         for cell in cells
         if cell.condition.answerer.kind is AnswererKind.MODEL
     }
@@ -52,9 +53,12 @@ def usage_of(folder: Path, cells: tuple[Cell, ...], /) -> tuple[ModelUse, ...]:
     for fields in read_fields(path):
         if fields["cell"] not in models:
             continue
-        name, answer = models[fields["cell"]], fields["answer"]
+        answerer, answer = models[fields["cell"]], fields["answer"]
+        name = answerer.name
         temperature = answer["parameters"].get("temperature")
-        before = uses.get(name, ModelUse(name, temperature, 0, 0, 0, 0, False, date))
+        before = uses.get(
+            name, ModelUse(name, answerer.model, temperature, 0, 0, 0, 0, False, date)
+        )
         usage = answer["usage"] or {}
         uses[name] = replace(
             before,

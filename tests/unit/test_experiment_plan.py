@@ -123,6 +123,13 @@ generation: {temperature: 0.5}
         (SMALL + "extractive: {calibrate: {share: 1}}\n", 3, "between 0 and 1"),
         (SMALL + "scores: [f2]\n", 3, "f1 or"),
         (SMALL + "budget: {requests: 0}\n", 3, "from 1 up"),
+        (SMALL + "models: [m]\nbudget: {prices: {m: 2}}\n", 4, "prompt"),
+        (SMALL + "models: [m]\nbudget: {prices: {m: {prompt: 2}}}\n", 4, "missing reply"),
+        (
+            SMALL + "models: [m]\nbudget: {prices: {n: {prompt: 2, reply: 1}}}\n",
+            4,
+            "no model of the plan is named 'n'",
+        ),
         (SMALL + "generation: {temperature: 9}\n", 3, "temperature must be 0 to 2"),
         ("graphs: [demo\nquestions: q\n", 2, "YAML was expected"),
     ],

@@ -14,7 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy import stats
 
 from graph_service.errors import InputError, SetupError
@@ -230,6 +235,7 @@ def test_figures_hold_every_method_and_the_no_knowledge_line_o12_o9(
     assert names == set(figure_names(analysis))
     assert {
         "demo-hits-at-1-curves-extractive", "demo-f1-radar-verbaliser", "demo-f1-heat-map",
+        "demo-hits-at-1-views-extractive", "demo-f1-types-verbaliser",
         "demo-retrieval-against-answer",
     } <= names  # fmt: skip
     for figure in drawn:
@@ -239,9 +245,46 @@ def test_figures_hold_every_method_and_the_no_knowledge_line_o12_o9(
     texts = {
         text.text for text in ElementTree.parse(curves).iter("{http://www.w3.org/2000/svg}text")
     }
-    assert {"relation-replacement", "edge-deletion", "no knowledge", "paths", "level"} <= texts
+    assert {
+        "relation-replacement",
+        "edge-deletion",
+        "no knowledge",
+        "paths, n = 6",
+        "level",
+    } <= texts
     radar = (tmp_path / "once" / "demo-f1-radar-verbaliser.svg").read_text()
     assert all(kind in radar for kind in KINDS)
+    # Each type has two of the six questions.
+    assert "n = 2" in radar
+
+
+def test_intervals_of_one_figure_do_not_lie_on_each_other(
+    analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A height of its own for each view, and for each view of each type of question."""
+    pictures: dict[str, Figure] = {}
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, path, **_: pictures.update({Path(path).stem: figure})
+    )
+    draw_figures(analysis, tmp_path)
+    # The base and two methods at two levels; of types at the greatest level alone.
+    for name, rows in (("views", 5), ("types", 3 * len(KINDS))):
+        (axis,) = pictures[f"demo-hits-at-1-{name}-extractive"].axes
+        heights = [y for marks in _marks(axis) for y in marks[1].tolist()]
+        assert len(heights) == len(set(heights)) == rows
+    # Of one level the intervals of curves stand beside each other.
+    (axis,) = pictures["demo-hits-at-1-curves-extractive"].axes
+    first, second = (marks[0].tolist() for marks in _marks(axis))
+    assert not set(first) & set(second)
+
+
+def _marks(axis: Axes) -> list[NDArray[np.float64]]:
+    """x and y of the means of each drawn set of intervals, float64 [2, means]."""
+    return [
+        np.array(bars.lines[0].get_data(), dtype=np.float64)
+        for bars in axis.containers
+        if isinstance(bars, ErrorbarContainer)
+    ]
 
 
 def test_common_random_seeds_of_two_conditions_are_paired(plan: Plan) -> None:
@@ -358,7 +401,8 @@ def test_without_matplotlib_tables_are_written_and_pictures_named(
     assert not (tmp_path / "figures").exists()
     text = (tmp_path / "tables.tex").read_text()
     assert r"\label{tab:hits-at-1-demo-extractive}" in text
-    assert "Means over 6 questions." in text
+    assert "Means over 6 questions; n is that of the views." in text
+    assert r"{\footnotesize [0.381, 0.819]}" in text
     assert "means of 2 random seeds" in text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,12 @@ def test_each_run_asks_by_itself_and_replays(
     with stand_in(by_rule) as server:
         text = TEXT.replace("[m]", f'[{{name: m, url: "{server.url}"}}]')
         text = text.replace("questions.jsonl", "{file: questions.jsonl, first: 2}")
-        written(tmp_path, text + "runs: 3\n")
+        written(tmp_path, text + "runs: 3\nbudget: {prices: {m: {prompt: 1000, reply: 2000}}}\n")
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
         planned = demo_cli("experiment", "plan", "plan.yaml")
         assert "up to 12 requests to models" in planned.out
+        assert "for answers, by the prices of the plan" in planned.out
+        assert "matplotlib is not installed: the report will have its tables" in planned.err
         assert demo_cli("experiment", "run", "plan.yaml", "--out", "out").code == 0
         # Two questions, with knowledge and without.
         assert len(server.requests) == 12
@@ -141,5 +145,11 @@ def test_each_run_asks_by_itself_and_replays(
     assert {row["run_deviation"] for row in rows} == {"0.0"}
     answers = (tmp_path / "out" / "answers.jsonl").read_bytes()
     lines = [json.loads(line) for line in answers.splitlines()]
+    usages = [usage for line in lines if (usage := line["answer"]["usage"])]
+    prompts, replies = (
+        sum(usage[f"{name}_tokens"] for usage in usages) for name in ("prompt", "completion")
+    )
+    # A thousand for a million tokens of prompts, and two thousand for one of replies.
+    assert f"{prompts / 1000 + replies / 500:.2f} by the plan's price" in report
     assert [line["answer"]["parameters"].get("random_seed") for line in lines
             if line["cell"].endswith("run3")] == [2, 2, 2, 2]  # fmt: skip

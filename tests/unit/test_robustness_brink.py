@@ -1,4 +1,4 @@
-"""BRINK's protocol (B3): questions of a graph that lacks what rules could restore, from one command."""
+"""BRINK's protocol (B3, B17): questions of a graph that lacks what rules could restore, from one command."""
 
 from __future__ import annotations
 

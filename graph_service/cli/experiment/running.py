@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,11 @@ def plan(options: PlanOptions, output: Output, /) -> int:
     for line in expected.lines():
         output.line(line)
     output.note(f"retrievals take about {expected.seconds:,.0f} s")
+    if importlib.util.find_spec("matplotlib") is None:
+        output.note(
+            "matplotlib is not installed: the report will have its tables and no pictures; "
+            "pip install 'graph-service[experiment]'"
+        )
     for graph, subjects in experiment.subjects.items():
         gold = sum(bool(subject.gold.statement_ids) for subject in subjects)
         incomplete = sum(subject.is_incomplete for subject in subjects)

@@ -129,7 +129,7 @@ def report_lines(
 
 
 def _main_picture(analysis: Analysis, figures: Sequence[Drawn]) -> Iterator[str]:
-    """The first curves of the score of the first page, or else its first picture."""
+    """The curves of the score of the first page, or else its views, which are drawn first."""
     score = main_score(analysis)
     own = [figure for figure in figures if figure.score == score]
     curves = [figure for figure in own if "-curves-" in figure.name]

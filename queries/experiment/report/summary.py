@@ -39,7 +39,9 @@ def summary_lines(
     rows = _main_rows(analysis)
     yield from _claim(rows)
     yield ""
-    yield from table_lines(["what", "value"], [*_sizes(plan, rows), *_models(uses), *_made(lock)])
+    yield from table_lines(
+        ["what", "value"], [*_sizes(plan, rows), *_models(uses, plan), *_made(lock)]
+    )
     if rows:
         yield ""
         yield f"**{TITLES[rows[0].score]}**, by view:"
@@ -112,15 +114,19 @@ def _sizes(plan: Plan, rows: Sequence[Row]) -> Iterator[list[str]]:
     yield ["runs of a model", str(plan.runs)]
 
 
-def _models(uses: Sequence[ModelUse]) -> Iterator[list[str]]:
+def _models(uses: Sequence[ModelUse], plan: Plan) -> Iterator[list[str]]:
     for use in uses:
         temperature = "the endpoint's" if use.temperature is None else f"{use.temperature:g}"
         about = "about " if use.is_estimated else ""
+        price = plan.budget.prices.get(use.model)
+        cost = "cost unknown: the plan has no price of it"
+        if price is not None:
+            cost = f"cost {about}{price.of(use.prompt_tokens, use.reply_tokens):.2f} by the plan's price"
         yield [
             f"model {use.name}",
             f"temperature {temperature}; {use.answers:,} answers, {use.requests:,} requests, {about}"
             f"{use.prompt_tokens:,} tokens of prompts, {use.reply_tokens:,} of replies; {use.date}; "
-            "the run knows no prices",
+            f"{cost}",
         ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from graph_service.text.visible import spreadsheet
 from queries.experiment.analysis import Analysis, Part, Row
@@ -164,7 +164,8 @@ def _seeds(paired: Paired | None) -> list[Cell]:
 def latex_tables(analysis: Analysis, /) -> str:
     r"""Returns a table a graph, score and answerer, for ``\usepackage{booktabs}``.
 
-    A row is a method, strategy and preset, a column a level. Where a condition has several random
+    A row is a method, strategy and preset, a column a level; under each mean stands its interval.
+    Where a condition has several random
     seeds, or else several runs of a model, the standard deviation over them stands behind the mean. A
     star marks p < .05 against the
     base, after Holm; with fewer than five random seeds only if these have no effect.
@@ -193,9 +194,9 @@ def _latex(title: str, label: str, rows: Sequence[Row], views: Sequence[Row]) ->
     yield r"\begin{table}"
     yield rf"\caption{{{_escaped(title)}. {_caption(rows)}}}"
     yield rf"\label{{tab:{label}}}"
-    yield rf"\begin{{tabular}}{{lll{'r' * (1 + len(amounts))}}}"
+    yield rf"\begin{{tabular}}{{lllr{'r' * (1 + len(amounts))}}}"
     yield r"\toprule"
-    yield _line(["method", "strategy", "preset", "base", *amounts])
+    yield _line(["method", "strategy", "preset", "n", "base", *amounts])
     yield r"\midrule"
     methods = dict.fromkeys(
         (row.condition.method, row.condition.strategy, row.condition.preset) for row in views
@@ -208,8 +209,10 @@ def _latex(title: str, label: str, rows: Sequence[Row], views: Sequence[Row]) ->
             if (row.condition.method, row.condition.strategy, row.condition.preset)
             == (method, strategy, preset)
         }
-        cells = [_value(base)] + [_value(own.get(amount)) for amount in amounts]
-        yield _line([method, "" if strategy is None else strategy.value, preset, *cells], done=3)
+        shown = [base, *(own.get(amount) for amount in amounts)]
+        names = [method, "" if strategy is None else strategy.value, preset]
+        yield _line([*names, _counts(own.values()), *map(_value, shown)], done=4)
+        yield _line(["", "", "", "", *map(_interval, shown)], done=4)
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield r"\end{table}"
@@ -217,13 +220,14 @@ def _latex(title: str, label: str, rows: Sequence[Row], views: Sequence[Row]) ->
 
 def _caption(rows: Sequence[Row]) -> str:
     """What a table's numbers are over, and what its marks mean."""
-    counts = sorted({row.mean.n for row in rows})
     seeds, runs = (
         max(sum(value is not None for value in spread.values) for spread in spreads)
         for spreads in ([row.seeds for row in rows], [row.runs for row in rows])
     )
-    questions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    parts = [f"Means over {questions} questions."]
+    parts = [
+        f"Means over {_counts(rows)} questions; n is that of the views. In brackets are intervals of "
+        r"95\,\%, over questions and random seeds."
+    ]
     if seeds > 1:
         otherwise = f", and of {runs} runs where there is one seed" if runs > 1 else ""
         parts.append(
@@ -245,6 +249,18 @@ def _value(row: Row | None) -> str:
     spread = row.runs.deviation if row.seeds.deviation is None else row.seeds.deviation
     around = "" if spread is None else rf" $\pm$ {number(spread)}"
     return number(row.mean.value) + around + star
+
+
+def _interval(row: Row | None) -> str:
+    if row is None or row.mean.low is None or row.mean.high is None:
+        return ""
+    return rf"{{\footnotesize [{number(row.mean.low)}, {number(row.mean.high)}]}}"
+
+
+def _counts(rows: Iterable[Row]) -> str:
+    """How many questions have a value: a range where rows differ in it."""
+    counts = sorted({row.mean.n for row in rows})
+    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _line(cells: Sequence[str], *, done: int | None = None) -> str:
