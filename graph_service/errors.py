@@ -138,7 +138,7 @@ class ModelFileError(SetupError):
 
 
 class StoreError(GraphServiceError):
-    """The store failed."""
+    """The store failed, or its file is damaged."""
 
     code = "STORE_UNAVAILABLE"
     about_server = "the store has failed"
@@ -182,7 +182,7 @@ class KeyCollisionError(StoreError):
 
 
 class LimitError(GraphServiceError):
-    """A limit was reached."""
+    """The request is for more than a limit allows."""
 
     code = "LIMIT_EXCEEDED"
 

@@ -136,7 +136,7 @@ class Settings:
 
     @property
     def cache_path(self) -> Path:
-        """The folder for caches."""
+        """The folder for vectors and snapshots."""
         if self.cache_dir:
             return Path(self.cache_dir)
         import platformdirs

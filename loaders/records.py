@@ -33,7 +33,7 @@ class RecordCounts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """How many records there are."""
         return self.read + self.rejected + self.passed_over
 
     def add(self, other: RecordCounts, /) -> None:

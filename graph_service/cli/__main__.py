@@ -1,4 +1,4 @@
-"""``python -m graph_service.cli``."""
+"""Runs the command line: ``python -m graph_service.cli``."""
 
 from __future__ import annotations
 

@@ -69,6 +69,6 @@ class Bar:
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Ends the bar."""
+        """Takes the bar off the terminal."""
         if self._bar is not None:
             self._bar.close()

@@ -13,7 +13,7 @@ from graph_service.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionOptions(VerbOptions):
-    """The shell of ``completion``."""
+    """The shell that ``completion`` prints a script for."""
 
     shell: str = option(
         help="whose script is printed", is_word=True, choices=("bash", "zsh", "tcsh")

@@ -1,4 +1,4 @@
-"""The options of documents."""
+"""The options of the verb ``documents``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of mcp."""
+"""The options of the verb ``mcp``."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ LINE_EVERY_S = 10.0
 
 
 class Progress(Protocol):
-    """How far something is."""
+    """How far a piece of work is."""
 
     @property
     def done(self) -> int:
-        """What is done."""
+        """How many items are done."""
 
     @property
     def total(self) -> int:

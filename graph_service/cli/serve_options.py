@@ -1,4 +1,4 @@
-"""The options of serve."""
+"""The options of the verb ``serve``."""
 
 from __future__ import annotations
 

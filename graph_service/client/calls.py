@@ -390,7 +390,7 @@ def neighbourhood(
 
 
 def graphs() -> Call[tuple[GraphInfo, ...]]:
-    """Returns all graphs."""
+    """Returns all graphs that the caller may see."""
     return _call(
         "graphs",
         {"first": PAGE},

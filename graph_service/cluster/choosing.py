@@ -42,7 +42,7 @@ class Scratch:
         return self.session.read.schema(frame.schema).parquet(path)
 
     def clear(self) -> None:
-        """Deletes what was written."""
+        """Deletes the files that the choice wrote."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -56,7 +56,7 @@ class ClusterView:
     folder: Path
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what ``view.json`` says."""
+        """Returns the content of ``view.json``."""
         return {
             "graph-service": LAYOUT,
             "version": VERSION,

@@ -327,7 +327,7 @@ def _one_line(text: str) -> str:
 
 
 def graph_data(graph: GraphInfo, /) -> GraphData:
-    """Returns a graph."""
+    """Returns a graph as the tools describe it."""
     return shown(GraphData, graph)
 
 
@@ -340,7 +340,7 @@ def graph_line(graph: GraphData, /) -> str:
 
 
 def view_data(view: StoredView, /) -> ViewData:
-    """Returns a stored view."""
+    """Returns a stored view as the tools describe it."""
     return shown(ViewData, view, level=view.spec.level)
 
 

@@ -139,7 +139,7 @@ class Part:
 
     @property
     def graphql(self) -> str:
-        """The name in GraphQL."""
+        """The field's name in GraphQL."""
         return camel_case(self.name)
 
     def value_of(self, source: Any, /) -> Any:

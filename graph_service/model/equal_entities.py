@@ -86,7 +86,7 @@ class EqualEntities:
 
     @property
     def group_count(self) -> int:
-        """Number of groups."""
+        """How many groups of equal entities there are."""
         return len(self.begins) - 1
 
     def groups_of(self, entities: Int32 | Int64, /) -> Int32:

@@ -1,4 +1,4 @@
-"""What a query returns."""
+"""The answers of a query, and the limits that it ran under."""
 
 from __future__ import annotations
 

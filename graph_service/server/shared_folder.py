@@ -48,7 +48,7 @@ class SharedFolder:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        """Removes it."""
+        """Removes the folder with its files."""
         if self._before is None:
             os.environ.pop(MULTIPROCESS_FOLDER, None)
         else:

@@ -166,7 +166,7 @@ class PartSums:
         self.entities = 0
 
     def add_part(self, part: Part, /) -> None:
-        """Adds a part."""
+        """Adds a part to the folder."""
         self._content = self._content + words_of(part.content)
         if part.table == STATEMENTS:
             self._edges = self._edges + words_of(part.edges)

@@ -35,7 +35,7 @@ class RelationPhrases:
     noun_backward: tuple[str, ...]
 
     def all(self) -> tuple[str, ...]:
-        """Returns all of them."""
+        """Returns the phrases of all relations."""
         return (*self.forward, *self.noun, *self.backward, *self.noun_backward)
 
 

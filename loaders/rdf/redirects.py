@@ -1,4 +1,4 @@
-"""Redirects resolved in statements."""
+"""Redirects of entities, resolved in the statements of an RDF source."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Edges:
         self._file: IO[bytes] | None = None
 
     def add(self, pairs: Sequence[tuple[int, int]], /) -> None:
-        """Appends pairs of keys."""
+        """Appends pairs of the keys of a head and a tail."""
         if not pairs:
             return
         if self._file is None:

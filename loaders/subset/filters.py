@@ -114,7 +114,7 @@ class Filters:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything is loaded."""
+        """Whether the filters leave nothing out."""
         return not (
             self.chooses_entities or self.relations or self.drop_relations or self.around_entities
         )

@@ -139,7 +139,7 @@ class ColumnProfile:
         self._folded_batches: list[Keys] = []
 
     def add(self, raw: str, /) -> None:
-        """Counts a cell."""
+        """Counts a cell of the column."""
         cell = clean(raw) if "\n" not in raw else raw.strip()
         word = cell.lower()
         if word in BLANK_WORDS:

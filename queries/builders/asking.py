@@ -26,7 +26,7 @@ _PROMPTS = PromptFolder("queries.builders", DATASET, "builder's prompt")
 builder_prompt_names = _PROMPTS.names
 """Returns the names of the builders' prompts, sorted."""
 load_builder_prompt = _PROMPTS.load
-"""Returns one of them; see ``PromptFolder.load``."""
+"""Returns one prompt of the folder; see ``PromptFolder.load``."""
 
 
 def request_value(

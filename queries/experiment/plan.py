@@ -1,4 +1,4 @@
-"""What an experiment asks."""
+"""The plan of an experiment: questions, graphs, views and models."""
 
 from __future__ import annotations
 

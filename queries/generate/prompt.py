@@ -172,7 +172,7 @@ _PROMPTS = PromptFolder("queries.generate")
 prompt_names = _PROMPTS.names
 """Returns the names of the prompts that answers are asked with, sorted."""
 load_prompt = _PROMPTS.load
-"""Returns one of them; see ``PromptFolder.load``."""
+"""Returns one prompt of the folder; see ``PromptFolder.load``."""
 
 # Prompts are asked for deep inside of answers and scores, in threads of their own.
 _IN_USE: dict[str, Prompt] = {}

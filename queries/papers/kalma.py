@@ -138,7 +138,7 @@ class Kalma:
         )
 
     def quality(self) -> PaperTable:
-        """Table 4: G-Eval."""
+        """Returns table 4: text quality by G-Eval."""
         figures = [
             figure_of([report.score(name) for report in self._rated()]) for name in QUALITIES
         ]

@@ -54,7 +54,7 @@ class SetGraph(Protocol):
 
     @property
     def client(self) -> Client:
-        """Reaches the graph."""
+        """A client of the service that has the graph."""
         ...
 
     def fingerprints(self) -> Fingerprints | None:

@@ -46,7 +46,7 @@ class GraphFiles:
     labels: Path | None = None
 
     def remove(self) -> None:
-        """Removes the files."""
+        """Removes the files of the graph."""
         self.statements.unlink(missing_ok=True)
         if self.labels is not None:
             self.labels.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""Scores of answers."""
+"""Scores of answers: what each measures is in its module."""

@@ -1,4 +1,4 @@
-"""The options of compare."""
+"""The options of the verb ``compare``."""
 
 from __future__ import annotations
 

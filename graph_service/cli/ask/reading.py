@@ -34,7 +34,7 @@ from graph_service.service import Service
 
 
 def search(options: SearchOptions, output: Output, /) -> int:
-    """Finds entities by name."""
+    """Finds entities by name, and prints them best first."""
     with open_from(options, output) as service, service.one_reading():
         hits = service.search(
             options.query,

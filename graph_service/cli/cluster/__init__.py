@@ -1,1 +1,1 @@
-"""The verb ``cluster``."""
+"""The verb ``cluster``: views drawn by an engine of Spark Connect."""

@@ -31,7 +31,7 @@ class ModelOptions(OwnPromptOptions, EndpointOptions, ChatModelOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions(FolderOptions, ModelOptions):
-    """What every ``build`` takes."""
+    """The options that every verb ``dataset ... build`` takes."""
 
     workers: int = option(1, help="requests at once", least=1)
     retry_failed: bool = option(False, help="make again what got no reply, and what comes after it")

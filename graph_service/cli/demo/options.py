@@ -1,4 +1,4 @@
-"""The options of demo."""
+"""The options of the verb ``demo``."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class PrintDropped(argparse.Action):
         )
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        """Prints it."""
+        """Prints how far the load is."""
         from loaders.sparql.dialects import BOOKKEEPING_FILE
 
         print(BOOKKEEPING_FILE.read_text(encoding="utf-8"), end="")

@@ -1,4 +1,4 @@
-"""snapshot push, snapshot pull."""
+"""The verbs ``snapshot push`` and ``snapshot pull``."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _SET = "a question file, or the folder of dataset build; default: the demo's 50 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperJudgeOptions(CrossEncoderOptions):
-    """Who judges the answers."""
+    """The model that judges the answers of a table."""
 
     GROUP: ClassVar[str] = "judges"
 

@@ -14,7 +14,7 @@ _FILE = "SimpleQuestions over Wikidata, or JSON lines with question, relation an
 
 @dataclass(frozen=True, kw_only=True)
 class LabelOptions:
-    """Where names come from."""
+    """The files that give entities and relations their names."""
 
     label_files: tuple[str, ...] = option(
         (), help="id and label with a tab between, of relations and entities", metavar="FILE"

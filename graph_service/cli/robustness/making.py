@@ -16,7 +16,7 @@ from queries.robustness.recipe import Frozen, find_sets
 
 
 def list_sets(options: ListOptions, output: Output, /) -> int:
-    """Lists the frozen sets."""
+    """Prints the frozen sets with their sizes and licences."""
     recipes = find_sets(options.sets)
     output.object({"sets": recipes})
     rows = [["set", "questions", "views", "may ship", "licence of statements", "of questions"]]

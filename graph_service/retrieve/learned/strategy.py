@@ -293,7 +293,7 @@ class QuestionReader:
 
     @property
     def preset(self) -> LearnedPreset:
-        """All parameters."""
+        """The preset, with all its parameters."""
         return self._call.preset
 
     @property

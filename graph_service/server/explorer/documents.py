@@ -49,7 +49,7 @@ def trusted_documents(source: str, /) -> dict[str, str]:
 
 
 def main() -> None:
-    """Prints them as JSON."""
+    """Prints the explorer's documents as JSON."""
     print(json.dumps(trusted_documents(SOURCE.read_text(encoding="utf-8")), indent=1))
 
 

@@ -1,1 +1,1 @@
-"""The store in Neo4j."""
+"""The store that keeps its graphs in Neo4j."""

@@ -241,7 +241,7 @@ class Neo4jLoadSession:
             return result
 
     def conflicts(self) -> Iterator[list[Conflict]]:
-        """Yields what was left out; see ``LoadSession.conflicts``."""
+        """Yields the statements and entities that were left out; see ``LoadSession.conflicts``."""
         prefix, sources, after = f"{self._plan.edition}:", dict[int, str](), ""
         with self._lock:
             self._require_open()
@@ -268,7 +268,7 @@ class Neo4jLoadSession:
             ]
 
     def fingerprints(self) -> Fingerprints:
-        """Returns those of the finished edition; see ``LoadSession.fingerprints``."""
+        """Returns the fingerprints of the finished edition; see ``LoadSession.fingerprints``."""
         with self._lock:
             self._require_open()
 

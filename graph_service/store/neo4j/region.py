@@ -52,7 +52,7 @@ def read_neighbourhood(
     equal: EqualEntities | None,
     deadline: Deadline,
 ) -> Neighbourhood:
-    """Returns the region; see ``GraphReader.neighbourhood``."""
+    """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
     filters: dict[str, Any] = {
         "ranks": [rank.value for rank in ranks],
         "relations": list(relation_ids) or None,
@@ -137,7 +137,7 @@ class _Neighbours:
 def read_relations(
     tx: neo4j.Transaction, edition: str, ids: Sequence[str], /
 ) -> dict[str, frozenset[str]]:
-    """Returns the relations of heads; see ``GraphReader.relations_of``."""
+    """Returns the relations that each of some heads has; see ``GraphReader.relations_of``."""
     heads = {f"{edition}:{hex_key(key64(id_))}": id_ for id_ in ids}
     by_head: dict[str, frozenset[str]] = {}
     for keys in in_chunks(list(heads), NODES_A_QUERY):

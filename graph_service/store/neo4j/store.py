@@ -392,7 +392,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
     ) -> dict[str, frozenset[str]]:
-        """Returns the relations of heads; see ``GraphReader.relations_of``."""
+        """Returns the relations that each of some heads has; see ``GraphReader.relations_of``."""
         return self._read(
             edition,
             lambda tx: read_relations(tx, edition, ids),

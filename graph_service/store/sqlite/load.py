@@ -175,7 +175,7 @@ class SqliteLoadSession:
             return self._counts()
 
     def conflicts(self) -> Iterator[list[Conflict]]:
-        """Yields what was left out; see ``LoadSession.conflicts``."""
+        """Yields the statements and entities that were left out; see ``LoadSession.conflicts``."""
         last = 0
         while True:
             with self._lock, mapping_errors(self._database.path):
@@ -189,7 +189,7 @@ class SqliteLoadSession:
             yield [Conflict(id_, bool(document), *origin) for _, id_, document, *origin in rows]
 
     def fingerprints(self) -> Fingerprints:
-        """Returns those of the finished edition; see ``LoadSession.fingerprints``."""
+        """Returns the fingerprints of the finished edition; see ``LoadSession.fingerprints``."""
         with self._lock, mapping_errors(self._database.path):
             self._require_open()
             row = self._connection.execute(

@@ -59,7 +59,7 @@ def read_neighbourhood(
     equal: EqualEntities | None,
     deadline: Deadline,
 ) -> Neighbourhood:
-    """Returns the region; see ``GraphReader.neighbourhood``."""
+    """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
     filters = {
         "ranks": _json(RANK_CODES[rank] for rank in ranks),
         "relations": _relations(connection, number, relation_ids) if relation_ids else None,
@@ -147,7 +147,7 @@ class _Neighbours:
 def read_relations(
     connection: sqlite3.Connection, number: int, ids: Sequence[str], /
 ) -> dict[str, frozenset[str]]:
-    """Returns the relations of heads; see ``GraphReader.relations_of``."""
+    """Returns the relations that each of some heads has; see ``GraphReader.relations_of``."""
     heads = {key64(id_): id_ for id_ in ids}
     pairs = connection.execute(of_edition(_RELATIONS, number), (_json(heads),)).fetchall()
     numbers = _json({relation for _, relation in pairs})

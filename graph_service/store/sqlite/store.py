@@ -348,7 +348,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
     ) -> dict[str, frozenset[str]]:
-        """Returns the relations of heads; see ``GraphReader.relations_of``."""
+        """Returns the relations that each of some heads has; see ``GraphReader.relations_of``."""
         number = self._edition(edition)
         with (
             self._database.reading(deadline) as connection,
