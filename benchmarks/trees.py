@@ -11,7 +11,7 @@ from benchmarks.figures import Detail, Measured, spread, timed
 from graph_service.model.graph import Float64, Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.prizes.subgraph import FoundSubgraph, best_subgraph
+from graph_service.retrieve.prizes.subgraph import PrizedSubgraph, best_subgraph
 from graph_service.retrieve.region.cut import extract_region, induced
 from graph_service.retrieve.region.pagerank import personalised_pagerank
 from graph_service.retrieve.similarity import cosines, rank_prizes
@@ -118,10 +118,10 @@ def proofs(edges: int, cost: int, codex: Codex, /) -> Measured:
     """Counts how many subgraphs of regions are proven optimal, and how far the others may be off."""
     cases = codex.once(f"trees {edges}", lambda: tree_cases(codex, edges))
 
-    def quick(case: TreeCase) -> FoundSubgraph:
+    def quick(case: TreeCase) -> PrizedSubgraph:
         return _solved(case, cost, prove=False)
 
-    def thorough(case: TreeCase) -> FoundSubgraph:
+    def thorough(case: TreeCase) -> PrizedSubgraph:
         return _solved(case, cost, prove=True)
 
     own = timed(quick, cases)
@@ -160,7 +160,7 @@ def proofs(edges: int, cost: int, codex: Codex, /) -> Measured:
     return Measured(own, beside, None, details)
 
 
-def _solved(case: TreeCase, cost: int, *, prove: bool) -> FoundSubgraph:
+def _solved(case: TreeCase, cost: int, *, prove: bool) -> PrizedSubgraph:
     return best_subgraph(
         case.region,
         node_prizes=case.node_prizes,
@@ -170,7 +170,7 @@ def _solved(case: TreeCase, cost: int, *, prove: bool) -> FoundSubgraph:
     )
 
 
-def _mean_gap(found: list[FoundSubgraph], bounds: list[float]) -> float:
+def _mean_gap(found: list[PrizedSubgraph], bounds: list[float]) -> float:
     """Returns the mean share that the best known bound is above what was found."""
     return float(
         np.mean(

@@ -208,8 +208,8 @@ class Encoder:
         """Returns what texts are compared with: the caller's own vector, else that of ``text``."""
         if self._question_vector is not None:
             return self._question_vector
-        found: npt.NDArray[np.float32] = (self._encode_queries or self)([text])[0]
-        return found
+        vector: npt.NDArray[np.float32] = (self._encode_queries or self)([text])[0]
+        return vector
 
     def both(
         self, text: str, texts: Sequence[str], /
@@ -271,7 +271,7 @@ def pick_subgraph(
         cuts: What was left out before.
     """
     region, preset = call.region, call.preset
-    found = best_subgraph(
+    subgraph = best_subgraph(
         region,
         node_prizes=node_prizes,
         edge_prizes=edge_prizes,
@@ -282,36 +282,36 @@ def pick_subgraph(
         deadline=call.deadline,
     )
     if call.min_score is not None:
-        found = at_least(
+        subgraph = at_least(
             region,
-            found,
+            subgraph,
             node_prizes=node_prizes,
             edge_prizes=edge_prizes,
             edge_cost=preset.edge_cost,
             min_score=call.min_score,
         )
     total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
-    edges = found.edges
+    edges = subgraph.edges
     first = np.zeros(len(edges)) if priority is None else priority[edges]
     order = edges[np.lexsort((region.edge_keys[edges], -like[edges], first, -total[edges]))]
-    picked = _picked(region, order, node_prizes, edge_prizes)
+    triples = _picked(region, order, node_prizes, edge_prizes)
     return Selection(
         NO_STATS,
         NO_STATS,
-        triples=picked,
-        objective=found.objective,
-        gap=found.gap,
-        solver=found.solver,
-        cuts=(*cuts, *found.cuts),
+        triples=triples,
+        objective=subgraph.objective,
+        gap=subgraph.gap,
+        solver=subgraph.solver,
+        cuts=(*cuts, *subgraph.cuts),
     )
 
 
 def limited(
-    call: RetrievalContext[Preset], found: int, /, *, total: int | None = None
+    call: RetrievalContext[Preset], count: int, /, *, total: int | None = None
 ) -> tuple[Cut, ...]:
-    """Returns what the preset's limit cut of the items found, and of all, where that is known."""
+    """Returns what the preset's limit cut of ``count`` items, and of all, where that is known."""
     limit = call.preset.limit
-    return (Cut("items", CutReason.LIMIT, limit, limit, total),) if found > limit else ()
+    return (Cut("items", CutReason.LIMIT, limit, limit, total),) if count > limit else ()
 
 
 def over(
@@ -320,10 +320,12 @@ def over(
     """Returns the items of at least the least score asked for, and what that cut."""
     if call.min_score is None:
         return tuple(items), ()
-    kept = tuple(item for item in items if item.score >= call.min_score)
-    if len(kept) == len(items):
-        return kept, ()
-    return kept, (Cut("items", CutReason.MIN_SCORE, call.min_score, len(kept), len(items)),)
+    remaining = tuple(item for item in items if item.score >= call.min_score)
+    if len(remaining) == len(items):
+        return remaining, ()
+    return remaining, (
+        Cut("items", CutReason.MIN_SCORE, call.min_score, len(remaining), len(items)),
+    )
 
 
 def _picked(

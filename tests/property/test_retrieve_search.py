@@ -21,7 +21,7 @@ from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.prizes import subgraph
 from graph_service.retrieve.prizes.paths import best_first_paths
-from graph_service.retrieve.prizes.subgraph import FoundSubgraph, best_subgraph
+from graph_service.retrieve.prizes.subgraph import PrizedSubgraph, best_subgraph
 from graph_service.retrieve.prizes.triplets import best_triplets
 from graph_service.retrieve.region.simple_graph import last_of_parallel
 from graph_service.retrieve.tree import search as tree_search
@@ -251,7 +251,7 @@ def test_o7_a_limit_keeps_the_part_that_is_worth_most(
     """O7: exactly, where the subgraph is a tree; never more than that part, where it is not."""
     region, node_prizes, edge_prizes, cost = case
 
-    def solved(limit: int | None) -> FoundSubgraph:
+    def solved(limit: int | None) -> PrizedSubgraph:
         return best_subgraph(
             region, node_prizes=node_prizes, edge_prizes=edge_prizes, edge_cost=cost, limit=limit
         )
@@ -428,7 +428,7 @@ def test_o7_pcst_fast_competes_where_it_may(monkeypatch: pytest.MonkeyPatch) -> 
     source, target, node_prizes, _ = ladder(15, 7)
     region = region_of(30, list(zip(source.tolist(), target.tolist(), strict=True)))
 
-    def solved(exact_work: int, use: bool) -> FoundSubgraph:
+    def solved(exact_work: int, use: bool) -> PrizedSubgraph:
         return best_subgraph(
             region,
             node_prizes=node_prizes,

@@ -13,7 +13,7 @@ from graph_service.model.region import Region
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPath:
+class LocalPath:
     """A simple path in local numbers, each edge walked from head to tail.
 
     Attributes:
@@ -31,13 +31,13 @@ class FoundPath:
 class PathSearch:
     """Paths in the order in which they left the queue, and whether it held more then."""
 
-    paths: tuple[FoundPath, ...]
+    paths: tuple[LocalPath, ...]
     more: bool
 
 
 def best_first_paths(
     region: Region,
-    starts: Int64,
+    start_nodes: Int64,
     /,
     *,
     node_prizes: Float64,
@@ -57,7 +57,7 @@ def best_first_paths(
 
     Args:
         region: The region.
-        starts: Local nodes.
+        start_nodes: Local nodes.
         node_prizes: float64 [n].
         edge_prizes: float64 [m].
         edge_cost: Cost of each edge.
@@ -73,14 +73,14 @@ def best_first_paths(
     # Entry: (-score, key of the start and keys of the edges, start, edges).
     queue: list[tuple[float, tuple[int, ...], int, tuple[int, ...]]] = [
         (-float(node_prizes[start]), (int(region.node_keys[start]),), start, ())
-        for start in dict.fromkeys(starts.tolist())
+        for start in dict.fromkeys(start_nodes.tolist())
     ]
     heapq.heapify(queue)
-    found: list[FoundPath] = []
-    while queue and len(found) < count:
+    paths: list[LocalPath] = []
+    while queue and len(paths) < count:
         deadline.check("searching for paths")
         negative, keys, start, edges = heapq.heappop(queue)
-        found.append(FoundPath(start, edges, -negative))
+        paths.append(LocalPath(start, edges, -negative))
         if len(edges) == max_length:
             continue
         last = int(region.tail[edges[-1]]) if edges else start
@@ -88,8 +88,8 @@ def best_first_paths(
         following = order[begin[last] : begin[last + 1]]
         following = following[~np.isin(region.tail[following], nodes)]
         # Of one node's edges the better leave first: no more of them can leave, and one more tells.
-        for edge in following[: count - len(found) + 1].tolist():
+        for edge in following[: count - len(paths) + 1].tolist():
             score = round(float(gain[edge]) - negative, 9)
             entry = (-score, (*keys, int(region.edge_keys[edge])), start, (*edges, edge))
             heapq.heappush(queue, entry)
-    return PathSearch(tuple(found), bool(queue))
+    return PathSearch(tuple(paths), bool(queue))

@@ -20,7 +20,7 @@ from graph_service.retrieve.context import (
     pick_subgraph,
 )
 from graph_service.retrieve.preset import PrizePreset
-from graph_service.retrieve.prizes.paths import FoundPath, best_first_paths
+from graph_service.retrieve.prizes.paths import LocalPath, best_first_paths
 from graph_service.retrieve.prizes.triplets import best_triplets, triple_totals
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS, cosines, rank_prizes
 
@@ -37,11 +37,13 @@ def by_prizes(
     allowed, cuts = _affordable(
         region, node_texts, relation_texts, preset.max_embedded, call.deadline
     )
-    distinct = sorted({text for text, kept in zip(node_texts, allowed, strict=True) if kept})
+    distinct = sorted(
+        {text for text, is_allowed in zip(node_texts, allowed, strict=True) if is_allowed}
+    )
     texts = sorted({*distinct, *relation_texts})
-    wanted, vectors = call.encode.both(question, texts)
+    question_vector, vectors = call.encode.both(question, texts)
     call.deadline.check("embedding the region")
-    by_text = dict(zip(texts, cosines(wanted, vectors).tolist(), strict=True))
+    by_text = dict(zip(texts, cosines(question_vector, vectors).tolist(), strict=True))
     call.clock.stage("embedding")
     node_like = np.array([by_text.get(text, -1.0) for text in node_texts], dtype=np.float64)
     edge_like = np.array([by_text[text] for text in relation_texts], dtype=np.float64)[which]
@@ -55,20 +57,20 @@ def by_prizes(
             chosen = best_triplets(
                 region, node_similarity=node_like, edge_similarity=edge_like, limit=preset.limit
             )
-            picked, cut = pick_edges(call, chosen, node_like, edge_like)
+            triples, cut = pick_edges(call, chosen, node_like, edge_like)
             count = region.edge_count
             cuts = (*cuts, *limited(call, count, total=count), *cut)
-            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=cuts)
+            selection = Selection(NO_STATS, NO_STATS, triples=triples, cuts=cuts)
         case Strategy.PATHS:
             paths, left = _paths(call, node_prizes, edge_prizes)
-            kept, cut = over(call, paths)
-            found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=(*cuts, *left, *cut))
+            selected, cut = over(call, paths)
+            selection = Selection(NO_STATS, NO_STATS, paths=selected, cuts=(*cuts, *left, *cut))
         case Strategy.SUBGRAPH:
             like = triple_totals(region, nodes=node_like, edges=edge_like)
             like = np.round(like, SIMILARITY_DIGITS)
-            found = pick_subgraph(call, node_prizes, edge_prizes, like, None, cuts)
+            selection = pick_subgraph(call, node_prizes, edge_prizes, like, None, cuts)
     call.clock.stage(call.strategy.value)
-    return found
+    return selection
 
 
 def _paths(
@@ -86,24 +88,24 @@ def _paths(
         count=max(preset.limit, preset.taken_paths),
         deadline=call.deadline,
     )
-    found = sorted((path for path in search.paths if path.edges), key=lambda path: -path.score)
-    kept = found[: preset.limit]
+    scored = sorted((path for path in search.paths if path.edges), key=lambda path: -path.score)
+    best = scored[: preset.limit]
     cuts: tuple[Cut, ...] = ()
-    if search.more or len(kept) < len(found):
-        cuts = (Cut("items", CutReason.LIMIT, preset.limit, len(kept)),)
-    picked = [
+    if search.more or len(best) < len(scored):
+        cuts = (Cut("items", CutReason.LIMIT, preset.limit, len(best)),)
+    selected = [
         PickedPath(
             tuple(int(region.edges[edge]) for edge in path.edges),
             (False,) * len(path.edges),
             path.score,
             _parts(path, edge_prizes, preset.edge_cost),
         )
-        for path in kept
+        for path in best
     ]
-    return picked, cuts
+    return selected, cuts
 
 
-def _parts(path: FoundPath, edge_prizes: Float64, edge_cost: float) -> tuple[ScorePart, ...]:
+def _parts(path: LocalPath, edge_prizes: Float64, edge_cost: float) -> tuple[ScorePart, ...]:
     edges = float(edge_prizes[list(path.edges)].sum())
     cost = -edge_cost * len(path.edges)
     parts = {"nodes": path.score - edges - cost, "edges": edges, "cost": cost}
@@ -123,11 +125,11 @@ def _affordable(
     total = len(set(node_texts))
     if total <= room:
         return allowed, ()
-    kept: set[str] = set()
+    embedded: set[str] = set()
     allowed[:] = False
     for node in np.lexsort((region.node_keys, -region.degrees, region.hops)).tolist():
         deadline.check("choosing what is embedded")
-        if len(kept) < room or node_texts[node] in kept:
-            kept.add(node_texts[node])
+        if len(embedded) < room or node_texts[node] in embedded:
+            embedded.add(node_texts[node])
             allowed[node] = True
-    return allowed, (Cut("embedded", CutReason.LIMIT, max_embedded, len(kept), total),)
+    return allowed, (Cut("embedded", CutReason.LIMIT, max_embedded, len(embedded), total),)

@@ -21,7 +21,7 @@ from graph_service.retrieve.tree.solver import PcstFast, load_pcst_fast, solve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoundSubgraph:
+class PrizedSubgraph:
     """A connected subgraph in local numbers.
 
     Attributes:
@@ -55,7 +55,7 @@ def best_subgraph(
     prove: bool = False,
     use_pcst_fast: bool = True,
     deadline: Deadline | None = None,
-) -> FoundSubgraph:
+) -> PrizedSubgraph:
     """Returns the connected subgraph that maximises prizes minus costs.
 
     An edge whose prize exceeds its cost pays for itself and for its other end, so such edges are
@@ -119,7 +119,7 @@ def best_subgraph(
         cuts = (Cut("items", CutReason.LIMIT, limit, int(edge_in.sum()), count),)
         bound = min(bound, _most(node_prizes, limit + 1) + _most(gain, limit))
     objective = subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost)
-    return FoundSubgraph(
+    return PrizedSubgraph(
         nodes=np.flatnonzero(inside),
         edges=np.flatnonzero(edge_in),
         objective=objective,
@@ -161,58 +161,62 @@ def subgraph_objective(
 
 def at_least(
     region: Region,
-    found: FoundSubgraph,
+    subgraph: PrizedSubgraph,
     /,
     *,
     node_prizes: Float64,
     edge_prizes: Float64,
     edge_cost: float,
     min_score: float,
-) -> FoundSubgraph:
+) -> PrizedSubgraph:
     """Returns the subgraph without its edges of a lower head + edge + tail prize.
 
     Where that cuts it in two, the part of the best edge stays. No gap is known of what is left.
 
     Args:
         region: The region.
-        found: A subgraph of it.
+        subgraph: A subgraph of it.
         node_prizes: float64 [n].
         edge_prizes: float64 [m].
         edge_cost: Cost of each edge.
         min_score: The least score asked for.
     """
     head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
-    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)[found.edges]
-    kept = found.edges[total >= min_score]
-    if len(kept) == len(found.edges):
-        return found
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)[subgraph.edges]
+    remaining = subgraph.edges[total >= min_score]
+    if len(remaining) == len(subgraph.edges):
+        return subgraph
     inside = np.zeros(region.node_count, dtype=bool)
     edge_in = np.zeros(region.edge_count, dtype=bool)
-    if len(kept):
+    if len(remaining):
         label = components(
-            head[kept], tail[kept], region.node_count, deadline=Deadline.none(), what=SEARCHING
+            head[remaining],
+            tail[remaining],
+            region.node_count,
+            deadline=Deadline.none(),
+            what=SEARCHING,
         )
-        best = found.edges[np.lexsort((region.edge_keys[found.edges], -total))[0]]
-        edge_in[kept[label[head[kept]] == label[head[best]]]] = True
+        best = subgraph.edges[np.lexsort((region.edge_keys[subgraph.edges], -total))[0]]
+        edge_in[remaining[label[head[remaining]] == label[head[best]]]] = True
         inside[head[edge_in]] = inside[tail[edge_in]] = True
-    cut = Cut("items", CutReason.MIN_SCORE, min_score, int(edge_in.sum()), len(found.edges))
+    cut = Cut("items", CutReason.MIN_SCORE, min_score, int(edge_in.sum()), len(subgraph.edges))
     return replace(
-        found,
+        subgraph,
         nodes=np.flatnonzero(inside),
         edges=np.flatnonzero(edge_in),
         objective=subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost),
         gap=None,
-        cuts=(*found.cuts, cut),
+        cuts=(*subgraph.cuts, cut),
     )
 
 
 def _usable(region: Region, gain: Float64) -> Bool:
     """Returns the edges that may hold a tree together: of a literal's, only the best one."""
     usable: Bool = region.head != region.tail
-    for ends in (region.head, region.tail):
-        at = np.flatnonzero(region.literal[ends])
-        order = at[np.lexsort((region.edge_keys[at], -gain[at], ends[at]))]
-        usable[order[np.diff(ends[order], prepend=-1) == 0]] = False
+    for nodes in (region.head, region.tail):
+        at = np.flatnonzero(region.literal[nodes])
+        order = at[np.lexsort((region.edge_keys[at], -gain[at], nodes[at]))]
+        usable[order[np.diff(nodes[order], prepend=-1) == 0]] = False
     return usable
 
 
@@ -235,9 +239,9 @@ def _best_part(
         size=limit,
         deadline=deadline,
     )
-    kept = np.zeros(region.edge_count, dtype=bool)
-    kept[edges[chosen]] = True
-    return kept
+    part = np.zeros(region.edge_count, dtype=bool)
+    part[edges[chosen]] = True
+    return part
 
 
 def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64, deadline: Deadline) -> Bool:
@@ -245,22 +249,22 @@ def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64, deadline:
     edges = np.flatnonzero(edge_in)
     order = edges[np.lexsort((region.edge_keys[edges], priority[edges]))]
     near: dict[int, list[tuple[int, int]]] = {}
-    for place, edge in enumerate(order.tolist()):
+    for turn, edge in enumerate(order.tolist()):
         deadline.check("cutting the subgraph to the limit")
-        near.setdefault(int(region.head[edge]), []).append((place, edge))
-        near.setdefault(int(region.tail[edge]), []).append((place, edge))
+        near.setdefault(int(region.head[edge]), []).append((turn, edge))
+        near.setdefault(int(region.tail[edge]), []).append((turn, edge))
     reached: set[int] = set()
-    kept = np.zeros(region.edge_count, dtype=bool)
+    part = np.zeros(region.edge_count, dtype=bool)
     queue = [(0, int(order[0]))]
     queued = {int(order[0])}
     for _ in range(limit):
         deadline.check("cutting the subgraph to the limit")
         _, edge = heapq.heappop(queue)
-        kept[edge] = True
+        part[edge] = True
         for node in {int(region.head[edge]), int(region.tail[edge])} - reached:
             reached.add(node)
             for step in near[node]:
                 if step[1] not in queued:
                     queued.add(step[1])
                     heapq.heappush(queue, step)
-    return kept
+    return part

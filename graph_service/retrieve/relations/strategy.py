@@ -37,14 +37,14 @@ SCORE_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A statement that was kept.
+class _RankedEdge:
+    """A selected statement, with the rank of its relation.
 
     Attributes:
         edge: Local edge.
         reverse: Whether its relation leads from values to the entity.
         rank: Of its relation among the entity's, from 1.
-        origin: The entity it was kept for, a global node.
+        origin: The entity that it was selected for, a global node.
     """
 
     edge: int
@@ -63,7 +63,7 @@ def by_relations(
     """Returns the statements of each entity's best relations.
 
     They come by the rank of their relation, entities taking turns in the order of the question; a
-    statement's score is one over that rank, all of it the relation's. One that is kept for two
+    statement's score is one over that rank, all of it the relation's. One that is selected for two
     entities counts for the one where its relation ranks higher.
 
     Args:
@@ -80,25 +80,25 @@ def by_relations(
     call.clock.stage("labels")
     around, cuts = _affordable(around, relations, preset.max_embedded)
     names = call.labels.nodes(region.nodes[region.start_entities])
-    drawn: list[list[tuple[bool, Int64]]] = []
+    sampled: list[list[tuple[bool, Int64]]] = []
     for edges, name in zip(around, names, strict=True):
         call.deadline.check("ranking relations")
-        place = {relations[signed].key: signed for signed in edges}
+        relation_of_key = {relations[signed].key: signed for signed in edges}
         order = ranker.rank(question, [relations[signed] for signed in edges], entity=name)
-        kept = [place[item.relation.key] for item in order[: preset.relations_per_entity]]
-        drawn.append([(signed[1], _drawn(region, edges[signed], preset)) for signed in kept])
+        best = [relation_of_key[item.relation.key] for item in order[: preset.relations_per_entity]]
+        sampled.append([(signed[1], _sampled(region, edges[signed], preset)) for signed in best])
     call.clock.stage("relations")
-    found: dict[int, _Found] = {}
-    for rank in range(max(map(len, drawn), default=0)):
+    by_edge: dict[int, _RankedEdge] = {}
+    for rank in range(max(map(len, sampled), default=0)):
         call.deadline.check("collecting statements")
         for origin, of_entity in zip(
-            region.nodes[region.start_entities].tolist(), drawn, strict=True
+            region.nodes[region.start_entities].tolist(), sampled, strict=True
         ):
             if rank < len(of_entity):
-                reverse, edges_kept = of_entity[rank]
-                for edge in edges_kept.tolist():
-                    found.setdefault(edge, _Found(edge, reverse, rank + 1, origin))
-    return _picked(call, list(found.values()), cuts)
+                reverse, sampled_edges = of_entity[rank]
+                for edge in sampled_edges.tolist():
+                    by_edge.setdefault(edge, _RankedEdge(edge, reverse, rank + 1, origin))
+    return _selection(call, list(by_edge.values()), cuts)
 
 
 def _signed_edges(region: Region, start: int) -> dict[tuple[int, bool], Int64]:
@@ -106,27 +106,27 @@ def _signed_edges(region: Region, start: int) -> dict[tuple[int, bool], Int64]:
 
     A statement of an entity about itself stands under both directions.
     """
-    found: dict[tuple[int, bool], Int64] = {}
-    for reverse, ends in ((False, region.head), (True, region.tail)):
-        edges = np.flatnonzero(ends == start)
+    by_relation: dict[tuple[int, bool], Int64] = {}
+    for reverse, endpoints in ((False, region.head), (True, region.tail)):
+        edges = np.flatnonzero(endpoints == start)
         order = edges[np.argsort(region.rel[edges], kind="stable")]
         rels, counts = np.unique(region.rel[order], return_counts=True)
         last = np.cumsum(counts)
         for rel, begin, end in zip(
             rels.tolist(), (last - counts).tolist(), last.tolist(), strict=True
         ):
-            found[rel, reverse] = order[begin:end]
-    return found
+            by_relation[rel, reverse] = order[begin:end]
+    return by_relation
 
 
 def _signed_relations(
     labels: Labels, around: Sequence[Mapping[tuple[int, bool], Int64]]
 ) -> dict[tuple[int, bool], SignedRelation]:
-    signed = {one for edges in around for one in edges}
+    signed = {each for edges in around for each in edges}
     rels = np.array(sorted({rel for rel, _ in signed}), dtype=np.int64)
     ids = dict(zip(rels.tolist(), labels.relation_ids(rels), strict=True))
     texts = dict(zip(rels.tolist(), labels.relations(rels), strict=True))
-    return {one: SignedRelation(ids[one[0]], texts[one[0]], one[1]) for one in signed}
+    return {each: SignedRelation(ids[each[0]], texts[each[0]], each[1]) for each in signed}
 
 
 def _affordable(
@@ -139,16 +139,18 @@ def _affordable(
         return around, ()
     counts = Counter[tuple[int, bool]]()
     for edges in around:
-        counts.update({one: len(part) for one, part in edges.items()})
+        counts.update({each: len(part) for each, part in edges.items()})
     order = sorted(
-        relations, key=lambda one: (-counts[one], relations[one].id, relations[one].reverse)
+        relations, key=lambda each: (-counts[each], relations[each].id, relations[each].reverse)
     )
-    kept = set(order[:max_embedded])
-    cut = Cut("embedded", CutReason.LIMIT, max_embedded, len(kept), len(relations))
-    return [{one: part for one, part in edges.items() if one in kept} for edges in around], (cut,)
+    affordable = set(order[:max_embedded])
+    cut = Cut("embedded", CutReason.LIMIT, max_embedded, len(affordable), len(relations))
+    return [
+        {each: part for each, part in edges.items() if each in affordable} for edges in around
+    ], (cut,)
 
 
-def _drawn(region: Region, edges: Int64, preset: RelationPreset) -> Int64:
+def _sampled(region: Region, edges: Int64, preset: RelationPreset) -> Int64:
     """Returns some of an entity's statements of one relation, in the order of their keys."""
     if len(edges) <= preset.triples_per_relation:
         return edges
@@ -157,30 +159,34 @@ def _drawn(region: Region, edges: Int64, preset: RelationPreset) -> Int64:
     return np.sort(edges[np.argsort(hashes)[: preset.triples_per_relation]])
 
 
-def _picked(
-    call: RetrievalContext[RelationPreset], found: Sequence[_Found], cuts: tuple[Cut, ...]
+def _selection(
+    call: RetrievalContext[RelationPreset],
+    ranked_edges: Sequence[_RankedEdge],
+    cuts: tuple[Cut, ...],
 ) -> Selection:
     region, limit = call.region, call.preset.limit
-    cuts = (*cuts, *limited(call, len(found), total=len(found)))
+    cuts = (*cuts, *limited(call, len(ranked_edges), total=len(ranked_edges)))
     if call.strategy is Strategy.PATHS:
         paths = [
             PickedPath(
-                (int(region.edges[one.edge]),),
-                (one.reverse,),
-                one.score,
-                (ScorePart("relation", one.score),),
-                one.origin,
+                (int(region.edges[ranked.edge]),),
+                (ranked.reverse,),
+                ranked.score,
+                (ScorePart("relation", ranked.score),),
+                ranked.origin,
             )
-            for one in found[:limit]
+            for ranked in ranked_edges[:limit]
         ]
-        kept_paths, cut = over(call, paths)
-        selection = Selection(NO_STATS, NO_STATS, paths=kept_paths, cuts=(*cuts, *cut))
+        selected_paths, cut = over(call, paths)
+        selection = Selection(NO_STATS, NO_STATS, paths=selected_paths, cuts=(*cuts, *cut))
     else:
         edges = [
-            PickedEdge(int(region.edges[one.edge]), one.score, 0.0, one.score, 0.0, one.origin)
-            for one in found[:limit]
+            PickedEdge(
+                int(region.edges[ranked.edge]), ranked.score, 0.0, ranked.score, 0.0, ranked.origin
+            )
+            for ranked in ranked_edges[:limit]
         ]
-        kept, cut = over(call, edges)
-        selection = Selection(NO_STATS, NO_STATS, triples=kept, cuts=(*cuts, *cut))
+        selected_edges, cut = over(call, edges)
+        selection = Selection(NO_STATS, NO_STATS, triples=selected_edges, cuts=(*cuts, *cut))
     call.clock.stage(call.strategy.value)
     return selection
