@@ -33,19 +33,9 @@ def open_session(remote: str, /) -> Iterator[Any]:
         )
     builder = _builder()
     with ExitStack() as stack:
-        if remote == SAIL:
-            remote = _start_sail(stack)
-        if remote.startswith(_LOCAL):
-            for name, value in _LOCAL_CONFIGURATION.items():
-                builder = builder.config(name, value)
         try:
-            is_local = remote.startswith(_LOCAL)
-            builder = builder.remote(remote)
-            session = builder.getOrCreate() if is_local else builder.create()
-            stack.callback(session.stop)
-            # Sums and products of hashes wrap around, and so do numpy's.
-            session.conf.set("spark.sql.ansi.enabled", "false")
-        except Exception as error:
+            session = _start(builder, remote, stack)
+        except _errors(remote) as error:
             raise SetupError(
                 f"no session with {remote}: {str(error)[:300]}",
                 hint="Check the address; local[N] needs Java 17 and the package pyspark.",
@@ -62,6 +52,39 @@ _LOCAL_CONFIGURATION = {
     "spark.sql.shuffle.partitions": "8",
     "spark.log.level": "ERROR",
 }
+
+
+def _start(builder: Any, remote: str, stack: ExitStack) -> Any:
+    """Returns a session, which the stack stops."""
+    address = _start_sail(stack) if remote == SAIL else remote
+    is_local = address.startswith(_LOCAL)
+    for name, value in _LOCAL_CONFIGURATION.items() if is_local else ():
+        builder = builder.config(name, value)
+    builder = builder.remote(address)
+    session = builder.getOrCreate() if is_local else builder.create()
+    stack.callback(session.stop)
+    # Sums and products of hashes wrap around, and so do numpy's.
+    session.conf.set("spark.sql.ansi.enabled", "false")
+    return session
+
+
+def _errors(remote: str) -> tuple[type[Exception], ...]:
+    """Returns the errors by which an engine says that it does not start, or does not answer.
+
+    Sail and sockets raise ``OSError``, and what reads addresses raises ``ValueError``. Spark on this
+    machine has errors of Java too, by a package that clients of other servers lack.
+    """
+    import grpc
+    from pyspark.errors import PySparkException
+
+    errors = (PySparkException, grpc.RpcError, OSError, ValueError)
+    if not remote.startswith(_LOCAL):
+        return errors
+    try:
+        from py4j.protocol import Py4JError
+    except ImportError:
+        return errors
+    return (*errors, Py4JError)
 
 
 def _builder() -> Any:
