@@ -76,7 +76,7 @@ class ViewRecords:
                     f"--graph {graph} --name NAME",
                 )
             return first
-        known = ", ".join(view.name or view.id for view in views[:10]) or "none"
+        known = ", ".join(view.name or view.id for view in views[:10]) or "none yet"
         raise ViewNotFoundError(
             f"graph {graph!r} has no view {reference!r}; it has: {known}", argument="view"
         )
