@@ -3,6 +3,10 @@
 It is plain SPARQL 1.1 over direct triples, as ``graph-service export`` writes them and as both
 endpoints have them. What such triples do not hold cannot be compared: units of numbers, decades and
 centuries, and types of strings.
+
+In a graph of several sources, entities that ``owl:sameAs`` joins are one thing at every step, and an
+answer is the one of them whose IRI sorts first. SPARQL follows every such link, also those of groups
+that stay apart in the graph since they are too large or hold two ids of one source.
 """
 
 from __future__ import annotations
@@ -43,7 +47,9 @@ _PREFIXES = {
     "wd:": "http://www.wikidata.org/entity/",
     "wdt:": "http://www.wikidata.org/prop/direct/",
     "xsd:": "http://www.w3.org/2001/XMLSchema#",
+    "owl:": "http://www.w3.org/2002/07/owl#",
 }
+_SAME = "owl:sameAs|^owl:sameAs"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 _ESCAPES = str.maketrans(
@@ -52,11 +58,16 @@ _ESCAPES = str.maketrans(
 _DATES = "xsd:gYear, xsd:gYearMonth, xsd:date, xsd:dateTime"
 
 
-def render_sparql(query: Query, /) -> str | None:
-    """Returns a query as SPARQL; None where an id of it is neither Wikidata's nor an IRI."""
+def render_sparql(query: Query, /, *, joins_equal: bool = False) -> str | None:
+    """Returns a query as SPARQL; None where an id of it is neither Wikidata's nor an IRI.
+
+    Args:
+        query: The query.
+        joins_equal: Whether entities of the graph are one thing with others.
+    """
     if not all(_is_iri(id_) for id_ in _ids(query)):
         return None
-    body = _Rendering().render(query)
+    body = _Rendering(joins_equal=joins_equal).render(query)
     used = [f"PREFIX {prefix} <{iri}>" for prefix, iri in _PREFIXES.items() if f"{prefix}" in body]
     return "\n".join([*used, body])
 
@@ -93,14 +104,15 @@ def _ids(query: Query) -> Iterable[str]:
 
 
 class _Rendering:
-    def __init__(self) -> None:
+    def __init__(self, *, joins_equal: bool) -> None:
         self._count = 0
+        self._joins_equal = joins_equal
 
     def render(self, query: Query, /) -> str:
         if query.fold is Fold.COMPARE:
             return self._comparison(query)
-        nodes = [f"?x{index}" for index in range(len(query.path))] + ["?x"]
-        lines = self._main(query, nodes)
+        nodes = [f"?x{index}" for index in range(len(query.path))]
+        lines = self._main(query, [*nodes, "?reached" if self._joins_equal else "?x"])
         if query.order is None:
             return _folded(query.fold, lines)
         return _folded(query.fold, *self._ordered(lines, query.order))
@@ -110,7 +122,7 @@ class _Rendering:
         return f"?v{self._count}"
 
     def _main(self, query: Query, nodes: list[str]) -> list[str]:
-        start = query.start
+        start, reached = query.start, nodes[-1]
         lines = []
         if isinstance(start, Entities) and len(start.ids) == 1 and query.path:
             nodes[0] = _entity(start.ids[0])
@@ -118,13 +130,76 @@ class _Rendering:
             lines.append(f"VALUES {nodes[0]} {{ {' '.join(map(_entity, start.ids))} }}")
         else:
             lines.append(self._instance(nodes[0], start.class_ids))
-        lines += _triples(nodes, query.relations)
+        lines += self._triples(nodes, query.relations)
         for node, step in zip(nodes[1:], query.path, strict=True):
             lines += [self._filter(each, node) for each in step.filters]
+        if self._joins_equal:
+            lines += self._first_of_thing(reached)
         return lines + [self._filter(each, "?x") for each in query.filters]
+
+    def _first_of_thing(self, node: str) -> list[str]:
+        """Returns what binds ``?x`` to the entity that stands for the thing of a node."""
+        other = self._name()
+        smaller = f"FILTER(STR({other}) < STR(?x)) {self._is_there(other)}"
+        return [
+            f"{node} ({_SAME})* ?x . {self._is_there('?x')}",
+            f"FILTER(!EXISTS {{ ?x ({_SAME})* {other} . {smaller} }})",
+        ]
+
+    def _is_there(self, node: str) -> str:
+        """Returns the condition that the graph says something of a node, not only a link."""
+        head, tail, relation = self._name(), self._name(), self._name()
+        link = f"FILTER({relation} != owl:sameAs)"
+        ways = f"{{ {node} {relation} {tail} {link} }} UNION {{ {head} {relation} {node} {link} }}"
+        return f"FILTER(EXISTS {{ {ways} }})"
+
+    def _same(self, node: str) -> tuple[list[str], str]:
+        """Returns what binds a name to each entity that is one thing with a node, and the name."""
+        if not self._joins_equal:
+            return [], node
+        name = self._name()
+        return [f"{node} ({_SAME})* {name} ."], name
+
+    def _triples(self, nodes: Sequence[str], path: Sequence[Relation]) -> list[str]:
+        """Returns the triples of a path; no statement is used twice, and no literal walked through.
+
+        A triple begins at any entity that is one thing with the node.
+        """
+        lines: list[str] = []
+        pairs: list[tuple[str, str]] = []
+        for relation, before, after in zip(path, nodes, nodes[1:], strict=False):
+            links, at = self._same(before)
+            head, tail = (after, at) if relation.backward else (at, after)
+            pairs.append((head, tail))
+            lines += [*links, f"{head} {_predicate(relation.id)} {tail} ."]
+        for index, (relation, (head, tail)) in enumerate(zip(path, pairs, strict=True)):
+            if relation.backward and index and not path[index - 1].backward:
+                lines.append(f"FILTER(isIRI({tail}))")
+            for earlier, (other_head, other_tail) in zip(path[:index], pairs, strict=False):
+                if earlier.id == relation.id:
+                    same = [
+                        self._is_same(left, other)
+                        for left, other in ((head, other_head), (tail, other_tail))
+                        if left != other
+                    ]
+                    lines.append(f"FILTER(!({' && '.join(same)}))")
+        return lines
+
+    def _is_same(self, node: str, other: str) -> str:
+        """Returns whether two nodes are one thing."""
+        if not self._joins_equal:
+            return f"{node} = {other}"
+        return f"({node} = {other} || EXISTS {{ {node} ({_SAME})* {other} }})"
 
     def _instance(self, node: str, class_ids: Sequence[str]) -> str:
         path = f"{_alternatives(INSTANCE_RELATIONS, class_ids)}/{_alternatives(SUBCLASS_RELATIONS, class_ids)}*"
+        if self._joins_equal:
+            # A class of one source may be one thing with that of another.
+            instance, below = (
+                "|".join(map(_predicate, sorted(relations)))
+                for relations in (INSTANCE_RELATIONS, SUBCLASS_RELATIONS)
+            )
+            path = f"({_SAME})*/({instance})/({_SAME}|{below})*"
         if len(class_ids) == 1:
             return f"{node} {path} {_entity(class_ids[0])} ."
         name = self._name()
@@ -144,7 +219,7 @@ class _Rendering:
 
     def _condition(self, condition: Condition, node: str) -> str:
         nodes = [node, *(self._name() for _ in condition.path)]
-        lines = _triples(nodes, condition.path)
+        lines = self._triples(nodes, condition.path)
         last = nodes[-1]
         if not condition.path:
             last = self._name()
@@ -160,7 +235,8 @@ class _Rendering:
             case Present():
                 return []
             case Among(ids):
-                return [f"FILTER({node} IN ({', '.join(map(_entity, ids))}))"]
+                links, name = self._same(node)
+                return [*links, f"FILTER({name} IN ({', '.join(map(_entity, ids))}))"]
             case InstanceOf(class_ids):
                 return [self._instance(node, class_ids)]
             case Text(text):
@@ -208,7 +284,7 @@ class _Rendering:
     def _valued(self, node: str, order: Order) -> tuple[list[str], str, str]:
         """Returns what binds the numbers or days that an answer is ordered by, and their names."""
         nodes = [node, *(self._name() for _ in order.path)]
-        lines, last = _triples(nodes, order.path), nodes[-1]
+        lines, last = self._triples(nodes, order.path), nodes[-1]
         if order.kind is Comparable.DATES:
             is_property = bool(order.path) and _PROPERTY.fullmatch(order.path[-1].id) is not None
             binding, low, high = self._days(last, is_property=is_property)
@@ -269,30 +345,6 @@ def _folded(fold: Fold, lines: Sequence[str], sorted_by: str = "") -> str:
     if sorted_by:
         return f"SELECT ?x WHERE {{\n{inner}}} ORDER BY {sorted_by} ?x"
     return f"SELECT DISTINCT ?x WHERE {{\n{inner}}}"
-
-
-def _triples(nodes: Sequence[str], path: Sequence[Relation]) -> list[str]:
-    """Returns the triples of a path; no statement is used twice, and no literal walked through."""
-    pairs = [
-        (after, before) if relation.backward else (before, after)
-        for relation, before, after in zip(path, nodes, nodes[1:], strict=False)
-    ]
-    lines = [
-        f"{head} {_predicate(relation.id)} {tail} ."
-        for relation, (head, tail) in zip(path, pairs, strict=True)
-    ]
-    for index, (relation, (head, tail)) in enumerate(zip(path, pairs, strict=True)):
-        if relation.backward and index and not path[index - 1].backward:
-            lines.append(f"FILTER(isIRI({tail}))")
-        for earlier, (other_head, other_tail) in zip(path[:index], pairs, strict=False):
-            if earlier.id == relation.id:
-                same = [
-                    f"{left} = {other}"
-                    for left, other in ((head, other_head), (tail, other_tail))
-                    if left != other
-                ]
-                lines.append(f"FILTER(!({' && '.join(same)}))")
-    return lines
 
 
 def _number(node: str) -> tuple[str, str]:
