@@ -18,7 +18,7 @@ def make_interpretation(
     return Interpretation(
         render_english(read.query, names),
         render_cypher(read.query, graph=graph),
-        render_sparql(read.query),
+        render_sparql(read.query, joins_equal=renderer.joins_equal),
         read.unread,
         tuple(RankedReading(render_english(each.query, names), each.score) for each in read.ranked),
     )

@@ -68,6 +68,11 @@ class TripleRenderer:
             for id_, label in zip(ids, labels, strict=True)
         ]
 
+    @property
+    def joins_equal(self) -> bool:
+        """Whether entities of the graph are one thing with others."""
+        return len(self._graph.equal) > 0
+
     def thing_of(self, id_: str, /) -> str:
         """Returns the one id of all entities that are one thing with one: its own where none are."""
         node = self._graph.find_node(id_) if len(self._graph.equal) else None
