@@ -32,8 +32,8 @@ from queries.generate.answer import (
 from queries.generate.setting import Setting
 from queries.llm import ChatModel
 
-_KEPT_RETRIEVALS = 2_000
-_KEPT_FATES = 20_000
+_CACHED_RETRIEVALS = 2_000
+_CACHED_EFFECTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SharedRetrieval:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, RetrievalResult] = OrderedDict()
+        self._cache: OrderedDict[str, RetrievalResult] = OrderedDict()
 
     def retrieve(
         self, strategy: Strategy, question: str, /, **options: Unpack[RetrieveOptions]
@@ -78,14 +78,14 @@ class SharedRetrieval:
         """Returns what the strategy finds."""
         key = orjson.dumps([strategy.value, question, to_plain(dict(options))]).decode()
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                return self._cache[key]
         result = self._client.retrieve(strategy, question, **options)
         with self._lock:
-            self._kept[key] = result
-            while len(self._kept) > _KEPT_RETRIEVALS:
-                self._kept.popitem(last=False)
+            self._cache[key] = result
+            while len(self._cache) > _CACHED_RETRIEVALS:
+                self._cache.popitem(last=False)
         return result
 
 
@@ -108,7 +108,7 @@ class Effects:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str, str], Effect] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str, str], Effect] = OrderedDict()
 
     def of(self, cell: Cell, subject: Subject, /) -> Effect:
         """Returns what the view of a cell does to a question."""
@@ -117,16 +117,16 @@ class Effects:
         graph, view = cell.condition.graph, cell.view_of(subject.gold)
         key = (graph, orjson.dumps(to_plain(view)).decode(), subject.case.id)
         with self._lock:
-            if key in self._kept:
-                return self._kept[key]
+            if key in self._cache:
+                return self._cache[key]
         effect = Effect(
             fate_of(subject, self._client, graph=graph, view=view),
             targets_of(subject, self._client, graph=graph, view=view),
         )
         with self._lock:
-            self._kept[key] = effect
-            while len(self._kept) > _KEPT_FATES:
-                self._kept.popitem(last=False)
+            self._cache[key] = effect
+            while len(self._cache) > _CACHED_EFFECTS:
+                self._cache.popitem(last=False)
         return effect
 
 

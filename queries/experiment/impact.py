@@ -246,26 +246,26 @@ class _LineMaker:
         self._words: dict[tuple[str, str], Mapping[str, str]] = {}
         self._base: dict[tuple[str, str], int | None] = {}
 
-    def is_right(self, line: ViewLine, found: CellGold) -> bool:
+    def is_right(self, line: ViewLine, cell_gold: CellGold) -> bool:
         """Whether a line of an earlier run says what it would say now."""
-        gold = found.gold
+        gold = cell_gold.gold
         if self._count_changes is not None and line.changed is None and line.why != OF_WORDS:
             return False
         state = (line.fate, tuple(statement.id for statement in line.broken))
         return state == ((None, ()) if gold is None else (gold.fate, gold.broken))
 
-    def line(self, cell: Cell, found: CellGold) -> ViewLine:
+    def line(self, cell: Cell, cell_gold: CellGold) -> ViewLine:
         graph = cell.condition.graph
-        subject = self._subjects[graph, found.question]
+        subject = self._subjects[graph, cell_gold.question]
         view = cell.view_of(subject.gold)
-        gold = found.gold
+        gold = cell_gold.gold
         base = on_view = None
         count = self._count_steps
         why = None if count is not None else NO_ARRAYS
         if view is not None and view.spec is not None and view.spec.scope.of_question:
             why = OF_WORDS
         if count is not None and why is None:
-            key = (graph, found.question)
+            key = (graph, cell_gold.question)
             if key not in self._base:
                 self._base[key] = count(subject.gold, graph, None)
             base = self._base[key]
@@ -276,7 +276,7 @@ class _LineMaker:
         return ViewLine(
             graph,
             cell.view_name,
-            found.question,
+            cell_gold.question,
             None if gold is None else gold.fate,
             0 if gold is None else len(subject.gold.statement_ids),
             ()

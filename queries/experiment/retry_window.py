@@ -45,7 +45,7 @@ class RetryingTransport:
         self._sleep = sleep
         self._clock = clock
         self._lock = threading.Lock()
-        self._told = False
+        self._is_reported = False
 
     def send(self, document: str, variables: Mapping[str, Any], /) -> Mapping[str, Any]:
         """Returns the response of the first try that the server does not refuse for a while.
@@ -59,24 +59,24 @@ class RetryingTransport:
         while True:
             try:
                 response = self._inner.send(document, variables)
-                error = _passing(response)
+                error = _transient_error(response)
             except (StoreUnavailableError, DeadlineError) as unanswered:
                 error = unanswered
             if error is None:
-                self._told = False
+                self._is_reported = False
                 return response
             retry_after_s = error.retry_after_s
             left = until - self._clock()
             if left <= 0 or (retry_after_s is not None and retry_after_s > left):
-                raise _given_up(error, self._retry_window_s) from error
+                raise _final_error(error, self._retry_window_s) from error
             self._tell(error, left)
             self._sleep(min(wait if retry_after_s is None else retry_after_s, left))
             wait = min(2 * wait, MAX_WAIT_S)
 
     def _tell(self, error: GraphServiceError, left: float) -> None:
         with self._lock:
-            if not self._told:
-                self._told = True
+            if not self._is_reported:
+                self._is_reported = True
                 self._say(f"{error.message}; asking again for up to {left:.0f} s")
 
     async def send_async(self, document: str, variables: Mapping[str, Any], /) -> Mapping[str, Any]:
@@ -92,7 +92,7 @@ class RetryingTransport:
         await self._inner.close_async()
 
 
-def _passing(response: Mapping[str, Any]) -> GraphServiceError | None:
+def _transient_error(response: Mapping[str, Any]) -> GraphServiceError | None:
     """The error of a response that may be another one later; None for any other response."""
     errors = response.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else None
@@ -102,7 +102,7 @@ def _passing(response: Mapping[str, Any]) -> GraphServiceError | None:
     return error if error.retryable or error.retry_after_s is not None else None
 
 
-def _given_up(error: GraphServiceError, retry_window_s: float) -> GraphServiceError:
+def _final_error(error: GraphServiceError, retry_window_s: float) -> GraphServiceError:
     final = type(error)(
         f"{error.message} (asked again for {retry_window_s:g} s)",
         argument=error.argument,

@@ -182,9 +182,9 @@ class _Run:
             facts.update(dict.fromkeys(self.evidence.search(query.value, limit=self.by.passages)))
         return self.rate(fact, tuple(facts))
 
-    def ask_query(self, fact: str, searches: list[str], found: tuple[str, ...]) -> Verdict[str]:
+    def ask_query(self, fact: str, searches: list[str], texts: tuple[str, ...]) -> Verdict[str]:
         messages = load_score_prompt("safe-query").render(
-            fact=one_line(fact), searches=_listed(searches), evidence=_listed(found)
+            fact=one_line(fact), searches=_listed(searches), evidence=_listed(texts)
         )
         verdict = ask(self.by.judge, messages, read_line)
         self.usage += verdict.usage

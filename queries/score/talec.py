@@ -239,7 +239,7 @@ def read_labels(text: str, names: Sequence[str], /) -> tuple[str, ...]:
     >>> read_labels("Verdict: [[stiff]] [[long]]", ["long", "stiff", "wrong"])
     ('long', 'stiff')
     """
-    lines = [found for line in text.splitlines() if (found := _BRACKETS.findall(line))]
+    lines = [matches for line in text.splitlines() if (matches := _BRACKETS.findall(line))]
     if not lines:
         raise UnreadableReplyError(
             "it has to end with names in double square brackets, or [[none]]"

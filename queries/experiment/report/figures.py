@@ -32,7 +32,7 @@ _Draw = Callable[[Callable[..., Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FigureName:
     """A figure that was drawn.
 
     Attributes:
@@ -44,7 +44,7 @@ class Drawn:
     name: str
 
 
-def draw_figures(analysis: Analysis, folder: Path, /) -> tuple[Drawn, ...]:
+def draw_figures(analysis: Analysis, folder: Path, /) -> tuple[FigureName, ...]:
     """Draws all figures of a run.
 
     Args:
@@ -65,35 +65,35 @@ def draw_figures(analysis: Analysis, folder: Path, /) -> tuple[Drawn, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     settings = {"svg.hashsalt": "graph-service", "font.size": 9, "axes.grid": True,
                 "grid.alpha": 0.3, "svg.fonttype": "none"}  # fmt: skip
-    written: list[Drawn] = []
+    written: list[FigureName] = []
     with matplotlib.rc_context(settings):
-        for drawn, draw in _figures(analysis):
+        for figure_name, draw in _figures(analysis):
             picture = draw(figure.Figure)
             for ending in ("svg", "png"):
                 picture.savefig(
-                    folder / f"{drawn.name}.{ending}",
+                    folder / f"{figure_name.name}.{ending}",
                     dpi=150,
                     bbox_inches="tight",
                     metadata={"Date": None} if ending == "svg" else {},
                 )
-            written.append(drawn)
+            written.append(figure_name)
     return tuple(written)
 
 
 def figure_names(analysis: Analysis, /) -> tuple[str, ...]:
     """Returns the names of the figures of a run, without drawing them."""
-    return tuple(drawn.name for drawn, _ in _figures(analysis))
+    return tuple(figure_name.name for figure_name, _ in _figures(analysis))
 
 
-def _figures(analysis: Analysis) -> Iterator[tuple[Drawn, _Draw]]:
+def _figures(analysis: Analysis) -> Iterator[tuple[FigureName, _Draw]]:
     for graph in dict.fromkeys(row.condition.graph for row in analysis.rows):
         for score in analysis.scores:
             for name, draw in _of_score(analysis, graph, score):
-                yield Drawn(score, _safe(name)), draw
+                yield FigureName(score, _safe(name)), draw
         points = _points(analysis, graph)
         if points:
             name = f"{graph}-retrieval-against-answer"
-            yield Drawn("", _safe(name)), partial(_scatter, points)
+            yield FigureName("", _safe(name)), partial(_scatter, points)
 
 
 def _safe(name: str) -> str:

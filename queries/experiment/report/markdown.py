@@ -11,7 +11,7 @@ from queries.experiment.cells import CellKind, Condition
 from queries.experiment.comparison import Compared
 from queries.experiment.impact import Impacts, Share, ViewImpact, ViewLine
 from queries.experiment.plan import AnswererKind, Plan
-from queries.experiment.report.figures import Drawn
+from queries.experiment.report.figures import FigureName
 from queries.experiment.report.summary import main_score, summary_lines
 from queries.experiment.report.words import (
     difference,
@@ -62,7 +62,7 @@ def report_lines(
     analysis: Analysis,
     impacts: Impacts,
     lock: Mapping[str, Any],
-    figures: Sequence[Drawn],
+    figures: Sequence[FigureName],
     /,
     *,
     uses: Sequence[ModelUse] = (),
@@ -128,7 +128,7 @@ def report_lines(
                 yield from _parts(own)
 
 
-def _main_picture(analysis: Analysis, figures: Sequence[Drawn]) -> Iterator[str]:
+def _main_picture(analysis: Analysis, figures: Sequence[FigureName]) -> Iterator[str]:
     """The curves of the score of the first page, or else its views, which are drawn first."""
     score = main_score(analysis)
     own = [figure for figure in figures if figure.score == score]
@@ -168,7 +168,7 @@ def _compared(what: str, rows: Sequence[Compared]) -> Iterator[str]:
         )
 
 
-def _shown(figures: Sequence[Drawn], score: str) -> Iterator[str]:
+def _shown(figures: Sequence[FigureName], score: str) -> Iterator[str]:
     for figure in figures:
         if figure.score == score:
             yield ""

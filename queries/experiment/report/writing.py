@@ -11,7 +11,7 @@ from graph_service.text.visible import visible
 from queries.experiment.analysis import Analysis
 from queries.experiment.impact import Impacts
 from queries.experiment.plan import Plan
-from queries.experiment.report.figures import Drawn, draw_figures, figure_names
+from queries.experiment.report.figures import FigureName, draw_figures, figure_names
 from queries.experiment.report.markdown import FIGURES_NAME, report_lines
 from queries.experiment.report.tables import (
     comparisons_csv,
@@ -45,7 +45,7 @@ def write_report(
             written, and the error names the pictures that are missing.
     """
     missing: SetupError | None = None
-    written_figures: tuple[Drawn, ...] = ()
+    written_figures: tuple[FigureName, ...] = ()
     if figures:
         try:
             written_figures = draw_figures(analysis, folder / FIGURES_NAME)
