@@ -29,7 +29,7 @@ from graph_service.model import browsing, limits, render
 from graph_service.model.browsing import ItemStatement
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.passage import ScoredPassage
-from graph_service.model.render import TextFormat, citation, item_text, triple_line
+from graph_service.model.render import TextFormat, citation, item_text, one_line, triple_line
 from graph_service.model.result import (
     Answer,
     LinkedEntity,
@@ -140,7 +140,7 @@ def _edge(triple: Triple, reversed_: bool = False) -> Edge:
 
 def retrieved_line(item: RetrievedItem, /) -> str:
     """Returns an item of a result as a line: score, text and citation."""
-    return _one_line(f"{item.score:g} {item.text} {item.citation}")
+    return one_line(f"{item.score:g} {item.text} {item.citation}")
 
 
 def linked(entity: LinkedEntity, /) -> NamedEntity:
@@ -183,7 +183,7 @@ def part(position: int, result: RetrievalResult, indexes: Sequence[int], /) -> Q
 def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
     """Returns one of several questions as lines: what it asks, how sure that is, and its answer."""
     sure = "" if result.confidence is None else f", confidence {result.confidence:.2f}"
-    lines = [_one_line(f"Question {position}: {result.question} ({result.status.value}{sure})")]
+    lines = [one_line(f"Question {position}: {result.question} ({result.status.value}{sure})")]
     if result.answer is not None:
         lines.append(f"  {answer_line(result.answer)}")
     elif result.items and result.status is Status.OK:
@@ -243,14 +243,14 @@ def statement_lines(triple: Triple, data: StatementData, /, *, outgoing: bool) -
         line = f"{triple.head.label} ({triple.head.id}) {line}"
     elif data.value_id is not None:
         line = f"{triple.value_label} ({data.value_id}) {line}"
-    lines = [_one_line(line)]
+    lines = [one_line(line)]
     if data.rank != "normal":
         lines[0] += f" rank: {data.rank}"
     if data.change is not None:
         lines[0] += f" {data.change} in this view"
-    lines += [_one_line(f"  qualifier {part.text}") for part in data.qualifiers or ()]
+    lines += [one_line(f"  qualifier {part.text}") for part in data.qualifiers or ()]
     for index, group in enumerate(data.references or (), 1):
-        lines += [_one_line(f"  reference {index} {part.text}") for part in group]
+        lines += [one_line(f"  reference {index} {part.text}") for part in group]
     return "\n".join(lines)
 
 
@@ -266,7 +266,7 @@ def item_relation(relation: browsing.ItemRelation, /) -> ItemRelation:
 
 def item_relation_line(relation: ItemRelation, /) -> str:
     """Returns a relation of an item as a line."""
-    return _one_line(
+    return one_line(
         f"{relation.direction} {relation.property_id} {relation.label}: {relation.count}"
     )
 
@@ -284,7 +284,7 @@ def class_data(description: browsing.ClassDescription, /) -> ClassData:
 
 def class_line(data: ClassData, /) -> str:
     """Returns a class as a line."""
-    return _one_line(f"{data.id} {data.label}: {data.count}, {', '.join(data.examples)}")
+    return one_line(f"{data.id} {data.label}: {data.count}, {', '.join(data.examples)}")
 
 
 def relation_data(description: browsing.RelationDescription, /) -> RelationData:
@@ -299,7 +299,7 @@ def relation_data(description: browsing.RelationDescription, /) -> RelationData:
 
 def relation_line(data: RelationData, /) -> str:
     """Returns a relation as a line."""
-    return _one_line(f"{data.id} {data.label}: {data.count}, {data.example or ''}")
+    return one_line(f"{data.id} {data.label}: {data.count}, {data.example or ''}")
 
 
 def passage_data(scored: ScoredPassage, /) -> PassageData:
@@ -318,12 +318,7 @@ def passage_data(scored: ScoredPassage, /) -> PassageData:
 
 def passage_line(data: PassageData, /) -> str:
     """Returns a passage as a line: score, text and citation."""
-    return _one_line(f"{data.score:g} {data.text} {data.citation}")
-
-
-def _one_line(text: str) -> str:
-    # A label may hold line breaks; it must not look like an item of its own.
-    return " ".join(text.splitlines())
+    return one_line(f"{data.score:g} {data.text} {data.citation}")
 
 
 def graph_data(graph: GraphInfo, /) -> GraphData:
@@ -348,4 +343,4 @@ def view_line(view: ViewData, /) -> str:
     """Returns a stored view as a line."""
     level = f" level {view.level:g}" if view.level is not None else ""
     stale = ", stale" if view.stale else ""
-    return _one_line(f"{view.name or view.view_id}: {view.method}{level} ({view.state}{stale})")
+    return one_line(f"{view.name or view.view_id}: {view.method}{level} ({view.state}{stale})")

@@ -67,7 +67,7 @@ def answer_line(answer: Answer, /) -> str:
     Such as ``11: rotor, stator, shaft, frame, brush, and 6 more [M1, has part: rotor] ...``.
     """
     cited = (citation([triple]) for triple in cited_triples(answer))
-    return _one_line(" ".join((answer.text, *cited)))
+    return one_line(" ".join((answer.text, *cited)))
 
 
 def path_line(steps: Sequence[Step], /) -> str:
@@ -101,7 +101,7 @@ def items_text(
 ) -> str:
     """Returns the items of a result as text, one a line."""
     if text_format is not TextFormat.NUMBERED:
-        return "\n".join(_one_line(item_text(item, text_format=text_format)) for item in items)
+        return "\n".join(one_line(item_text(item, text_format=text_format)) for item in items)
     seen: dict[str, Triple] = {}
     for item in items:
         parts: Sequence[Step | ScoredTriple] = (
@@ -110,12 +110,12 @@ def items_text(
         for part in parts:
             seen.setdefault(part.triple.statement_id, part.triple)
     return "\n".join(
-        f"[{i}] {_one_line(triple_line(item))}" for i, item in enumerate(seen.values(), 1)
+        f"[{i}] {one_line(triple_line(item))}" for i, item in enumerate(seen.values(), 1)
     )
 
 
-def _one_line(text: str) -> str:
-    # A label may hold line breaks; it must not look like an item of its own.
+def one_line(text: str, /) -> str:
+    """Returns a text without line breaks, so that no label looks like an item of its own."""
     return " ".join(text.splitlines())
 
 

@@ -327,7 +327,7 @@ class _Enumerator:
         by_span: dict[Span, list[_Option]] = {}
         followed = {relation.id for relation in path.relations}
         for option in self._options(targets, self._looked_at(targets), followed):
-            if not any(_overlap(option.span, span) for span in taken):
+            if not any(overlap(option.span, span) for span in taken):
                 by_span.setdefault(option.span, []).append(option)
         choices = [
             [None, *sorted(by_span[span], key=lambda option: -option.score)[: self._budget.options]]
@@ -338,7 +338,7 @@ class _Enumerator:
         for chosen in islice(product(*choices), self._budget.queries):
             options = [option for option in chosen if option is not None]
             spans = [option.span for option in options]
-            if any(_overlap(a, b) for index, a in enumerate(spans) for b in spans[:index]):
+            if any(overlap(a, b) for index, a in enumerate(spans) for b in spans[:index]):
                 continue
             orders = [option.parts for option in options if isinstance(option.parts, Order)]
             filters = [
@@ -465,5 +465,6 @@ def _days(values: Iterable[Value]) -> Iterator[Days]:
     return (days for days in map(days_of_value, values) if days is not None)
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def overlap(left: Span, right: Span, /) -> bool:
+    """Returns whether two runs of characters share one."""
+    return left[0] < right[1] and right[0] < left[1]

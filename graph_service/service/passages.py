@@ -33,10 +33,10 @@ from graph_service.store.passages import (
     PassageAddress,
     PassageSet,
     embedded_text,
-    passage_terms,
     word_scores,
 )
 from graph_service.store.protocol import Store
+from graph_service.store.search import query_terms
 
 _DIGITS = 5
 
@@ -183,7 +183,7 @@ class PassageSearch:
     def _by_words(
         self, sets: Sequence[PassageSet], query: str, deadline: Deadline, cuts: list[Cut]
     ) -> dict[PassageAddress, float]:
-        terms = passage_terms(query)
+        terms = query_terms(query)
         if not terms or not sets:
             return {}
         matches = self._store.passages.match(sets, terms, deadline=deadline)

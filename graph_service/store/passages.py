@@ -23,8 +23,8 @@ from graph_service.errors import InputError, KeyCollisionError
 from graph_service.model.identity import check_text, digest, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
-from graph_service.store.search import MAX_QUERY_CHARACTERS, MAX_TOKEN_CHARACTERS
-from graph_service.text.fold import index_tokens, query_tokens
+from graph_service.store.search import MAX_TOKEN_CHARACTERS
+from graph_service.text.fold import index_tokens
 
 MATCH_LIMIT = 5_000
 """Most passages that are ranked by words for one query."""
@@ -192,20 +192,6 @@ def passage_words(passage: Passage, /) -> list[str]:
         token[:MAX_TOKEN_CHARACTERS]
         for token in (*index_tokens(passage.title), *index_tokens(passage.text))
     ]
-
-
-def passage_terms(query: str, /) -> list[str]:
-    """Returns the tokens of a query, without repeats.
-
-    Raises:
-        InputError: It is over 1,000 characters long.
-    """
-    if len(query) > MAX_QUERY_CHARACTERS:
-        raise InputError(
-            f"a search takes at most {MAX_QUERY_CHARACTERS} characters, got {len(query)}",
-            argument="query",
-        )
-    return list(dict.fromkeys(token[:MAX_TOKEN_CHARACTERS] for token in query_tokens(query)))
 
 
 def embedded_text(passage: Passage, /) -> str:

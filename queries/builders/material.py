@@ -11,6 +11,7 @@ from graph_service.model.values import EntityValue, Iri, NoValue, SomeValue, Str
 from graph_service.sampling import NonInformative
 from graph_service.text.fold import fold
 from queries.generate.citations import one_line
+from queries.score.case import triple_line
 from queries.score.matching import names
 
 MOST_STATEMENTS = 1000
@@ -74,16 +75,9 @@ class GraphMaterial:
         return bool(one_line(triple.value_label))
 
 
-def fact_line(triple: Triple, /) -> str:
-    """Returns a statement as prompts show it: ``head | relation | value``."""
-    return " | ".join(
-        one_line(part) for part in (triple.head.label, triple.relation.label, triple.value_label)
-    )
-
-
 def numbered_facts(triples: Sequence[Triple], /) -> str:
     """Returns statements one a line, numbered from 1."""
-    return "\n".join(f"{index}. {fact_line(triple)}" for index, triple in enumerate(triples, 1))
+    return "\n".join(f"{index}. {triple_line(triple)}" for index, triple in enumerate(triples, 1))
 
 
 def names_any(text: str, labels: Sequence[str], /) -> bool:

@@ -21,11 +21,11 @@ from graph_service.store import open_store, passages
 from graph_service.store.passages import (
     PassageAddress,
     choose_terms,
-    passage_terms,
     passage_words,
     word_scores,
 )
 from graph_service.store.protocol import Store
+from graph_service.store.search import query_terms
 
 TEXTS = [
     ("Rome", "Rome is the capital of Italy.", "Q220"),
@@ -53,7 +53,7 @@ def put(store: Store, graph: str, items: list[Passage], source: str = "wiki") ->
 
 def found(store: Store, graph: str, query: str) -> list[tuple[str, float]]:
     sets = [one for one in store.passages.sets(graph=graph) if one.published]
-    matches = store.passages.match(sets, passage_terms(query), deadline=Deadline.none())
+    matches = store.passages.match(sets, query_terms(query), deadline=Deadline.none())
     scores = word_scores(matches)
     texts = store.passages.read(list(scores))
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].key))

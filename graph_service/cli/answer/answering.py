@@ -284,7 +284,7 @@ def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan
         ),
         source=source,
         gold=gold,
-        passages=_passages(options, client),
+        passages=passage_finder(options.passages, client, graph=options.graph),
         given_entities=options.given_entities,
         right_share=options.right_share,
         swap_seed=options.swap_seed,
@@ -315,12 +315,15 @@ def _generation(options: AnswerOptions, setting: Setting) -> Generation:
         ) from error
 
 
-def _passages(options: AnswerOptions, client: Client) -> PassageFinder | None:
-    if options.passages is None:
+def passage_finder(
+    source: str | None, client: Client, /, *, graph: str | None
+) -> PassageFinder | None:
+    """Returns what finds passages: those of the graph, those of a file, or None for none."""
+    if source is None:
         return None
-    if options.passages == "graph":
-        return GraphPassages(client, graph=options.graph)
-    return read_passages(options.passages)
+    if source == "graph":
+        return GraphPassages(client, graph=graph)
+    return read_passages(source)
 
 
 def answer_lines(item: Answer, /) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from graph_service.cli.answer.answering import passage_finder
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.papers.options import (
@@ -31,7 +32,6 @@ from queries.datasets.cases import read_question_file
 from queries.datasets.demo_set import demo_question_file
 from queries.datasets.records import read_records
 from queries.datasets.scored import read_text_cases, read_texts_by_id
-from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.setting import Setting
 from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
 from queries.lock import one_writer
@@ -223,7 +223,7 @@ def _answered(
     ):
         client = Client.over(service)
         info = client.graph(options.graph)
-        passages = _passages(options, client)
+        passages = passage_finder(options.passages, client, graph=options.graph)
         made_of = {
             "paper": paper,
             "model": models.model.name,
@@ -293,14 +293,6 @@ def _write(
 
 def _cases(path: Path, first: int | None) -> tuple[Case, ...]:
     return read_question_file(path)[:first]
-
-
-def _passages(options: AnswerTableOptions, client: Client) -> PassageFinder | None:
-    if options.passages is None:
-        return None
-    if options.passages == "graph":
-        return GraphPassages(client, graph=options.graph)
-    return read_passages(options.passages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from graph_service.query.algebra import Comparable
-from graph_service.query.enumeration import Degree, Span
+from graph_service.query.enumeration import Degree, Span, overlap
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
-from graph_service.retrieve.classes.question_text import QuestionText, overlap
+from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import (
     BEGUN,
     BEGUN_ROOTS,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_service.query.enumeration import Span
+from graph_service.query.enumeration import Span, overlap
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.vocabulary import CLAUSE, HAVING, LOADED, NEGATIONS
 from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
@@ -144,8 +144,3 @@ def asks_for_instances(question: str, class_span: Span, /) -> bool:
         return False
     following = word_spans(after)
     return not following or following[0][0] in EMPTY_IN_ENGLISH
-
-
-def overlap(left: Span, right: Span, /) -> bool:
-    """Returns whether two runs of characters share one."""
-    return left[0] < right[1] and right[0] < left[1]

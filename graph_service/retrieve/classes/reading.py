@@ -14,11 +14,11 @@ from graph_service.query.algebra import (
     Comparison,
     Fold,
 )
-from graph_service.query.enumeration import NamedTest, NamedThing, QuestionParts, Span
+from graph_service.query.enumeration import NamedTest, NamedThing, QuestionParts, Span, overlap
 from graph_service.retrieve.classes.amounts import read_amounts
 from graph_service.retrieve.classes.degrees import DegreeReader
 from graph_service.retrieve.classes.profile import RelationProfile
-from graph_service.retrieve.classes.question_text import Mention, QuestionText, overlap
+from graph_service.retrieve.classes.question_text import Mention, QuestionText
 from graph_service.retrieve.classes.value_tests import ValueTestReader
 from graph_service.retrieve.classes.vocabulary import (
     COUNT_TAIL,

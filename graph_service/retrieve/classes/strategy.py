@@ -28,6 +28,7 @@ from graph_service.query.enumeration import (
     ScoredQuery,
     Span,
     enumerate_queries,
+    overlap,
 )
 from graph_service.query.execution import execute
 from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
@@ -257,9 +258,9 @@ class _ClassQuestion:
         """Returns the entities that a statement joins to instances, of longer names first."""
         things: list[NamedThing] = []
         for span, node, score in entities:
-            if _overlap(span, class_span):
+            if overlap(span, class_span):
                 continue
-            if any(_overlap(span, each.span) and span != each.span for each in things):
+            if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
             if self._walker.relations_to(nodes, node):
                 things.append(NamedThing(self._graph.node_ids[node], span, score))
@@ -431,7 +432,7 @@ def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
             if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
                 continue
             span = (spans[first][1], spans[first + length - 1][2])
-            if any(_overlap(span, each) for each in classes):
+            if any(overlap(span, each) for each in classes):
                 continue
             nodes = _nodes_of(run, graph)
             ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
@@ -481,7 +482,3 @@ def _value(ranked: RankedReading, result: QueryResult) -> str | None:
     if fold is Fold.EXISTS:
         return "yes" if result.truth else "no"
     return None
-
-
-def _overlap(left: Span, right: Span) -> bool:
-    return left[0] < right[1] and right[0] < left[1]

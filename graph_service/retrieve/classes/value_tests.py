@@ -8,11 +8,11 @@ from decimal import Decimal
 from graph_service.model.days import Days
 from graph_service.model.values import Quantity, StringValue
 from graph_service.query.algebra import Comparison, During, Number, Present, Text
-from graph_service.query.enumeration import NamedTest, Span
+from graph_service.query.enumeration import NamedTest, Span, overlap
 from graph_service.retrieve.classes.amounts import ComparedAmount, Unit, units_of
 from graph_service.retrieve.classes.degrees import meaning_fit
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, texts_of
-from graph_service.retrieve.classes.question_text import QuestionText, overlap
+from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import CLAUSE, IN_STOCK, NEAR_WORDS, NO_STOCK, STOCK
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import comparative_meanings

@@ -20,12 +20,13 @@ from queries.builders.kalma.selection import (
     part_of_speech,
     selection_scores,
 )
-from queries.builders.material import GraphMaterial, fact_line, names_any, numbered_facts
+from queries.builders.material import GraphMaterial, names_any, numbered_facts
 from queries.builders.stages import RefusedError
 from queries.generate.reader import CitationReader, parse_answer, render_citations
 from queries.generate.setting import Generation
 from queries.generate.verbalise import value_words
 from queries.llm import ChatModel
+from queries.score.case import triple_line
 
 PROMPTS = ("kalma-open", "kalma-annotate", "kalma-extend", "kalma-general", "kalma-specific")
 
@@ -108,7 +109,7 @@ class Evolver:
                 )
             return sentence
 
-        messages = load_builder_prompt("kalma-open").render(fact=fact_line(pool.pair))
+        messages = load_builder_prompt("kalma-open").render(fact=triple_line(pool.pair))
         opening = request_value(self.model, messages, read, generation=self.generation)
         return Draft(pool.id, pool, (CitedSentence(opening, (pool.pair.statement_id,)),))
 
@@ -150,7 +151,7 @@ class Evolver:
             return sentence
 
         messages = load_builder_prompt("kalma-extend").render(
-            paragraph=draft.text, fact=fact_line(fact)
+            paragraph=draft.text, fact=triple_line(fact)
         )
         continuation = request_value(self.model, messages, read, generation=self.generation)
         ordered = sorted(candidates, key=lambda item: (-round(item.score, 9), item.statement_id))
