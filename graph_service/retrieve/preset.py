@@ -31,7 +31,7 @@ MAX_EDGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Integer:
     """A parameter that is a whole number from ``least`` to ``most``."""
 
     least: int
@@ -39,8 +39,8 @@ class Whole:
 
     def require(self, name: str, value: Any, /) -> None:
         """Raises ``InputError`` where a value is no such number."""
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not self.least <= value <= self.most:
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or not self.least <= value <= self.most:
             raise InputError(
                 f"{name} must be a whole number from {self.least} to {self.most}, got {value!r}",
                 argument=name,
@@ -74,11 +74,11 @@ class Name:
             raise InputError(f"{name} must be a name, got {value!r}", argument=name)
 
 
-Bounds: TypeAlias = Whole | Real | Name
+Bounds: TypeAlias = Integer | Real | Name
 _Share: TypeAlias = Annotated[float, Real(0.0, 1.0)]
 _Cosine: TypeAlias = Annotated[float, Real(0.0, 2.0)]
-_Count: TypeAlias = Annotated[int, Whole(1, 10_000)]
-_Letters: TypeAlias = Annotated[int, Whole(1, 100)]
+_Count: TypeAlias = Annotated[int, Integer(1, 10_000)]
+_Letters: TypeAlias = Annotated[int, Integer(1, 100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +99,13 @@ class Preset:
     """
 
     name: str
-    max_mentions: Annotated[int, Whole(1, 1000)]
-    hops: Annotated[int, Whole(1, MAX_HOPS)]
-    hub_degree: Annotated[int | None, Whole(1, 2**31 - 1)]
-    max_edges: Annotated[int, Whole(1, MAX_EDGES)]
-    max_wedges: Annotated[int | None, Whole(1, 2**31 - 1)]
-    max_embedded: Annotated[int, Whole(1, 100_000)]
-    limit: Annotated[int, Whole(1, MAX_LIMIT)]
+    max_mentions: Annotated[int, Integer(1, 1000)]
+    hops: Annotated[int, Integer(1, MAX_HOPS)]
+    hub_degree: Annotated[int | None, Integer(1, 2**31 - 1)]
+    max_edges: Annotated[int, Integer(1, MAX_EDGES)]
+    max_wedges: Annotated[int | None, Integer(1, 2**31 - 1)]
+    max_embedded: Annotated[int, Integer(1, 100_000)]
+    limit: Annotated[int, Integer(1, MAX_LIMIT)]
 
     def parameters(self) -> dict[str, Any]:
         """Returns the parameters by name, JSON-ready, the preset's own name left out."""
@@ -128,8 +128,8 @@ class RankedPreset(Preset):
 
     damping: Annotated[float, Real(0.0, 0.999)]
     tolerance: Annotated[float, Real(1e-15, 1.0)]
-    max_iterations: Annotated[int, Whole(1, 10_000)]
-    max_path_length: Annotated[int, Whole(1, 8)]
+    max_iterations: Annotated[int, Integer(1, 10_000)]
+    max_path_length: Annotated[int, Integer(1, 8)]
     edge_cost: Annotated[float, Real(0.0, 1e6)]
 
 
@@ -146,9 +146,9 @@ class PrizePreset(RankedPreset):
     """
 
     min_mass: _Share
-    top_nodes: Annotated[int, Whole(0, 10_000)]
-    top_edges: Annotated[int, Whole(0, 10_000)]
-    taken_paths: Annotated[int, Whole(1, MAX_LIMIT)]
+    top_nodes: Annotated[int, Integer(0, 10_000)]
+    top_edges: Annotated[int, Integer(0, 10_000)]
+    taken_paths: Annotated[int, Integer(1, MAX_LIMIT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +198,7 @@ class LearnedPreset(RankedPreset):
     """
 
     hub_damping: Annotated[float, Real(0.0, 2.0)]
-    max_nodes: Annotated[int, Whole(1, MAX_EDGES)]
+    max_nodes: Annotated[int, Integer(1, MAX_EDGES)]
     hop_cost: _Share
     inverse_cost: _Share
     unsupported_step_cost: Annotated[float, Real(0.0, 100.0)]
@@ -209,7 +209,7 @@ class LearnedPreset(RankedPreset):
     synonym_similarity: _Cosine
     kind_heads: _Count
     kind_letters: _Letters
-    work_budget: Annotated[int, Whole(1, 100_000_000)]
+    work_budget: Annotated[int, Integer(1, 100_000_000)]
     max_refined: _Count
     walks_per_item: _Count
     min_walks: _Count
@@ -222,10 +222,10 @@ class LearnedPreset(RankedPreset):
     prior_weight: Annotated[float, Real(0.0, 100.0)]
     read_weight: Annotated[float, Real(0.0, 100.0)]
     read_floor: Annotated[float, Real(-100.0, 100.0)]
-    max_read: Annotated[int, Whole(1, 1000)]
+    max_read: Annotated[int, Integer(1, 1000)]
     read_gap: Annotated[float, Real(0.0, 1000.0)]
     min_confidence: _Share
-    strict: Annotated[int, Whole(0, 1)]
+    strict: Annotated[int, Integer(0, 1)]
 
     def path_score(self, relevance: float, gap: float, /) -> float:
         """Returns the score of a sequence's paths, of the best one's relevance and of how much its
@@ -252,10 +252,10 @@ class RelationPreset(Preset):
     """
 
     min_link_score: _Share
-    max_entities: Annotated[int, Whole(1, 100)]
-    relations_per_entity: Annotated[int, Whole(1, 1000)]
-    triples_per_relation: Annotated[int, Whole(1, 1000)]
-    draw_seed: Annotated[int, Whole(-(2**63), 2**63 - 1)]
+    max_entities: Annotated[int, Integer(1, 100)]
+    relations_per_entity: Annotated[int, Integer(1, 1000)]
+    triples_per_relation: Annotated[int, Integer(1, 1000)]
+    draw_seed: Annotated[int, Integer(-(2**63), 2**63 - 1)]
     ranker: Annotated[str, Name()]
 
     def require(self, strategy: Strategy, /) -> None:
@@ -369,7 +369,7 @@ def _bounds_of(family: type[Preset]) -> dict[str, Bounds]:
     return {each.name: hints[each.name].__metadata__[0] for each in fields(family)[1:]}
 
 
-BOUNDS = {type(one): _bounds_of(type(one)) for one in (LEARNED, OKGQA, LTGEN)}
+BOUNDS = {type(each): _bounds_of(type(each)) for each in (LEARNED, OKGQA, LTGEN)}
 """The bounds of each parameter of each family; its name, the first field, has none."""
 
 
@@ -411,19 +411,19 @@ def resolve_preset(
     5
     """
     preset = find_preset(name)
-    given = {key: value for key, value in overrides.items() if value is not None}
+    overridden = {key: value for key, value in overrides.items() if value is not None}
     usual = _LIMITS.get(preset.name, {})
     if strategy in usual:
-        given.setdefault("limit", usual[strategy])
-    for key, value in given.items():
+        overridden.setdefault("limit", usual[strategy])
+    for key, value in overridden.items():
         _bounds(preset, key).require(key, value)
-    if isinstance(preset, RelationPreset) and given.get("hops", 1) != 1:
+    if isinstance(preset, RelationPreset) and overridden.get("hops", 1) != 1:
         raise InputError(
             f"preset {preset.name} takes one step from the question's entities, "
-            f"got {given['hops']} hops",
+            f"got {overridden['hops']} hops",
             argument="hops",
         )
-    resolved = replace(preset, **given)
+    resolved = replace(preset, **overridden)
     if isinstance(resolved, PrizePreset) and resolved.top_nodes == resolved.top_edges == 0:
         raise InputError(
             "top_nodes and top_edges are both 0: nothing would have a prize", argument="top_nodes"
@@ -433,10 +433,10 @@ def resolve_preset(
 
 def _bounds(preset: AnyPreset, key: str) -> Bounds:
     """Returns the bounds of a preset's parameter; raises ``InputError`` where it has none such."""
-    found = BOUNDS[type(preset)].get(key)
-    if found is not None:
-        return found
-    others = [one.name for one in (LEARNED, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
+    bounds = BOUNDS[type(preset)].get(key)
+    if bounds is not None:
+        return bounds
+    others = [other.name for other in (LEARNED, OKGQA, LTGEN) if key in BOUNDS[type(other)]]
     if others:
         raise InputError(
             f"preset {preset.name} has no {key}; {' and '.join(others)} "
