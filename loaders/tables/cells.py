@@ -466,7 +466,7 @@ _MONTH_NAMED = re.compile(
 )
 _MONTH_OF_YEAR = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)|(?P<month_2>\d\d)/(?P<year_2>\d{4})")
 _NAMED_MONTH_OF_YEAR = re.compile(r"(?P<name>[^\W\d_]{3,10})\.? (?P<year>\d{4})")
-_YEAR = re.compile(r"[12]\d{3}")
+_YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 
 
 class Order(StrEnum):
@@ -553,7 +553,7 @@ def read_date_cell(cell: str, /) -> DateCell | None:
 
 
 def read_year(cell: str, /) -> DateCell | None:
-    """Returns the year of a cell that is four digits, from 1000 on."""
+    """Returns the year of a cell that is four digits, from 1000 to 2100."""
     return DateCell(int(cell), 0, 0, Order.SURE) if _YEAR.fullmatch(cell) else None
 
 

@@ -11,6 +11,7 @@ from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile
 from loaders.tables.wording import (
     header_words,
     is_id_name,
+    is_year_name,
     referred_name,
     relation_name,
     singular,
@@ -67,22 +68,6 @@ _TEXTS = frozenset(
         "summary",
         "abstract",
         "bemerkung",
-    ]
-)
-_YEARS = frozenset(
-    [
-        "year",
-        "yr",
-        "founded",
-        "built",
-        "born",
-        "died",
-        "established",
-        "released",
-        "jahr",
-        "baujahr",
-        "since",
-        "vintage",
     ]
 )
 _NAMES_OF_THINGS = frozenset(
@@ -180,6 +165,8 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
             if type_ is ColumnType.TEXT and (separator != BRACKETS or _are_names(counts)):
                 type_ = ColumnType.ENTITY
             fields["separator"] = separator
+    if type_ is ColumnType.YEAR and unit:
+        type_ = ColumnType.NUMBER
     type_ = request.get("type", type_)
     fields["type"] = type_
     if type_ is ColumnType.NUMBER:
@@ -238,7 +225,7 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
             return ColumnType.TEXT
         if is_id_name(name):
             return ColumnType.ENTITY if referred_name(name) else ColumnType.TEXT
-        if counts.years == numbers == total and words & _YEARS:
+        if counts.years == numbers == total and is_year_name(name):
             return ColumnType.YEAR
         return ColumnType.NUMBER
     if words & (_TEXTS | _CODES) or counts.short < _TYPICAL_SHARE * total:

@@ -19,6 +19,30 @@ _IRREGULAR = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
     "species": "species", "news": "news", "data": "data", "movies": "movie", "staff": "staff",
 }  # fmt: skip
+_YEARS = frozenset({"year", "yr", "jahr", "année", "año", "anno", "vintage"})
+"""Words that call a number a year by themselves."""
+_NO_YEARS = frozenset(
+    {"per", "a", "each", "every", "this", "last", "previous", "pro", "par", "por"}
+)
+"""Words before those that make it a count: visitors per year."""
+_EVENTS = frozenset(
+    {
+        *("founded", "founding", "foundation", "established", "inception", "formed"),
+        *("created", "built", "constructed", "erected", "completed", "commissioned", "opened"),
+        *("opening", "inaugurated", "closed", "abandoned", "demolished", "dissolved", "abolished"),
+        *("renovated", "restored", "rebuilt", "published", "released", "issued", "printed"),
+        *("premiered", "premiere", "debut", "aired", "launched", "introduced", "discontinued"),
+        *("discovered", "invented", "patented", "painted", "written", "composed", "recorded"),
+        *("born", "birth", "died", "death", "married", "graduated", "hired", "joined", "retired"),
+        *("elected", "appointed", "acquired", "merged", "since", "until", "updated", "revised"),
+        *("gegründet", "erbaut", "gebaut", "eröffnet", "geschlossen", "geboren", "gestorben"),
+        *("erschienen", "seit", "fondé", "fondée", "naissance", "depuis", "fundado", "fundada"),
+    }
+)
+"""Words for what happened in a year."""
+_BOUNDS = frozenset({"start", "started", "begin", "began", "beginning", "end", "ended"})
+"""Words that mean a time where no noun is beside: a start, but no start mileage."""
+_TIME_FILLERS = frozenset({"in", "on", "at", "of", "the", "date", "was", "first", "last"})
 _TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz", ".bz2", ".xz"})
 
 
@@ -86,6 +110,25 @@ def is_id_name(name: str, /) -> bool:
     return bool(words) and (
         words[-1].lower() in _ID_WORDS or words[-1].lower().endswith(_ID_ENDINGS)
     )
+
+
+def is_year_name(name: str, /) -> bool:
+    """Returns whether numbers of four digits under a header are years.
+
+    >>> [is_year_name(name) for name in ("Year built", "opened", "First published", "Baujahr", "End")]
+    [True, True, True, True, True]
+    >>> [is_year_name(name) for name in ("visitors per year", "Houses built", "end mileage", "Stock")]
+    [False, False, False, False]
+    """
+    words = [word.lower() for word in header_words(name)]
+    for before, word in zip(["", *words], words, strict=False):
+        if word in _YEARS or word.endswith("jahr"):
+            return before not in _NO_YEARS or words[0] == before == "last"
+    terms = {word for word in words if word not in _TIME_FILLERS}
+    # "Houses built" are so many.
+    if terms & _EVENTS:
+        return all(singular(word) == word for word in terms)
+    return bool(terms) and terms <= _BOUNDS
 
 
 def class_name(path: str, /) -> str:

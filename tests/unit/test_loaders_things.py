@@ -128,6 +128,25 @@ def test_a_thousand_or_one_as_all_cells_decide(
     assert sum(things.parsed.kept.values()) == doubtful
 
 
+def test_whole_numbers_are_years_where_the_header_hints_at_time(tmp_path: Path) -> None:
+    header = "museum,opened,Year built,Gr\u00fcndungsjahr,End,visitors per year,copies printed"
+    things = Things(
+        tmp_path,
+        {
+            "museums.csv": f"{header},start mileage,Built (m),until,since\n"
+            "Nordlys,1924,1900,1890,2001,1310,1200,1500,1200,1999,1750\n"
+            "Casa Ibarra,1888,1870,1871,2100,1540,1300,1600,1300,2150,-\n"
+        },
+    )
+    for relation in ("opened", "year built", "gr\u00fcndungsjahr", "end", "since"):
+        assert things.types(relation) == {Time}, relation
+    # Counts and measures, and a number that is rather no year.
+    for relation in ("visitors per year", "copies printed", "start mileage", "until"):
+        assert things.types(relation) == {Quantity}, relation
+    assert things.values("opened") == {"museum/nordlys": "1924", "museum/casa ibarra": "1888"}
+    assert things.values("built")["museum/nordlys"] == "1200 m"
+
+
 def test_lists_are_split_and_names_joined_over_case_and_spaces(tmp_path: Path) -> None:
     text = (
         "Part No,Colours,Supplier,Supplier City\nP-1,red; blue,Pola Plastics,Gda\u0144sk\n"
