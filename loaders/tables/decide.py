@@ -170,7 +170,7 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
     type_ = request.get("type", type_)
     fields["type"] = type_
     if type_ is ColumnType.NUMBER:
-        fields["decimal"] = _decimal(counts, decision.notes)
+        fields["decimal"] = _decimal(counts)
         fields["unit"] = unit or _common_unit(counts, decision.notes)
     elif type_ is ColumnType.DATE:
         fields["first"] = _orders(counts, decision.notes)
@@ -296,8 +296,8 @@ def _are_names(parts: CellCounts) -> bool:
     return is_short and fits and parts.repeated > 0
 
 
-def _decimal(counts: CellCounts, notes: list[str]) -> str:
-    """Returns the decimal mark of numbers that may be two; "" if nothing decides."""
+def _decimal(counts: CellCounts) -> str:
+    """Returns the decimal mark of numbers that may be two; "" if none of them decides."""
     dot, comma = counts.marks[Mark.DOT], counts.marks[Mark.COMMA]
     if not counts.either:
         return ""
@@ -309,10 +309,6 @@ def _decimal(counts: CellCounts, notes: list[str]) -> str:
         # numbers would be grouped too.
         if counts.integers and not counts.long_integers and counts.either_zero:
             return "," if mark == "." else "."
-    notes.append(
-        f"{counts.either:,} cells may be two numbers, as 1,200 is 1200 or 1.2, and stay text: say "
-        'decimal = "." or ","'
-    )
     return ""
 
 

@@ -58,6 +58,8 @@ class ColumnMapping:
         separator: Between the values of a list; "" where a cell is one value.
         unit: Of numbers that are written without one.
         decimal: Decimal mark of numbers that may be two; "" if it is not decided.
+        decimal_reason: How one of them is read, as in which other column; "" if the column's own
+            cells decide, or a mapping file.
         first: What comes first in dates that may be two, ``day`` or ``month``, by what separates
             them ("" for all); empty if it is not decided.
         of: The column whose entities it describes; "" for the row's thing.
@@ -72,6 +74,7 @@ class ColumnMapping:
     separator: str = ""
     unit: str = ""
     decimal: str = ""
+    decimal_reason: str = ""
     first: Mapping[str, str] = field(default_factory=dict)
     of: str = ""
 

@@ -11,6 +11,7 @@ from graph_service.errors import InputError
 from loaders.files import source_paths
 from loaders.options import LoadOptions
 from loaders.source import STANDARD_INPUT
+from loaders.tables.decimal_marks import settle_marks
 from loaders.tables.mapping import ColumnType, TablesPlan, TablesRequest
 from loaders.tables.references import check_key, find_references, look_again, yield_key
 from loaders.tables.table_look import TableLook
@@ -52,6 +53,7 @@ def plan_tables(source: str | Path, request: TablesRequest, options: LoadOptions
         yield_key(look, looks)
     for look in looks:
         find_references(look, looks)
+    settle_marks(looks)
     for look in looks:
         check_key(look)
     for look in looks:

@@ -49,6 +49,7 @@ class CellCounts:
         numbers, integers, coded: Numbers; those of digits alone; digits that begin with a zero.
         long_integers: Integers of four digits and more.
         either_zero, either: Numbers that may be two; those of them whose last digit is a zero.
+        either_example: The digits of the first of them.
         marks: Decimal marks that numbers prove.
         units: Units of numbers that have a known one or none (""); ``unknown_units``: others.
         years: Integers that may be years.
@@ -65,6 +66,7 @@ class CellCounts:
         self.cells = self.repeated = self.characters = self.short = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = 0
+        self.either_example = ""
         self.dates = self.yes = self.no = self.addresses = self.wikidata = self.binary = 0
         self.marks: Counter[Mark] = Counter()
         self.either_marks: Counter[str] = Counter()
@@ -86,6 +88,7 @@ class CellCounts:
             self.marks[number.mark] += count
             if number.mark is Mark.EITHER:
                 self.either += count
+                self.either_example = self.either_example or number.digits
                 self.either_marks["." if "." in number.digits else ","] += count
                 self.either_zero += count if number.digits.endswith("0") else 0
             if number.is_integer:

@@ -19,6 +19,7 @@ from loaders.source import ByteSource
 from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
+    Mark,
     clean,
     folded,
     is_address,
@@ -288,6 +289,12 @@ def _first_and_last_name(mapping: TableMapping) -> list[int]:
     return []
 
 
+def _may_be_two(cell: str) -> bool:
+    """Returns whether a cell is a number that may be two without its column."""
+    number = read_number(cell)
+    return number is not None and number.mark is Mark.EITHER
+
+
 class _CellReader:
     """Makes values of the cells of one column."""
 
@@ -339,6 +346,10 @@ class _CellReader:
             value = StringValue(cell)
             what = self._doubt(cell)
             parsed.kept[f"cells of {column.name} that {what}, kept as text"] += 1
+        elif column.decimal_reason and _may_be_two(cell):
+            parsed.kept[
+                f"cells of {column.name} that may be two numbers, {column.decimal_reason}"
+            ] += 1
         return value
 
     def _doubt(self, cell: str) -> str:

@@ -147,6 +147,50 @@ def test_whole_numbers_are_years_where_the_header_hints_at_time(tmp_path: Path) 
     assert things.values("built")["museum/nordlys"] == "1200 m"
 
 
+def test_other_columns_decide_numbers_that_may_be_two(tmp_path: Path) -> None:
+    museums = 'museum,visitors\nNordlys,"310,000"\nCasa Ibarra,"540,125"\n'
+    paintings = 'painting,value\nRed Tram,"EUR 1,200,000"\nRain Garden,EUR 90\n'
+    things = Things(tmp_path, {"museums.csv": museums, "paintings.csv": paintings})
+    assert things.values("visitors") == {
+        "museum/nordlys": "310000",
+        "museum/casa ibarra": "540125",
+    }
+    reason = "310,000 read as 310000, as in value of paintings.csv"
+    assert things.parsed.kept == {f"cells of visitors that may be two numbers, {reason}": 2}
+    assert f"cells that may be two numbers: 2; {reason}" in things.notes()
+    # Other columns of the table come before those of another one.
+    own = 'museum,visitors,height\nNordlys,"310,000","2,5 m"\nCasa Ibarra,"540,125",-\n'
+    things = Things(tmp_path, {"museums.csv": own, "paintings.csv": paintings})
+    assert things.values("visitors")["museum/casa ibarra"] == "540.125"
+    assert "310,000 read as 310.000, as in height\n" in things.notes()
+
+
+def test_columns_that_contradict_each_other_decide_nothing(tmp_path: Path) -> None:
+    text = 'museum,visitors,height,width\nNordlys,"310,000","2,5 m",3 m\nCasa Ibarra,"54,125",4 m,2.5 m\n'
+    # What decides a column of its own table is not looked for in others.
+    paintings = 'painting,value\nRed Tram,"EUR 1,200,000"\nRain Garden,EUR 90\n'
+    things = Things(tmp_path, {"museums.csv": text, "paintings.csv": paintings})
+    assert things.types("visitors") == {StringValue}
+    assert (
+        'other columns have different decimal marks: "," in height, "." in width' in things.notes()
+    )
+    # Nor do others decide a column that contradicts itself.
+    mixed = 'id,amount,weight\n1,"1,200",1.5 kg\n2,"2,5",2.5 kg\n3,2.5,3.5 kg\n'
+    things = Things(tmp_path, {"sales.csv": mixed})
+    assert things.values("amount") == {"sale/1": "1,200", "sale/2": "2.5", "sale/3": "2.5"}
+
+
+def test_a_decimal_mark_that_is_said_decides_other_columns_too(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text('[tables."stock.csv".columns]\nprice = { decimal = "," }\n')
+    things = Things(
+        tmp_path,
+        {"stock.csv": "item,price,weight\nSaw,1.200,3.500\nAxe,2.400,7.250\n"},
+        tables_request=read_tables_request(mapping),
+    )
+    assert things.values("weight") == {"stock/saw": "3500", "stock/axe": "7250"}
+
+
 def test_lists_are_split_and_names_joined_over_case_and_spaces(tmp_path: Path) -> None:
     text = (
         "Part No,Colours,Supplier,Supplier City\nP-1,red; blue,Pola Plastics,Gda\u0144sk\n"
