@@ -98,7 +98,8 @@ def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
     profile = table.profile(column.name)
     counts = profile.cells
     if (
-        column.type not in (ColumnType.TEXT, ColumnType.ENTITY)
+        table.mapping.key is None
+        or column.type not in (ColumnType.TEXT, ColumnType.ENTITY)
         or counts.numbers + counts.coded
         or counts.characters <= 2 * counts.cells
         or len(profile.folded_keys()) < _LEAST_NAMES
@@ -115,19 +116,14 @@ def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
 
 def _repeats_own_names(table: TableLook, column: ColumnMapping) -> bool:
     """Returns whether most cells of a column are the key or the name of their own row."""
-    header = table.shape.header
-    own = [
-        header.index(each.name)
-        for each in table.mapping.columns
-        if each.type in (ColumnType.KEY, ColumnType.NAME)
-    ]
-    index = header.index(column.name)
+    header, key = table.shape.header, table.mapping.key
+    index, key_index = header.index(column.name), header.index(key.name) if key else 0
     rows = repeated = 0
     for cells in _rows_again(table):
         cell = folded(cells[index])
         if cell not in BLANK_WORDS:
             rows += 1
-            repeated += any(cell == folded(cells[each]) for each in own)
+            repeated += cell in (folded(cells[key_index]), folded(table.row_name(cells)))
     return 2 * repeated > rows
 
 
@@ -205,10 +201,9 @@ def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
     if table.share(column, look.keys(), look) >= _KNOWN_SHARE:
         _set_reference(table, column, look, by_name=False)
         return True
-    name = look.name_column()
-    if name is None:
+    names = look.row_names()
+    if names is None:
         return False
-    names = look.profile(name)
     is_unique = len(np.unique(names.folded_keys())) == names.filled
     if is_unique and table.share(column, np.unique(names.folded_keys()), None) >= _KNOWN_SHARE:
         _set_reference(table, column, look, by_name=True)
@@ -265,22 +260,20 @@ def check_key(table: TableLook) -> None:
 
 def look_again(table: TableLook, looks: Sequence[TableLook]) -> None:
     """Reads a table once more: for names that others refer by, and what describes what."""
-    name = table.name_column()
     is_referred = any(
         column.references == table.name and column.by_name
         for look in looks
         for column in look.mapping.columns
     )
     described = [] if table.mapping.is_link else list(_describing(table))
-    if not described and not (is_referred and name):
+    if not described and not is_referred:
         return
     indexes = {column: index for index, column in enumerate(table.shape.header)}
     key = table.mapping.key
     pairs: dict[str, dict[str, str] | None] = {column: {} for column, _, _ in described}
     for cells in _rows_again(table):
-        if is_referred and name and key is not None:
-            own = cells[indexes[key.name]]
-            table.names.setdefault(folded(cells[indexes[name]]), clean(own))
+        if is_referred and key is not None:
+            table.names.setdefault(folded(table.row_name(cells)), clean(cells[indexes[key.name]]))
         for column, of, _ in described:
             known = pairs[column]
             entity, value = folded(cells[indexes[of]]), folded(cells[indexes[column]])

@@ -42,6 +42,7 @@ from loaders.tables.table_rows import (
 )
 from loaders.tables.wording import (
     class_name,
+    full_name_columns,
     header_words,
     is_id_name,
     referred_name,
@@ -66,6 +67,8 @@ class TableLook:
         self.profiles: list[ColumnProfile] = []
         self.notes: dict[str, list[str]] = {}
         self.names: dict[str, str] = {}
+        self._full_name: tuple[int, ...] = ()
+        self._full_names = ColumnProfile("")
         self.is_key_requested = False
         self.own_key: ColumnMapping | None = None
         self.owner: TableLook | None = None
@@ -96,6 +99,7 @@ class TableLook:
             header, line = header_of(rows, row_column)
             self.shape = Shape(header, line, dialect.delimiter if dialect else ",")
             self.profiles = profiles_of(header)
+            self._full_name = full_name_columns([relation_name(name) for name in header])
             self._count(source)
         return self.rows > 0
 
@@ -132,13 +136,15 @@ class TableLook:
                 )
                 if joined is not None:
                     self._add(joined)
-        for profile in self.profiles:
+        for profile in [*self.profiles, self._full_names]:
             profile.finish()
 
     def _add(self, cells: Sequence[str]) -> None:
         self.rows += 1
         for profile, cell in zip(self.profiles, cells, strict=True):
             profile.add(cell)
+        if self._full_name:
+            self._full_names.add(" ".join(cells[index] for index in self._full_name))
 
     def profile(self, name: str) -> ColumnProfile:
         """Returns what was counted of a column."""
@@ -261,8 +267,23 @@ class TableLook:
         profile = self.profile(key.name)
         return profile.keys() if self.mapping.is_exact else np.unique(profile.folded_keys())
 
-    def name_column(self) -> str | None:
-        """Returns the column that names the rows for people."""
+    def row_names(self) -> ColumnProfile | None:
+        """Returns what was counted of the names that the rows have for people.
+
+        They are the cells of the column of names, or first name and last name.
+        """
+        name = self._name_column()
+        if name is not None:
+            return self.profile(name)
+        return self._full_names if self._full_name else None
+
+    def row_name(self, cells: Sequence[str], /) -> str:
+        """Returns the name that a row has for people; "" if no column has one."""
+        name = self._name_column()
+        indexes = self._full_name if name is None else (self.shape.header.index(name),)
+        return clean(" ".join(cells[index] for index in indexes))
+
+    def _name_column(self) -> str | None:
         return next(
             (column.name for column in self.mapping.columns if column.type is ColumnType.NAME), None
         )

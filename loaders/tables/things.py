@@ -34,12 +34,12 @@ from loaders.tables.mapping import (
     ColumnMapping,
     ColumnType,
     PlannedTable,
-    TableMapping,
     TablesPlan,
 )
 from loaders.tables.profile import split_list
 from loaders.tables.rows import Row, RowError, row_statement
 from loaders.tables.table_rows import Shape, read_table
+from loaders.tables.wording import full_name_columns
 from loaders.terms import TermGatherer
 
 
@@ -116,7 +116,7 @@ class _ThingReader:
         self._names = [
             index for index, column in enumerate(mapping.columns) if column.type is ColumnType.NAME
         ]
-        self._first_last = _first_and_last_name(mapping)
+        self._full_name = full_name_columns([column.relation for column in mapping.columns])
         joined = [
             index
             for index, column in enumerate(mapping.columns)
@@ -227,8 +227,8 @@ class _ThingReader:
     def _add_names(self, id_: str, key: str, cells: list[str]) -> None:
         terms = self._terms.of(id_)
         names = [cells[index] for index in self._names]
-        if self._first_last and not names:
-            names = [" ".join(cells[index] for index in self._first_last).strip()]
+        if self._full_name and not names:
+            names = [" ".join(cells[index] for index in self._full_name).strip()]
         names = [name for name in names if name.lower() not in BLANK_WORDS]
         own = [] if is_address(key) else [key]
         label, *others = [*names, *own] or [""]
@@ -278,15 +278,6 @@ class _ThingReader:
                 if plural(kind) != kind:
                     terms.add_alias(self._language, plural(kind))
         parsed.entities.extend(self._terms.take())
-
-
-def _first_and_last_name(mapping: TableMapping) -> list[int]:
-    """Returns the columns of first name and last name, in this order; or none."""
-    relations = [column.relation.lower() for column in mapping.columns]
-    for first, last in (("first name", "last name"), ("given name", "family name")):
-        if first in relations and last in relations:
-            return [relations.index(first), relations.index(last)]
-    return []
 
 
 def _may_be_two(cell: str) -> bool:

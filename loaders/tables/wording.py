@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from loaders.tables.cells import is_unit
@@ -43,6 +44,14 @@ _EVENTS = frozenset(
 _BOUNDS = frozenset({"start", "started", "begin", "began", "beginning", "end", "ended"})
 """Words that mean a time where no noun is beside: a start, but no start mileage."""
 _TIME_FILLERS = frozenset({"in", "on", "at", "of", "the", "date", "was", "first", "last"})
+_FULL_NAMES = (
+    ("first name", "last name"),
+    ("firstname", "lastname"),
+    ("first name", "surname"),
+    ("forename", "surname"),
+    ("given name", "family name"),
+    ("vorname", "nachname"),
+)
 _TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz", ".bz2", ".xz"})
 
 
@@ -110,6 +119,19 @@ def is_id_name(name: str, /) -> bool:
     return bool(words) and (
         words[-1].lower() in _ID_WORDS or words[-1].lower().endswith(_ID_ENDINGS)
     )
+
+
+def full_name_columns(relations: Sequence[str], /) -> tuple[int, ...]:
+    """Returns the indexes of first name and last name among the relations of columns; or none.
+
+    >>> full_name_columns(["id", "last name", "First name"]), full_name_columns(["name"])
+    ((2, 1), ())
+    """
+    names = [relation.lower() for relation in relations]
+    for first, last in _FULL_NAMES:
+        if first in names and last in names:
+            return names.index(first), names.index(last)
+    return ()
 
 
 def is_year_name(name: str, /) -> bool:

@@ -438,6 +438,24 @@ def test_a_column_that_repeats_names_or_has_others_too_stays_text(tmp_path: Path
     assert things.types("group") == {StringValue}
 
 
+def test_first_and_last_name_are_a_name_that_columns_refer_by(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            "employees.csv": "id,Surname,Forename,Manager\n1,Falk,Ida,\n2,Berg,Jon,Ida Falk\n"
+            "3,Lund,Kim,jon berg\n4,Moe,Liv,Ida Falk\n",
+            "orders.csv": "order no,employee\n7,Kim Lund\n8,Liv Moe\n",
+        },
+    )
+    assert things.labels()["employee/3"] == "Kim Lund"
+    assert things.values("manager") == {
+        "employee/2": "employee/1",
+        "employee/3": "employee/2",
+        "employee/4": "employee/1",
+    }
+    assert things.values("employee") == {"order/7": "employee/3", "order/8": "employee/4"}
+
+
 def test_a_reference_to_its_own_table_that_is_said(tmp_path: Path) -> None:
     mapping = tmp_path / "map.toml"
     mapping.write_text(
