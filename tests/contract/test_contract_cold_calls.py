@@ -131,5 +131,5 @@ def test_where_not_even_the_question_is_embedded_in_time_the_error_says_what_is_
     service = open_anew(3.0, "short.db")
     words = "which green round heavy old tall wide thing has Ann Lee now?"
     with pytest.raises(DeadlineError, match=r"embedding texts: \d+ of \d+ have a vector") as late:
-        service.retrieve(RetrieveRequest(words, Strategy.PATHS, preset="okgqa"))
+        service.retrieve(RetrieveRequest(words, Strategy.PATHS, preset="default-6"))
     assert "Ask again" in str(late.value.hint)
