@@ -9,6 +9,7 @@ LOCKED := tools/install_locked.sh
 BUILT := --no-binary pcst-fast
 EDITABLE := -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 ADAPTERS := $(VENV)/adapters
+EVALUATORS := $(VENV)/evaluators
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
@@ -81,9 +82,10 @@ train-confidence: $(VENV)/.test ## Train the confidence of answers that ships: D
 	$(BIN)/python -m tools.confidence $(or $(DATA),../shared/data) --out $(LEARNED)/confidence.json
 
 .PHONY: test-adapters
-test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, LlamaIndex and Haystack, and object storage
+test-adapters: $(ADAPTERS)/.installed $(EVALUATORS)/.installed ## Test the adapters in the frameworks themselves, and object storage
 	GRAPH_SERVICE_TEST_ADAPTERS=1 $(ADAPTERS)/bin/pytest -o asyncio_mode=auto \
 	  -o asyncio_default_fixture_loop_scope=function -o filterwarnings= tests/adapters
+	GRAPH_SERVICE_TEST_EVALUATORS=1 $(EVALUATORS)/bin/pytest -o filterwarnings= tests/evaluators
 
 .PHONY: test-cluster
 test-cluster: $(CLUSTER)/.installed ## Test views on Sail and on Spark: ENGINES=sail needs no Java
@@ -132,6 +134,7 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 	$(LOCK) requirements/adapters.in -c requirements/test.txt -o requirements/adapters.txt
+	$(LOCK) requirements/evaluators.in -o requirements/evaluators.txt
 	$(LOCK) requirements/cluster.in -c requirements/test.txt -o requirements/cluster.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
 	$(LOCK) requirements/docs.in -c requirements/test.txt -o requirements/docs.txt
@@ -216,6 +219,14 @@ $(ADAPTERS)/.installed: requirements/build.txt requirements/adapters.txt pyproje
 	@$(BIN)/python -m venv $(ADAPTERS)
 	@$(LOCKED) $(ADAPTERS) requirements/adapters.txt $(BUILT)
 	@$(ADAPTERS)/bin/python $(EDITABLE)
+	@touch $@
+
+# An environment of its own: deepeval takes older versions than the rest, and brings pytest's plugins.
+$(EVALUATORS)/.installed: requirements/build.txt requirements/evaluators.txt pyproject.toml | $(BIN)/python
+	@echo "Installing inspect_ai, ragas and deepeval into $(EVALUATORS) (900 MB) ..."
+	@$(BIN)/python -m venv $(EVALUATORS)
+	@$(LOCKED) $(EVALUATORS) requirements/evaluators.txt $(BUILT)
+	@$(EVALUATORS)/bin/python $(EDITABLE)
 	@touch $@
 
 # An environment of its own: Spark with its server is 500 MB and another package of its client's name.

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def framework(extra: str, /) -> Iterator[None]:
+def framework(extra: str, /, *, module: str = "") -> Iterator[None]:
     """Has an import of a framework that is not installed name the extra that installs it.
 
     Args:
-        extra: Of this package, named as the framework's module here.
+        extra: Of this package.
+        module: That imports the framework; by default the one of the extra's name here.
 
     Raises:
         ImportError: The framework is not installed.
@@ -24,7 +25,7 @@ def framework(extra: str, /) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"graph_service.adapters.{extra} needs {error.name}, which is not installed. "
-            f"Run: pip install 'graph-service[{extra}]'",
+            f"{module or f'graph_service.adapters.{extra}'} needs {error.name}, which is not "
+            f"installed. Run: pip install 'graph-service[{extra}]'",
             name=error.name,
         ) from error

@@ -60,9 +60,11 @@ _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 EXTRAS: Mapping[str, str] = {
     "cluster": "draw views on a cluster, by Spark Connect or Sail",
     "amr": "read questions with AMR",
+    "deepeval": "export answers to deepeval",
     "excel": "load Excel files",
     "experiment": "draw the figures of experiments",
     "haystack": "retrieve from Haystack",
+    "inspect": "evaluate with inspect_ai",
     "langchain": "retrieve from LangChain",
     "llamaindex": "retrieve from LlamaIndex",
     "mcp": "serve tools by MCP",
@@ -70,6 +72,7 @@ EXTRAS: Mapping[str, str] = {
     "otel": "send traces by OpenTelemetry",
     "parquet": "load Parquet files",
     "pcst": "let pcst-fast compete in subgraphs",
+    "ragas": "export answers to ragas",
     "sentence-transformers": "use encoders of other kinds (torch, 5 GB)",
     "zstd": "read zstd files",
 }

@@ -7,19 +7,24 @@ import sys
 
 import pytest
 
-FRAMEWORKS = {"haystack": "haystack", "langchain": "langchain_core", "llamaindex": "llama_index"}
+FRAMEWORKS = [
+    ("graph_service.adapters.haystack", "haystack", "haystack"),
+    ("graph_service.adapters.langchain", "langchain", "langchain_core"),
+    ("graph_service.adapters.llamaindex", "llamaindex", "llama_index"),
+    ("queries.evaluators.deepeval", "deepeval", "deepeval"),
+    ("queries.evaluators.ragas", "ragas", "ragas"),
+]
 
 
-@pytest.mark.parametrize(("extra", "framework"), FRAMEWORKS.items())
+@pytest.mark.parametrize(("module", "extra", "framework"), FRAMEWORKS)
 def test_an_adapter_names_the_extra_that_it_lacks(
-    extra: str, framework: str, monkeypatch: pytest.MonkeyPatch
+    module: str, extra: str, framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == framework]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, framework, None)
-    monkeypatch.delitem(sys.modules, f"graph_service.adapters.{extra}", raising=False)
-    with pytest.raises(
-        ImportError, match=rf"Run: pip install 'graph-service\[{extra}\]'"
-    ) as raised:
-        importlib.import_module(f"graph_service.adapters.{extra}")
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    message = rf"{module} needs .+ Run: pip install 'graph-service\[{extra}\]'"
+    with pytest.raises(ImportError, match=message) as raised:
+        importlib.import_module(module)
     assert (raised.value.name or "").partition(".")[0] == framework

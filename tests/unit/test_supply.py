@@ -30,7 +30,7 @@ def installs(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("Makefile", 8), ("Dockerfile", 3), ("tools/install_locked.sh", 2)]
+    ("name", "count"), [("Makefile", 9), ("Dockerfile", 3), ("tools/install_locked.sh", 2)]
 )
 def test_what_installs_and_builds_is_locked(name: str, count: int) -> None:
     commands = installs(name)
@@ -77,7 +77,9 @@ def test_uv_installs_and_pip_where_uv_can_not(tmp_path: Path) -> None:
     assert last.endswith("--only-binary :all: -r some.txt")
 
 
-@pytest.mark.parametrize("name", ["build", "demo", "test", "models", "adapters", "mutants"])
+@pytest.mark.parametrize(
+    "name", ["build", "demo", "test", "models", "adapters", "evaluators", "mutants"]
+)
 def test_every_locked_package_has_a_hash(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     packages = re.split(r"^(?=\S)", text.replace("\\\n", ""), flags=re.MULTILINE)[1:]
