@@ -10,9 +10,10 @@ answer's confidence would be made of is written down, and whether the answer is 
 from __future__ import annotations
 
 import argparse
+import math
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,18 +42,25 @@ from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.confidence import train_confidence
 
 OTHER_FAMILIES = ("pathquestion", "metaqa", "worldcup")
+LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
 WEIGHTS = {"as it is": 2.0, "withheld": 0.7, "not named": 0.4}
 """How much a question counts, by what was done to it: about three in four can be answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a first answer's confidence is made of, and whether the answer is right."""
+    """What a first answer's confidence is made of, and whether the answer is right.
+
+    Attributes:
+        gap: How far below the best score the first reading is that lists a right answer; infinity
+            where none does, None where the answer is computed.
+    """
 
     family: str
     how: str
     inputs: Float64
     is_right: bool
+    gap: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,7 @@ def ask(service: Service, graph: str, question: FamilyQuestion, how: str, /) -> 
                 graph=graph,
                 preset="default-6",
                 limit=1,
+                coverage=MOST_COVERAGE,
                 exclude_relation_ids=tuple(sorted(left_out)) if how == "withheld" else (),
             )
         )
@@ -129,7 +138,22 @@ def ask(service: Service, graph: str, question: FamilyQuestion, how: str, /) -> 
     inputs = ranker.calibration.last
     if not inputs or not result.items:
         return None
-    return Answered(question.family, how, inputs[-1], end_of(result.items[0]) in question.answers)
+    is_right = end_of(result.items[0]) in question.answers
+    gap = gap_of_right(result, question.answers)
+    return Answered(question.family, how, inputs[-1], is_right, gap)
+
+
+def gap_of_right(result: PathsResult, answers: Container[str], /) -> float | None:
+    """Returns how far below the best the first reading is that lists a right answer.
+
+    Infinity where none does; None where the result has no answer set.
+    """
+    if result.answer_set is None:
+        return None
+    for reading in result.answer_set.readings:
+        if any(value in answers for value in reading.values):
+            return abs(reading.gap)
+    return math.inf
 
 
 def record(data: Path, folder: Path, most: int, /) -> list[Answered]:
@@ -154,6 +178,37 @@ def record(data: Path, folder: Path, most: int, /) -> list[Answered]:
     return found
 
 
+def conformal_gaps(gaps: Sequence[float], /) -> dict[float, float]:
+    """Returns the least gap within which the right answer is, by share of exchangeable questions.
+
+    By split conformal prediction: of n gaps in order the one of rank (n + 1) times the share,
+    rounded up. Shares that none or an infinite gap would reach are left out.
+    """
+    ordered = sorted(gaps)
+    reached = {}
+    for percent in range(round(100 * LEAST_COVERAGE), round(100 * MOST_COVERAGE) + 1):
+        rank = math.ceil((len(ordered) + 1) * percent / 100)
+        if rank <= len(ordered) and math.isfinite(ordered[rank - 1]):
+            reached[percent / 100] = ordered[rank - 1]
+    return reached
+
+
+def answerable_gaps(answered: Sequence[Answered], /) -> dict[str, list[float]]:
+    """Returns the gaps of the questions as they are whose answers are not computed, by family."""
+    gaps: dict[str, list[float]] = defaultdict(list)
+    for each in answered:
+        if each.how == "as it is" and each.gap is not None:
+            gaps[each.family].append(each.gap)
+    return gaps
+
+
+def gaps_of_families(answered: Sequence[Answered], /) -> dict[float, float]:
+    """Returns the gaps that hold each share in every family: the largest of theirs."""
+    reached = [conformal_gaps(gaps) for gaps in answerable_gaps(answered).values()]
+    shares = set.intersection(*(set(each) for each in reached))
+    return {share: max(each[share] for each in reached) for share in sorted(shares)}
+
+
 def train(answered: Sequence[Answered], /, *, without: str = "") -> AnswerConfidence:
     """Returns the confidence of some answers, a family left out."""
     rows = [each for each in answered if each.family != without]
@@ -162,6 +217,7 @@ def train(answered: Sequence[Answered], /, *, without: str = "") -> AnswerConfid
         np.array([each.is_right for each in rows]),
         np.array([WEIGHTS[each.how] for each in rows]),
         notes={"questions": len(rows), "command": "make train-confidence"},
+        gaps=gaps_of_families(rows),
     )
 
 
@@ -183,6 +239,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"{family}: {len(own)} answers, {len(sure)} of at least .6, {right:.3f} of these right"
         )
+        own_gaps = answerable_gaps(own)[family]
+        for share in (0.8, 0.9):
+            held = np.mean([gap <= weights.gap(share) for gap in own_gaps])
+            print(f"  sets for {share}: gap {weights.gap(share):.2f}, right in {held:.3f}")
     chosen.out.write_text(encode_confidence(train(answered)), encoding="utf-8")
     return 0
 

@@ -98,6 +98,13 @@ class RetrieveRequest:
         most=1,
         preset="min_confidence",
     )
+    coverage: float | None = option(
+        None,
+        help="also the smallest set of readings whose answers hold the right one in this share of "
+        "questions like those that it was calibrated on",
+        least=0.5,
+        most=0.99,
+    )
     token_budget: int | None = option(
         None, help="size of the text at most, in the embedder's tokens", least=1
     )
@@ -267,6 +274,7 @@ class RetrieveOptions(TypedDict, total=False):
     min_score: float | None
     min_relevance: float | None
     min_confidence: float | None
+    coverage: float | None
     token_budget: int | None
     relation_ids: Sequence[str]
     exclude_relation_ids: Sequence[str]

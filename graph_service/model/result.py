@@ -367,6 +367,49 @@ def _enumerated(labels: Sequence[str], total: int, *, most: int) -> str:
     return ", ".join([*named, *([f"and {total - len(named)} more"] if total > len(named) else [])])
 
 
+MOST_OF_READING = 20
+"""Answers that a reading of an answer set lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOfSet:
+    """A query that a question may mean, with what it answers.
+
+    Attributes:
+        text: The query in English, with labels of the graph.
+        gap: How far its score is below that of the first, in units of the learned score, at most 0.
+        values: Its answers as a program compares them, at most ``MOST_OF_READING``: ids of
+            entities, values of literals.
+        labels: The same for people.
+        count: How many answers it has.
+    """
+
+    text: str
+    gap: float
+    values: tuple[str, ...]
+    labels: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSet:
+    """The smallest set of readings whose answers hold the right one in a share of questions.
+
+    By split conformal prediction: the share holds for questions that are exchangeable with those
+    that it was calibrated on, answerable ones.
+
+    Attributes:
+        coverage: The share that was requested.
+        is_attained: Whether the calibration reached it. Else all readings are there, and the right
+            answer is missing more often.
+        readings: Best first.
+    """
+
+    coverage: float
+    is_attained: bool
+    readings: tuple[ReadingOfSet, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ResultPart:
     """One of several questions of a text, with what a result has of it.
@@ -414,6 +457,8 @@ class Retrieval:
             and it is sure; else None.
         interpretation: How the question was read; None where no path was found, or the preset does
             not say. It follows from the rest, and is no part of the id.
+        answer_set: The readings that hold the right answer with a ``coverage`` that was requested;
+            None where none was, where the answer was computed, or the ranker is not calibrated.
         parts: The questions of a text that asks several; empty for one. Then the items are those of
             the questions in turns, the status is that of all or ``LOW_CONFIDENCE``, relevance and
             confidence are the least, and each part has its answer and its interpretation.
@@ -433,6 +478,7 @@ class Retrieval:
     constraints: tuple[ReadConstraint, ...] = ()
     answer: Answer | None = None
     interpretation: Interpretation | None = None
+    answer_set: AnswerSet | None = None
     parts: tuple[ResultPart, ...] = ()
 
     @property

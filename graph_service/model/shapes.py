@@ -57,6 +57,7 @@ from graph_service.model.passage import (
 from graph_service.model.render import Columns
 from graph_service.model.result import (
     Answer,
+    AnswerSet,
     BasisStatement,
     ClientComparison,
     FoundItem,
@@ -64,6 +65,7 @@ from graph_service.model.result import (
     PathsResult,
     Prizes,
     Provenance,
+    ReadingOfSet,
     RegionReport,
     RegionStats,
     ResultPart,
@@ -357,6 +359,25 @@ SHAPES: Mapping[Any, Shape] = {
         unread="Words of the question that nothing in the query accounts for, in order.",
         ranked="The ten best queries, without what constrains them, best first.",
     ),
+    ReadingOfSet: shape(
+        "ReadingOfSet",
+        "A query that a question may mean, with what it answers.",
+        text="In English, with labels of the graph.",
+        gap="How far its learned score is below that of the first, at most 0.",
+        values="Its first twenty answers as a program compares them: ids of items, values.",
+        labels="The same for people.",
+        count="How many answers it has.",
+    ),
+    AnswerSet: shape(
+        "AnswerSet",
+        "The smallest set of readings whose answers hold the right one in a share of questions.",
+        coverage="The share that was requested.",
+        is_attained=(
+            "Whether the calibration reached it; else all readings are there, and the right answer "
+            "is missing more often."
+        ),
+        readings="Best first.",
+    ),
     ResultPart: shape(
         "QuestionPart",
         "One of several questions of a text, with what the result has of it.",
@@ -477,6 +498,10 @@ SHAPES: Mapping[Any, Shape] = {
             "it is sure."
         ),
         interpretation="How the question was read; null where no path was found.",
+        answer_set=(
+            "The readings that hold the right answer with the coverage requested; null where none "
+            "was, or the answer was computed."
+        ),
         parts="The questions of a text that asks several, in order; empty for one.",
         timings=at("How long each stage took.", path="timings_ms", kind=TIMINGS),
     ),

@@ -91,6 +91,31 @@ class RankedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class PickedReading:
+    """A query that a question may mean, with its answers in numbers of the graph.
+
+    Attributes:
+        gap: How far its learned score is below that of the first, at most 0.
+        nodes: The first answers, global numbers.
+        count: How many there are.
+    """
+
+    query: Query
+    gap: float
+    nodes: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PickedSet:
+    """The readings that hold the right answer in a share of questions (``model.AnswerSet``)."""
+
+    coverage: float
+    is_attained: bool
+    readings: tuple[PickedReading, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadQuery:
     """The query that a question was read as, and the words that it does not account for.
 
@@ -129,6 +154,7 @@ class Selection:
         constraints: What the question was read to state beside its relations.
         answer: The answer itself, where one is sure.
         read: The query that the question was read as, where the preset says.
+        answer_set: The readings that hold the right answer with the coverage requested.
     """
 
     region_before: RegionStats
@@ -149,6 +175,7 @@ class Selection:
     constraints: tuple[ReadConstraint, ...] = ()
     answer: PickedAnswer | None = None
     read: ReadQuery | None = None
+    answer_set: PickedSet | None = None
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)

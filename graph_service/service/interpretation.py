@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from graph_service.model.answer import Interpretation, RankedReading
+from graph_service.model.result import AnswerSet, ReadingOfSet
 from graph_service.query.cypher import render_cypher
 from graph_service.query.english import Names, render_english
 from graph_service.query.sparql import render_sparql
-from graph_service.retrieve.context import ReadQuery
+from graph_service.retrieve.context import PickedSet, ReadQuery
 from graph_service.service.triples import TripleRenderer
 
 
@@ -21,4 +22,23 @@ def make_interpretation(
         render_sparql(read.query, joins_equal=renderer.joins_equal),
         read.unread,
         tuple(RankedReading(render_english(each.query, names), each.score) for each in read.ranked),
+    )
+
+
+def make_answer_set(picked: PickedSet, renderer: TripleRenderer, /) -> AnswerSet:
+    """Returns the readings of a set in words, with the labels of what they answer."""
+    names = Names(renderer.label_of, renderer.label_of_relation)
+    return AnswerSet(
+        picked.coverage,
+        picked.is_attained,
+        tuple(
+            ReadingOfSet(
+                render_english(each.query, names),
+                each.gap,
+                tuple(map(renderer.node_value, each.nodes)),
+                tuple(map(renderer.node_label, each.nodes)),
+                each.count,
+            )
+            for each in picked.readings
+        ),
     )

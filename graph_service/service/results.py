@@ -28,7 +28,7 @@ from graph_service.retrieve.classes.strategy import CLASS_RULES
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import Selection
 from graph_service.service.graph_slice import GraphSlice
-from graph_service.service.interpretation import make_interpretation
+from graph_service.service.interpretation import make_answer_set, make_interpretation
 from graph_service.service.linking import QuestionLinker
 from graph_service.service.question_vector import vector_hash
 from graph_service.service.selection import Selected
@@ -122,6 +122,9 @@ def shape_result(
         "interpretation": make_interpretation(selection.read, renderer, graph=base.info.name)
         if selection and selection.read
         else None,
+        "answer_set": make_answer_set(selection.answer_set, renderer)
+        if selection and selection.answer_set
+        else None,
     }
     match request.strategy:
         case Strategy.TRIPLETS:
@@ -159,6 +162,8 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
     # So that a result without any has the id that it had before there were some.
     if not request.earlier:
         del options["earlier"]
+    if request.coverage is None:
+        del options["coverage"]
     if request.question_vector is not None:
         options["question_vector"] = vector_hash(request.question_vector)
     plain: dict[str, Any] = to_plain(options)

@@ -191,7 +191,13 @@ class Selector:
         name_relations: NameRelations = label_names
         if not isinstance(ranker, SimilarityRanker):
             name_relations = self.name_relations(info, request.languages, vectors)
-        return Asking(linking.candidates, linking.are_from_caller, ranker, name_relations)
+        return Asking(
+            linking.candidates,
+            linking.are_from_caller,
+            ranker,
+            name_relations,
+            coverage=request.coverage,
+        )
 
     def name_relations(
         self, info: GraphInfo, languages: Sequence[str], vectors: Vectors, /

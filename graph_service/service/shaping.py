@@ -195,6 +195,8 @@ def with_id(result: ResultT, /) -> ResultT:
         del plain["answer"]
     if plain["confidence"] is None:
         del plain["confidence"]
+    if plain["answer_set"] is None:
+        del plain["answer_set"]
     if not plain["constraints"]:
         del plain["constraints"]
     for item in plain["items"]:

@@ -16,6 +16,7 @@ from graph_service.model.values import (
     EntityValue,
     Value,
     display_value,
+    plain_value,
     stored_value,
 )
 from graph_service.model.view_spec import CHANGE_KINDS, ChangeKind
@@ -212,6 +213,11 @@ class TripleRenderer:
     def node_label(self, node: int, /) -> str:
         """Returns the label of a node, or what its literal reads as; a view's new ones too."""
         return self._values([node])[node][1]
+
+    def node_value(self, node: int, /) -> str:
+        """Returns a node as a program compares it: an entity's id, or a literal's plain value."""
+        value, _ = self._values([node])[node]
+        return plain_value(value)
 
     def relation_label(self, rel: int, /) -> str:
         """Returns the label of a relation; a view's new ones too."""

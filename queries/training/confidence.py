@@ -22,6 +22,7 @@ def train_confidence(
     /,
     *,
     notes: Mapping[str, object] | None = None,
+    gaps: Mapping[float, float] | None = None,
 ) -> AnswerConfidence:
     """Returns the logistic that fits some first answers best.
 
@@ -30,6 +31,7 @@ def train_confidence(
         right: Which are right, bool [n].
         weights: How much each counts, float64 [n].
         notes: Are kept with the weights.
+        gaps: Are kept with the weights: ``AnswerConfidence.gaps``.
     """
     mean, scale = inputs.mean(axis=0), inputs.std(axis=0) + 1e-6
     rows = np.concatenate(((inputs - mean) / scale, np.ones((len(inputs), 1))), axis=1)
@@ -46,4 +48,4 @@ def train_confidence(
     fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
     of_inputs = fitted[:-1] / scale
     bias = float(fitted[-1] - of_inputs @ mean)
-    return AnswerConfidence(tuple(of_inputs.tolist()), bias, dict(notes or {}))
+    return AnswerConfidence(tuple(of_inputs.tolist()), bias, dict(notes or {}), dict(gaps or {}))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from cli_runs import Cli
 
+from graph_service.api.schema import execute
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Status, Strategy
@@ -23,6 +27,7 @@ from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
+from tools.confidence import conformal_gaps
 
 
 def test_training_finds_which_input_tells() -> None:
@@ -40,7 +45,8 @@ def test_training_finds_which_input_tells() -> None:
 
 
 def test_file_gives_back_the_weights_and_refuses_others() -> None:
-    confidence = AnswerConfidence(tuple(range(len(INPUT_NAMES))), -0.5, {"questions": 3})
+    gaps = {0.5: 0.25, 0.9: 2.0}
+    confidence = AnswerConfidence(tuple(range(len(INPUT_NAMES))), -0.5, {"questions": 3}, gaps)
     text = encode_confidence(confidence)
     assert decode_confidence(text) == confidence
     held = json.loads(text)
@@ -94,6 +100,85 @@ def test_a_caller_sets_the_least_confidence(demo_service: Service) -> None:
         assert result.status is status, (request.question, least)
         bound = LEARNED.min_confidence if least is None else least
         assert result.provenance.parameters["min_confidence"] == bound
+
+
+def test_a_set_of_readings_grows_with_its_coverage(demo_service: Service) -> None:
+    question = "In which city is the university that Anna Faris attended?"
+    request = RetrieveRequest(question, Strategy.PATHS, limit=2)
+    assert demo_service.retrieve(request).answer_set is None
+    sets = [
+        demo_service.retrieve(replace(request, coverage=share)).answer_set
+        for share in (0.5, 0.8, 0.9)
+    ]
+    texts = [[reading.text for reading in each.readings] for each in sets if each is not None]
+    assert len(texts) == 3
+    assert len(texts[0]) <= len(texts[1]) <= len(texts[2])
+    assert len(texts[0]) < len(texts[2])
+    for smaller, larger in pairwise(texts):
+        assert larger[: len(smaller)] == smaller
+    last = sets[2]
+    assert last is not None
+    assert last.is_attained
+    assert last.readings[0].gap == 0.0
+    gaps = [reading.gap for reading in last.readings]
+    assert gaps == sorted(gaps, reverse=True)
+    assert -gaps[-1] <= shipped_confidence().gap(0.9)
+    # A reading that answers nothing new makes no set larger.
+    seen: set[str] = set()
+    for reading in last.readings:
+        assert not seen.issuperset(reading.values)
+        seen.update(reading.values)
+        assert len(reading.values) == len(reading.labels) <= reading.count
+
+
+def test_api_and_command_line_give_the_set(demo_service: Service, demo_cli: Cli) -> None:
+    question = "Who is the brother of John F. Kennedy?"
+    document = """query($input: RetrieveInput!) { paths(input: $input) { answerSet {
+        coverage isAttained readings { text gap values labels count } } } }"""
+    given = {"question": question, "coverage": 0.9}
+    response = execute(demo_service, document, {"input": given})
+    answer_set = response["data"]["paths"]["answerSet"]
+    assert answer_set["isAttained"]
+    first = answer_set["readings"][0]
+    assert "Q25310" in first["values"]
+    assert len(first["labels"]) == len(first["values"]) <= first["count"]
+    lines = demo_cli("retrieve", question, "--coverage", "0.9").out.splitlines()
+    count = len(answer_set["readings"])
+    at = lines.index(f"one of these {count} readings is right in 90% of such questions:")
+    for line, reading in zip(lines[at + 1 :], answer_set["readings"], strict=False):
+        assert reading["labels"][0] in line
+        assert reading["text"] in line
+
+
+def test_no_set_is_made_of_a_computed_answer(demo_service: Service) -> None:
+    request = RetrieveRequest("How many siblings does Maria Shriver have?", coverage=0.9)
+    assert demo_service.retrieve(request).answer_set is None
+
+
+def test_a_coverage_that_the_calibration_did_not_reach_gives_all_readings(
+    demo_service: Service,
+) -> None:
+    request = RetrieveRequest("Who is Maria Shriver's husband?", coverage=0.99)
+    answer_set = demo_service.retrieve(request).answer_set
+    assert answer_set is not None
+    assert not answer_set.is_attained
+    assert len(answer_set.readings) > 10
+    with pytest.raises(InputError, match="coverage"):
+        demo_service.retrieve(replace(request, coverage=0.4))
+
+
+def test_conformal_gaps_hold_the_share_that_they_say() -> None:
+    random = np.random.default_rng(1)
+    held = []
+    for _ in range(400):
+        gaps = random.exponential(size=60)
+        weights = AnswerConfidence((), 0.0, gaps=conformal_gaps(gaps[:59].tolist()))
+        held.append(gaps[59] <= weights.gap(0.9))
+    assert np.mean(held) == pytest.approx(0.9, abs=0.045)
+    # One in four has no right reading: no set holds the right one in .9.
+    reached = conformal_gaps([0.0, 1.0, 2.0, math.inf] * 20)
+    assert max(reached) == pytest.approx(0.74, abs=0.011)
+    assert AnswerConfidence((), 0.0, gaps=reached).gap(0.9) == math.inf
 
 
 def test_other_presets_refuse_a_least_confidence(demo_service: Service) -> None:

@@ -18,6 +18,7 @@ from graph_service.model.render import (
     triple_line,
 )
 from graph_service.model.result import (
+    AnswerSet,
     ResultPart,
     RetrievalResult,
     ScoredPath,
@@ -31,6 +32,9 @@ from graph_service.model.statement import Entity, Snak
 from graph_service.model.values import EntityValue, Quantity, display_value
 from graph_service.model.view_spec import ChangeKind
 from graph_service.service import Service
+
+_SET_LABELS = 5
+"""Answers of a reading that a line shows."""
 
 
 def search(options: SearchOptions, output: Output, /) -> int:
@@ -172,6 +176,8 @@ def result_lines(
         lines.append(f"confidence: {result.confidence:.2f}")
     if result.answer is not None:
         lines.append(f"answer: {result.answer.text}{answer_note(result.answer)}")
+    if result.answer_set is not None:
+        lines += _set_lines(result.answer_set)
     for position, (part, single) in enumerate(
         zip(result.parts, single_results(result), strict=False), 1
     ):
@@ -195,6 +201,21 @@ def result_lines(
         lines.append(f"     objective {result.objective:.4f}{gap}")
     lines.extend(f"     {cut.text()}" for cut in result.truncated)
     return lines if explain is None else [*lines, *explain_lines(result)]
+
+
+def _set_lines(answer_set: AnswerSet) -> list[str]:
+    """Returns the readings that hold the right answer with a coverage, one a line."""
+    share = f"{answer_set.coverage:.0%} of such questions"
+    count = len(answer_set.readings)
+    head = f"one of these {count} readings is right in {share}:"
+    if not answer_set.is_attained:
+        head = f"no set is right in {share}, as far as it was tried; all {count} readings:"
+    lines = [head]
+    for reading in answer_set.readings:
+        more = f", and {reading.count - _SET_LABELS} more" if reading.count > _SET_LABELS else ""
+        named = ", ".join(reading.labels[:_SET_LABELS])
+        lines.append(f"  {reading.gap:8.2f}  {named}{more} ({reading.text})")
+    return lines
 
 
 def _part_lines(position: int, part: ResultPart, single: RetrievalResult) -> list[str]:

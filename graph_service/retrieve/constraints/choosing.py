@@ -83,6 +83,14 @@ class Chosen:
     reading: Reading | None = None
 
     @property
+    def lists_entities(self) -> bool:
+        """Whether the question asks for entities or values, not for what is computed of them."""
+        if self.reading is None:
+            return True
+        asked = self.reading.judge.asked
+        return asked.form is AskedForm.ENTITIES and asked.negated_from < 0 and not asked.is_negated
+
+    @property
     def may_be_unstated(self) -> bool:
         """Whether the question asks for one thing of an entity, which the graph may lack."""
         if self.reading is None:

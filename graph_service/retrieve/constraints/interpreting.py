@@ -82,6 +82,13 @@ def interpret(
     return replace(interpreter.read(), ranked=interpreter.ranked(relevance))
 
 
+def plain_query(
+    call: RetrievalContext[LearnedPreset], candidates: Candidates, chosen: Chosen, number: int, /
+) -> Query:
+    """Returns a candidate's start and relations as a query, without what constrains its answers."""
+    return _Interpreter(call, candidates, chosen).plain(number)
+
+
 class _Interpreter:
     def __init__(
         self, call: RetrievalContext[LearnedPreset], candidates: Candidates, chosen: Chosen, /
@@ -93,15 +100,15 @@ class _Interpreter:
     def read(self) -> ReadQuery:
         reading, answer = self._chosen.reading, self._chosen.answer
         if reading is None:
-            return ReadQuery(self._plain(self._chosen.ranked[0].number))
+            return ReadQuery(self.plain(self._chosen.ranked[0].number))
         judge, best = reading.judge, reading.best
         stored = self._stored_number()
         if stored is not None:
-            query = self._plain(stored)
+            query = self.plain(stored)
             return ReadQuery(query, unread_words(judge, best))
         if judge.asked.form is AskedForm.COMPARISON:
             return self._of_two(reading)
-        query = self._plain(best.walks.number)
+        query = self.plain(best.walks.number)
         left: list[str] = []
         filter: Filter | None
         if reading.is_flag:
@@ -134,7 +141,7 @@ class _Interpreter:
         preset, best = self._call.preset, self._chosen.ranked[0].score
         return tuple(
             RankedQuery(
-                self._plain(one.number),
+                self.plain(one.number),
                 round(preset.path_score(relevance, one.score - best), SCORE_DIGITS),
             )
             for one in self._chosen.ranked[:MOST_READINGS]
@@ -150,7 +157,7 @@ class _Interpreter:
             found |= _NEGATIONS
         return tuple(dict.fromkeys(word for word in words(judge.question) if word in found))
 
-    def _plain(self, number: int) -> Query:
+    def plain(self, number: int) -> Query:
         """Returns a candidate's start and relations."""
         region = self._call.region
         start = int(region.start_entities[int(self._candidates.start[number])])
@@ -257,7 +264,7 @@ class _Interpreter:
         superlative, places = judge.asked.superlative, [*map(judge.node_at, judge.asked.compared)]
         nodes = np.array(sorted(place for place in places if place is not None), dtype=np.int64)
         if superlative is None or len(nodes) < 2:
-            query = self._plain(reading.best.walks.number)
+            query = self.plain(reading.best.walks.number)
             return ReadQuery(query, self._unread(reading, []))
         query = Query(Entities(self._ids(judge, nodes)))
         order = self._order(judge, superlative, nodes)

@@ -303,11 +303,12 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     if not (of_a_thing or _ASKS_FOR_AN_AMOUNT.match(judge.question)):
         return False
     around, is_literal = judge.around, judge.around.region.literal
-    is_amount = [
-        bool(is_literal[end]) and (around.days(end) is not None or around.number(end) is not None)
-        for end in np.unique(walks.ends).tolist()
-    ]
-    return all(is_amount) if of_a_thing else not any(is_amount)
+    ends = np.unique(walks.ends).tolist()
+    is_amount = [around.days(end) is not None or around.number(end) is not None for end in ends]
+    if of_a_thing:
+        # A thing may be called by a number, as the film *1984* is.
+        return all(is_amount) and bool(is_literal[ends].all())
+    return not any(is_amount)
 
 
 def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -8,6 +8,7 @@ weights for the same numbers, or numbers of its own in ``INPUT_NAMES``.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -45,17 +46,31 @@ class AnswerConfidence:
     Attributes:
         weights: Of each input.
         bias: Added.
+        gaps: By share of questions how far below the best score the right answer's was at most in
+            every family that it was calibrated on, as conformal prediction takes it; without the
+            shares that were not reached.
         notes: What it was trained on, and what it reached on families that it did not see.
     """
 
     weights: tuple[float, ...]
     bias: float
     notes: Mapping[str, Any] = field(default_factory=dict)
+    gaps: Mapping[float, float] = field(default_factory=dict)
 
     def probability(self, inputs: Float64, /) -> float:
         """Returns the probability that the first answer is right, of its inputs, float64 [k]."""
         total = float(np.dot(np.array(self.weights), inputs)) + self.bias
         return round(float(1.0 / (1.0 + np.exp(-np.clip(total, -30.0, 30.0)))), CONFIDENCE_DIGITS)
+
+    def gap(self, coverage: float, /) -> float:
+        """Returns how far below the best score readings may be for a coverage; infinity where the
+        calibration did not reach it.
+
+        >>> AnswerConfidence((), 0.0, gaps={0.5: 0.0, 0.9: 2.5}).gap(0.85)
+        2.5
+        """
+        reached = [share for share in self.gaps if share >= coverage]
+        return self.gaps[min(reached)] if reached else math.inf
 
 
 def margin_of(scores: Float64, /) -> float:
@@ -79,8 +94,9 @@ def decode_confidence(text: str | bytes, /) -> AnswerConfidence:
         if held["form"] != _FORM or set(held["weights"]) != set(INPUT_NAMES):
             raise ValueError("it is of another form, or of other inputs")
         weights = tuple(float(held["weights"][name]) for name in INPUT_NAMES)
-        return AnswerConfidence(weights, float(held["bias"]), held["notes"])
-    except (ValueError, KeyError, TypeError) as error:
+        gaps = {float(share): float(gap) for share, gap in held["gaps"].items()}
+        return AnswerConfidence(weights, float(held["bias"]), held["notes"], gaps)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"no confidence of answers: {error}", argument="confidence") from error
 
 
@@ -94,6 +110,7 @@ def encode_confidence(confidence: AnswerConfidence, /) -> str:
         },
         "bias": round(confidence.bias, 6),
         "notes": dict(confidence.notes),
+        "gaps": {f"{share:.2f}": round(gap, 4) + 0.0 for share, gap in confidence.gaps.items()},
     }
     return json.dumps(held, indent=1, sort_keys=True) + "\n"
 

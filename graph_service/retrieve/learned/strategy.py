@@ -21,20 +21,25 @@ from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Bool, Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
-from graph_service.model.result import ScorePart
+from graph_service.model.result import MOST_OF_READING, ScorePart
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.coverage import is_kin
-from graph_service.retrieve.constraints.interpreting import interpret
+from graph_service.retrieve.constraints.interpreting import interpret, plain_query
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.context import RetrievalContext, Selection
+from graph_service.retrieve.context import (
+    PickedReading,
+    PickedSet,
+    RetrievalContext,
+    Selection,
+)
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.breadth import asks_openly, spread
 from graph_service.retrieve.learned.candidate_lines import candidate_lines
-from graph_service.retrieve.learned.candidates import Fit, find_candidates
+from graph_service.retrieve.learned.candidates import Candidates, Fit, find_candidates
 from graph_service.retrieve.learned.confidence import (
     LEAST_GAP,
     AnswerConfidence,
@@ -454,12 +459,15 @@ class Asking:
         given: Whether the caller gave them.
         ranker: Orders the candidates.
         name_relations: Gives the names of relations.
+        coverage: Share of questions in which a set of readings holds the right answer; None for no
+            set.
     """
 
     starts: Sequence[StartCandidate]
     given: bool
     ranker: CandidateRanker
     name_relations: NameRelations
+    coverage: float | None = None
 
     def of_region(self, nodes: Sequence[int], /) -> list[StartCandidate]:
         """Returns what is known of a region's start entities.
@@ -548,6 +556,9 @@ def by_learning(
             further_fit=first.further_fit(),
             further_labels=first.further_labels(of_best),
         )
+    answer_set = None
+    if asking.coverage and calibration is not None and chosen.lists_entities:
+        answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
     walks, more = _walks(call, reader, chosen, relevance, openly=openly)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
@@ -560,7 +571,37 @@ def by_learning(
         constraints=chosen.constraints,
         answer=chosen.answer,
         read=interpret(call, candidates, chosen, relevance=relevance),
+        answer_set=answer_set,
     )
+
+
+def _answer_set(
+    call: RetrievalContext[LearnedPreset],
+    candidates: Candidates,
+    chosen: Chosen,
+    coverage: float,
+    calibration: AnswerConfidence,
+) -> PickedSet:
+    """Returns the candidates that are close enough to the best, with what they lead to; but for
+    those that lead to nothing new.
+    """
+    best, most = chosen.ranked[0].score, calibration.gap(coverage)
+    readings: list[PickedReading] = []
+    answers: set[int] = set()
+    for ranked_candidate in chosen.ranked:
+        gap = ranked_candidate.score - best
+        if -gap > most:
+            break
+        number = ranked_candidate.number
+        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
+        nodes = call.region.nodes[candidates.end_node[first:last]].tolist()
+        if answers.issuperset(nodes):
+            continue
+        answers.update(nodes)
+        query = plain_query(call, candidates, chosen, number)
+        listed = tuple(nodes[:MOST_OF_READING])
+        readings.append(PickedReading(query, round(gap, SCORE_DIGITS), listed, len(nodes)))
+    return PickedSet(coverage, bool(np.isfinite(most)), tuple(readings))
 
 
 def _calibration(ranker: CandidateRanker, preset: LearnedPreset) -> AnswerConfidence | None:
