@@ -44,6 +44,8 @@ _SELF = frozenset(
 """Headers that may name a thing of the same table, also by a number."""
 _LEAST_NAMES = 2
 """So many names of its own table a column with another header must have."""
+_LEAST_NAMES_OF_OTHERS = 3
+"""And so many of another table."""
 
 
 def yield_key(table: TableLook, looks: Sequence[TableLook]) -> None:
@@ -85,7 +87,9 @@ def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
         candidates = [look for look in looks if _names_things_of(table, column, look)]
         if any(_refer_to(table, column, look) for look in candidates):
             continue
-        if not _refer_to_own_rows(table, column):
+        if _refer_to_own_rows(table, column):
+            continue
+        if candidates or not _refer_by_cells(table, column, looks):
             _tell_apart(table, column, candidates)
 
 
@@ -96,14 +100,7 @@ def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
     Numbers and letters may be keys by chance, so only their header can say it (``_SELF``).
     """
     profile = table.profile(column.name)
-    counts = profile.cells
-    if (
-        table.mapping.key is None
-        or column.type not in (ColumnType.TEXT, ColumnType.ENTITY)
-        or counts.numbers + counts.coded
-        or counts.characters <= 2 * counts.cells
-        or len(profile.folded_keys()) < _LEAST_NAMES
-    ):
+    if table.mapping.key is None or not _has_names(table, column, _LEAST_NAMES):
         return False
     before, notes = table.mapping, table.notes[column.name]
     if not _refer_to(table, column, table):
@@ -112,6 +109,37 @@ def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
         table.mapping, table.notes[column.name] = before, notes
         return False
     return True
+
+
+def _has_names(table: TableLook, column: ColumnMapping, least: int) -> bool:
+    """Returns whether the cells of a column may be names, at least so many different ones."""
+    profile = table.profile(column.name)
+    counts = profile.cells
+    return (
+        column.type in (ColumnType.TEXT, ColumnType.ENTITY)
+        and not counts.numbers + counts.coded
+        and counts.characters > 2 * counts.cells
+        and len(profile.folded_keys()) >= least
+    )
+
+
+def _refer_by_cells(table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]) -> bool:
+    """Makes a column refer to the one other table whose names its cells are; returns whether it
+    does.
+
+    ``Home`` and ``Away`` of matches.csv name clubs. Where the names of two tables are these, the
+    header must say which.
+    """
+    if not _has_names(table, column, _LEAST_NAMES_OF_OTHERS):
+        return False
+    named = [
+        look
+        for look in looks
+        if look is not table
+        and look.mapping.key is not None
+        and _by_name(table, column, look) is not None
+    ]
+    return len(named) == 1 and _refer_to(table, column, named[0])
 
 
 def _repeats_own_names(table: TableLook, column: ColumnMapping) -> bool:
@@ -198,17 +226,26 @@ def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -
 
 
 def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
+    by_name = _by_name(table, column, look)
+    if by_name is None:
+        return False
+    _set_reference(table, column, look, by_name=by_name)
+    return True
+
+
+def _by_name(table: TableLook, column: ColumnMapping, look: TableLook) -> bool | None:
+    """Returns whether the cells of a column are the names of a table's rows, not their keys; None
+    where they are neither.
+    """
     if table.share(column, look.keys(), look) >= _KNOWN_SHARE:
-        _set_reference(table, column, look, by_name=False)
-        return True
+        return False
     names = look.row_names()
     if names is None:
-        return False
+        return None
     is_unique = len(np.unique(names.folded_keys())) == names.filled
     if is_unique and table.share(column, np.unique(names.folded_keys()), None) >= _KNOWN_SHARE:
-        _set_reference(table, column, look, by_name=True)
         return True
-    return False
+    return None
 
 
 def _set_reference(

@@ -20,6 +20,7 @@ from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
 DIRECTED: Way = [("P57", True)]
+DIRECTOR: Way = [("P57", False)]
 STARRED: Way = [("P161", True)]
 CAST: Way = [("P161", False)]
 CHILD: Way = [("P40", False)]
@@ -266,6 +267,20 @@ def test_what_is_no_answer_to_the_question_word_is_doubted(
     service: Service, question: str, way: Way, status: Status
 ) -> None:
     """A date says neither where nor who; an unknown value and the thing itself say nothing."""
+    assert ask(service, question, way).status is status
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "status"),
+    [
+        ("Whom did Snow direct?", DIRECTOR, Status.LOW_CONFIDENCE),
+        ("Who directed Snow?", DIRECTOR, Status.OK),
+        ("What does Ann Lee direct?", DIRECTED, Status.OK),
+    ],
+)
+def test_who_does_a_thing_is_not_who_it_is_done_to(
+    service: Service, question: str, way: Way, status: Status
+) -> None:
     assert ask(service, question, way).status is status
 
 

@@ -438,6 +438,29 @@ def test_a_column_that_repeats_names_or_has_others_too_stays_text(tmp_path: Path
     assert things.types("group") == {StringValue}
 
 
+def test_a_column_refers_to_the_one_table_whose_names_its_cells_are(tmp_path: Path) -> None:
+    clubs = "club,city\nHarbour City,Portsea\nFC Oldmoor,Oldmoor\nGate Rovers,Gate\n"
+    matches = (
+        "match,home,away,kit\nM1,Harbour City,FC Oldmoor,red\nM2,fc oldmoor,Gate Rovers,blue\n"
+        "M3,Gate Rovers,Harbour City,red\n"
+    )
+    things = Things(tmp_path, {"clubs.csv": clubs, "matches.csv": matches})
+    assert things.values("home") == {
+        "match/m1": "club/harbour city",
+        "match/m2": "club/fc oldmoor",
+        "match/m3": "club/gate rovers",
+    }
+    assert things.values("away")["match/m2"] == "club/gate rovers"
+    # Two tables have these names: the header would have to say which is meant.
+    fans = clubs.replace("club,city", "fan club,town")
+    folder = tmp_path / "two"
+    folder.mkdir()
+    things = Things(folder, {"clubs.csv": clubs, "fans.csv": fans, "matches.csv": matches})
+    assert set(things.values("home").values()).isdisjoint(
+        {"club/harbour city", "fan/harbour city", "fan club/harbour city"}
+    )
+
+
 def test_first_and_last_name_are_a_name_that_columns_refer_by(tmp_path: Path) -> None:
     things = Things(
         tmp_path,

@@ -77,6 +77,7 @@ _ASKS_FOR_AN_AMOUNT = re.compile(
     r"|heavy|light|old|young|far|fast|hot|cold|expensive|cheap|much)\b",
     re.IGNORECASE,
 )
+_DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
@@ -253,6 +254,22 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     )
     names = [stems_of(words(judge.texts[relation])) for relation in set(walks.relations)]
     return any(own and min(said[each] for each in own) > len(walks.relations) for own in names)
+
+
+def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the start does what a question says, and the first step leads to who does it.
+
+    *How many people does X manage?* does not ask for the manager of X.
+    """
+    start, end = judge.span(walks)
+    if start < 0 or walks.backward[0] or not _DOES.search(judge.question[:start]):
+        return False
+    following = word_spans(judge.question[end:])
+    label = words(judge.texts[walks.relations[0]])
+    return bool(
+        following and label and label[-1].endswith(("er", "or")) and label[-1] != following[0][0]
+        and root(label[-1]) == root(following[0][0])
+    )  # fmt: skip
 
 
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
