@@ -100,7 +100,7 @@ def _take(data: bytes, parsed: Parsed, counts: dict[str, int], languages: frozen
         for what, came in counts.items():
             if row[what] != came:
                 raise _OtherCountError(
-                    f"expected {row[what]} {what}, as its last line says, came {came}"
+                    f"expected {row[what]} {what}, as its last line says, got {came}"
                 )
         return True
     elif row.get("graph-service") == "graph-lines":
@@ -116,7 +116,7 @@ def _take(data: bytes, parsed: Parsed, counts: dict[str, int], languages: frozen
 def _statement(row: Mapping[str, Any]) -> Statement:
     for name in ("statement", "head", "relation"):
         if not isinstance(row[name], str) or not row[name]:
-            raise ValueError(f"expected text as {name}, came {str(row[name])[:80]}")
+            raise ValueError(f"expected text as {name}, got {str(row[name])[:80]}")
     context = row.get("context")
     if context is not None:
         check_text(context, what="a context")
@@ -135,7 +135,7 @@ def _statement(row: Mapping[str, Any]) -> Statement:
 def _entity(row: Mapping[str, Any], languages: frozenset[str], skipped: Counter[str]) -> Entity:
     id_ = row["entity"]
     if not isinstance(id_, str) or not id_:
-        raise ValueError(f"expected text as entity, came {str(id_)[:80]}")
+        raise ValueError(f"expected text as entity, got {str(id_)[:80]}")
     terms = orjson.dumps(row.get("terms", {}))
     entity = decode_entity(id_, row.get("kind", "item"), row.get("redirect"), terms)
     return with_terms_in(entity, languages, skipped)

@@ -152,7 +152,7 @@ def _require_sums(manifest: Manifest) -> None:
 def words_of(fingerprint_: str, /) -> Uint64:
     """Returns the two words of hashes that a fingerprint has, without its count."""
     if len(fingerprint_) != 48:
-        raise ValueError(f"expected 48 hexadecimal digits, came {fingerprint_[:60]!r}")
+        raise ValueError(f"expected 48 hexadecimal digits, got {fingerprint_[:60]!r}")
     return np.array([int(fingerprint_[:16], 16), int(fingerprint_[16:32], 16)], dtype=np.uint64)
 
 
@@ -419,7 +419,7 @@ def entity_rows(columns: Columns, /) -> list[Entity]:
                     if text is not None:
                         texts.append(text)
                 case other:
-                    raise ValueError(f"expected a label, a description or an alias, came {other!r}")
+                    raise ValueError(f"expected a label, a description or an alias, got {other!r}")
         entities.append(
             Entity(
                 id=id_,

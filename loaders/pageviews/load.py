@@ -96,7 +96,7 @@ class PageViewReport(RunReport):
         ]
         if self.requests or self.from_cache:
             lines.append(
-                f"asked: {self.requests:,} requests ({self.retries:,} of them again), "
+                f"requests: {self.requests:,} ({self.retries:,} of them again), "
                 f"{self.from_cache:,} answers from disk"
             )
         shown = [

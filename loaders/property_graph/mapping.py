@@ -195,7 +195,7 @@ class _Reader:
         self._check_known(table, ("relation", "reverse", "qualifiers", "relations"), at)
         reverse = table.get("reverse", False)
         if not isinstance(reverse, bool):
-            raise self._fault(at, "reverse", f"expected reverse = true or false, came {reverse!r}")
+            raise self._fault(at, "reverse", f"expected reverse = true or false, got {reverse!r}")
         if type_ == OTHERS and "relation" in table:
             raise self._fault(
                 at, "relation", "all other types have relations of their own names; name the type"
@@ -215,7 +215,7 @@ class _Reader:
             raise self._fault((), name, f"expected tables such as [{name}.NAME]")
         for key, table in tables.items():
             if not isinstance(table, dict):
-                raise self._fault((name,), key, f"expected a table [{name}.{key}], came {table!r}")
+                raise self._fault((name,), key, f"expected a table [{name}.{key}], got {table!r}")
             if not _is_name(key):
                 raise self._fault((name,), key, f"{key!r} can be no name in Neo4j")
         return tables
@@ -234,7 +234,7 @@ class _Reader:
         if value is None:
             return None
         if not isinstance(value, str):
-            raise self._fault(at, key, f"expected a text as {key}, came {value!r}")
+            raise self._fault(at, key, f"expected a text as {key}, got {value!r}")
         if not (value or empty):
             raise self._fault(at, key, f"{key} is empty: give a text, or leave it out")
         if not _is_name(value) and not empty:
@@ -252,7 +252,7 @@ class _Reader:
         if not isinstance(values, list) or not all(
             isinstance(value, str) and _is_name(value) for value in values
         ):
-            raise self._fault(at, key, f"expected a list of properties as {key}, came {values!r}")
+            raise self._fault(at, key, f"expected a list of properties as {key}, got {values!r}")
         return tuple(values)
 
     def _renamed(self, table: dict[str, Any], at: tuple[str, ...]) -> dict[str, str]:
@@ -262,7 +262,7 @@ class _Reader:
         for key, value in relations.items():
             if not isinstance(value, str) or not value:
                 raise self._fault(
-                    (*at, "relations"), key, f"expected a relation as text, came {value!r}"
+                    (*at, "relations"), key, f"expected a relation as text, got {value!r}"
                 )
         return {key: normalise_entity_id(value) for key, value in relations.items()}
 

@@ -76,7 +76,7 @@ def _rows(frame: Any) -> Iterable[Sequence[Any]]:
         return cast(Iterable[Sequence[Any]], frame.itertuples(index=False, name=None))
     if hasattr(frame, "iter_rows"):
         return cast(Iterable[Sequence[Any]], frame.iter_rows())
-    raise InputError(f"expected a DataFrame of pandas or Polars, came {type(frame).__name__}")
+    raise InputError(f"expected a DataFrame of pandas or Polars, got {type(frame).__name__}")
 
 
 def _text(value: Any) -> str:

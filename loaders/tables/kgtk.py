@@ -134,7 +134,7 @@ def read_kgtk(
             # Trailing empty cells are often cut off.
             cells = cells + [""] * (len(names) - len(cells))
         elif len(cells) > len(names):
-            raise RowError(f"expected {len(names)} columns, came {len(cells)}")
+            raise RowError(f"expected {len(names)} columns, got {len(cells)}")
         if not cells[head_at] or not cells[relation_at]:
             raise RowError("an edge without node1 or label")
         if not cells[tail_at]:

@@ -71,19 +71,19 @@ def read_kgtk_value(cell: str, /, *, base_iri: str | None = None) -> Value:
     if initial == "'":
         match = _TAGGED.fullmatch(cell) or _TAGGED_LOOSELY.fullmatch(cell)
         if not match:
-            raise ValueError(f"expected 'text'@language, came {cell[:80]}")
+            raise ValueError(f"expected 'text'@language, got {cell[:80]}")
         return MonolingualText(unescape(match["text"]), match["language"].lower())
     if initial == '"':
         match = _STRING.fullmatch(cell) or _STRING_LOOSELY.fullmatch(cell)
         if not match:
-            raise ValueError(f'expected "text", came {cell[:80]}')
+            raise ValueError(f'expected "text", got {cell[:80]}')
         return StringValue(unescape(match["text"]))
     if initial == "^":
         return _read_date(cell)
     if initial == "@":
         match = _COORDINATES.fullmatch(cell)
         if not match:
-            raise ValueError(f"expected @latitude/longitude, came {cell[:80]}")
+            raise ValueError(f"expected @latitude/longitude, got {cell[:80]}")
         return Coordinates(float(match["lat"]), float(match["lon"]))
     if initial in "+-.0123456789":
         match = _DECIMAL.fullmatch(cell)
@@ -100,14 +100,14 @@ def _read_quantity(match: re.Match[str]) -> Quantity:
         None if match[name] is None else decimal_text(match[name]) for name in ("lower", "upper")
     ]
     if amount is None or (match["lower"] is not None and None in bounds):
-        raise ValueError(f"expected a number, came {match[0][:80]}")
+        raise ValueError(f"expected a number, got {match[0][:80]}")
     return Quantity(amount, match["unit"], bounds[0], bounds[1])
 
 
 def _read_date(cell: str) -> Time | StringValue:
     match = _DATE.fullmatch(cell)
     if not match:
-        raise ValueError(f"expected ^date or ^date/precision, came {cell[:80]}")
+        raise ValueError(f"expected ^date or ^date/precision, got {cell[:80]}")
     month, day, clock = match["month"] or "00", match["day"] or "00", match["clock"] or "00:00:00"
     if len(clock) == 5:
         clock += ":00"

@@ -253,7 +253,7 @@ def read_tables_request(path: Path, /) -> TablesRequest:
     tables = content.get("tables")
     if set(content) != {"tables"} or not isinstance(tables, dict):
         raise InputError(
-            f'{path} is no mapping of tables: expected [tables."FILE"] and nothing beside, came '
+            f'{path} is no mapping of tables: expected [tables."FILE"] and nothing beside, got '
             f"{', '.join(content) or 'nothing'}",
             argument="mapping",
             hint="Print one to edit: graph-service load --look FILE. A mapping with nodes is for a "
@@ -293,7 +293,7 @@ def _column_request(at: str, words: Any) -> dict[str, Any]:
             request[_COLUMN_KEYS[word]] = text
         if word == "first":
             if not set(orders.values()) <= {"day", "month"}:
-                raise InputError(f"{at}: expected first = day or month, came {value!r}")
+                raise InputError(f"{at}: expected first = day or month, got {value!r}")
             request["first"] = orders
     if "type" in request:
         try:
@@ -304,13 +304,13 @@ def _column_request(at: str, words: Any) -> dict[str, Any]:
                 argument="mapping",
             ) from error
     if request.get("decimal", ".") not in (".", ","):
-        raise InputError(f'{at}: expected decimal = "." or ",", came {request["decimal"]!r}')
+        raise InputError(f'{at}: expected decimal = "." or ",", got {request["decimal"]!r}')
     return request
 
 
 def _check(at: str, table: Any, known: tuple[str, ...]) -> None:
     if not isinstance(table, dict):
-        raise InputError(f"{at}: expected a table, came {table!r}", argument="mapping")
+        raise InputError(f"{at}: expected a table, got {table!r}", argument="mapping")
     for word in table:
         if word not in known:
             raise InputError(
@@ -321,7 +321,7 @@ def _check(at: str, table: Any, known: tuple[str, ...]) -> None:
 def _text(at: str, table: Mapping[str, Any], word: str) -> str:
     value = table.get(word, "")
     if not isinstance(value, str):
-        raise InputError(f"{at}: expected a text as {word}, came {value!r}", argument="mapping")
+        raise InputError(f"{at}: expected a text as {word}, got {value!r}", argument="mapping")
     return value
 
 

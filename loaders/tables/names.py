@@ -58,7 +58,7 @@ def read_types(
         if row.line == 1 and has_header:
             return
         if len(row.cells) != 2:
-            raise RowError(f"expected id and class, came {len(row.cells)} cells")
+            raise RowError(f"expected id and class, got {len(row.cells)} cells")
         id_, class_ = (cell_id(cell, options.base_iri) for cell in row.cells)
         parsed.statements.append(_class_statement(id_, class_))
 
@@ -94,7 +94,7 @@ def _read_names(
         if row.line == 1 and has_header:
             return
         if len(row.cells) not in (2, 3):
-            raise RowError(f"expected id, {kind} and perhaps language, came {len(row.cells)} cells")
+            raise RowError(f"expected id, {kind} and perhaps language, got {len(row.cells)} cells")
         id_ = cell_id(row.cells[0], options.base_iri)
         text, language = row.cells[1], row.cells[2].strip() if len(row.cells) == 3 else ""
         if language and not _LANGUAGE.fullmatch(language):
@@ -153,7 +153,7 @@ def _take_names(
     fields = entry if isinstance(entry, dict) else {kind: entry}
     texts = {name: fields[name] for name in ("label", "description") if name in fields}
     if not texts or not all(isinstance(text, str) for text in texts.values()):
-        raise RowError(f"expected a {kind}, or an object with a label, came {str(entry)[:80]}")
+        raise RowError(f"expected a {kind}, or an object with a label, got {str(entry)[:80]}")
     for name, text in texts.items():
         terms.add(id_, name, text.strip(), "", parsed)
 
@@ -163,7 +163,7 @@ def _take_classes(
 ) -> None:
     classes = entry if isinstance(entry, list) else [entry]
     if not all(isinstance(class_, str) for class_ in classes):
-        raise RowError(f"expected a list of classes, came {str(entry)[:80]}")
+        raise RowError(f"expected a list of classes, got {str(entry)[:80]}")
     parsed.statements.extend(
         _class_statement(id_, cell_id(class_, options.base_iri)) for class_ in classes
     )

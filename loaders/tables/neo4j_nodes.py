@@ -151,7 +151,7 @@ class _NodeReader:
         if row.line == self._header_line or cells == [""]:
             return
         if len(cells) != self._width:
-            raise RowError(f"expected {self._width} columns, came {len(cells)}")
+            raise RowError(f"expected {self._width} columns, got {len(cells)}")
         key = cells[self._id.index]
         if not key:
             raise RowError("the node has no id")

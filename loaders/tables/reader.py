@@ -77,7 +77,7 @@ def _read_table(
         if len(cells) != layout.width and not (layout.rest and len(cells) >= layout.width):
             if len(cells) == 1 and not cells[0].strip():
                 return
-            raise RowError(f"expected {layout.width} columns, came {len(cells)}")
+            raise RowError(f"expected {layout.width} columns, got {len(cells)}")
         head = side_files.entity(_in_space(cells[layout.head], layout.head_prefix), base_iri)
         raw_relation = layout.edge_relation or cells[layout.relation or 0]
         relation = side_files.relation(raw_relation, base_iri)
@@ -125,7 +125,7 @@ def _literal(text: str, cells: list[str], layout: Layout) -> Value:
 def _qualifier_pairs(cells: list[str], base_iri: str | None) -> tuple[Snak, ...]:
     filled = [cell for cell in cells if cell.strip()]
     if len(filled) % 2:
-        raise RowError(f"qualifiers come in pairs of relation and value, came {len(filled)} cells")
+        raise RowError(f"qualifiers come in pairs of relation and value, got {len(filled)} cells")
     return tuple(
         Snak(cell_id(filled[i], base_iri), cell_entity(filled[i + 1], base_iri))
         for i in range(0, len(filled), 2)

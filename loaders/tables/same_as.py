@@ -26,7 +26,7 @@ def read_same_as(
             return
         ids = [cell_id(cell, options.base_iri) for cell in row.cells if cell.strip()]
         if len(ids) < 2:
-            raise RowError(f"expected two ids or more, came {len(ids)}")
+            raise RowError(f"expected two ids or more, got {len(ids)}")
         parsed.kept.update({} if len(set(ids)) > 1 else {SAME_ID_REASON: 1})
         # Either may be absent in the graph, and a third that both name still joins two.
         for id_, other in zip((*ids[:-1], *ids[1:]), (*ids[1:], *ids[:-1]), strict=True):

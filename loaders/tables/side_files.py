@@ -85,7 +85,7 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
 
     def take(row: Row, _parsed: Parsed) -> None:
         if len(row.cells) < width:
-            raise RowError(f"expected {width} columns, came {len(row.cells)}")
+            raise RowError(f"expected {width} columns, got {len(row.cells)}")
         rows.append(Row(row.cells[:width], row.line, row.offset))
 
     with open_source(path) as source:

@@ -44,7 +44,7 @@ def read_sparql_rows(
             if row.line == TABS.first_line:
                 return
             if len(row.cells) != layout.width:
-                raise RowError(f"expected {layout.width} columns, came {len(row.cells)}")
+                raise RowError(f"expected {layout.width} columns, got {len(row.cells)}")
             if block is not parsed:
                 block = parsed
                 mapper.begin(parsed, check_text=True)
@@ -54,7 +54,7 @@ def read_sparql_rows(
             except SyntaxError as error:
                 raise RowError(reason_of(error)) from error
             if len(quads) != 1:
-                raise RowError(f"expected one term in each cell, came {row.cells}")
+                raise RowError(f"expected one term in each cell, got {row.cells}")
             problem = mapper.add_checked(quads[0])
             if problem:
                 raise RowError(problem)

@@ -90,7 +90,7 @@ class Shape:
     def _repaired(self, cells: Sequence[str]) -> list[str]:
         extra = len(cells) - len(self.header)
         if not self.joins_commas or not may_be_joined(cells, len(self.header)):
-            raise RowError(f"expected {len(self.header)} columns, came {extra + len(self.header)}")
+            raise RowError(f"expected {len(self.header)} columns, got {extra + len(self.header)}")
         joined: list[str] = []
         for cell in cells:
             if joined and cell.startswith(" "):

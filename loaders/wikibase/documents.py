@@ -109,7 +109,7 @@ def expand(value: object, /) -> Iterator[Mapping[str, Any]]:
             yield from expand(item)
         return
     if not isinstance(value, Mapping):
-        raise MalformedError(f"expected a JSON object, came {type(value).__name__}")
+        raise MalformedError(f"expected a JSON object, got {type(value).__name__}")
     if "entities" in value:
         entities = value["entities"]
         if isinstance(entities, Mapping):
@@ -190,7 +190,7 @@ def read_document(
         return result
     id_ = document.get("id")
     if id_ is not None and (not isinstance(id_, str) or not id_):
-        raise MalformedError(f"an entity id is expected to be text, came {id_!r}")
+        raise MalformedError(f"an entity id is expected to be text, got {id_!r}")
     if "missing" in document:
         result.skipped[MISSING_REASON] += 1
         return result
@@ -399,7 +399,7 @@ def _read_claims(
 def _claim_problem(claim: object, error: Exception) -> str:
     """Returns why a claim can't be read, by the error that reading it ended in."""
     if not isinstance(claim, Mapping):
-        return f"expected a statement, came {'null' if claim is None else type(claim).__name__}"
+        return f"expected a statement, got {'null' if claim is None else type(claim).__name__}"
     # orjson's own error is TypeError, which a claim of another shape ends in too.
     if isinstance(error, TypeError) and "surrogates" in str(error):
         return _SURROGATE

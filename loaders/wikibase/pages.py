@@ -116,7 +116,7 @@ class _PageParser:
             text = "".join(self._text).strip()
             if name == "id":
                 if not text.isdecimal():
-                    raise _XmlRefusedError(f"expected a number as a revision's id, came {text!r}")
+                    raise _XmlRefusedError(f"expected a number as a revision's id, got {text!r}")
                 revision.id = int(text)
             elif name == "model":
                 revision.model = text

@@ -167,7 +167,7 @@ def test_a_file_that_was_cut_short_is_told(sample: Service, tmp_path: Path) -> N
     report = load(cut, store=sample.store, graph="cut", replace=True, options=options)
     assert [reject.reason for reject in report.rejects] == [
         f"no line of an exported graph: expected {len(sample_statements())} statements, as its "
-        f"last line says, came {len(sample_statements()) - 1}"
+        f"last line says, got {len(sample_statements()) - 1}"
     ]
     assert report.exit_code == 3
 

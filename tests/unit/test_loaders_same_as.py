@@ -54,7 +54,7 @@ def test_a_row_of_one_id_is_rejected(tmp_store: Store, tmp_path: Path) -> None:
     options = LoadOptions(same_as=(table,), rejects_path=tmp_path / "rejects.jsonl")
     report = load(triples, store=tmp_store, graph="g", options=options)
     assert [(reject.line, reject.reason) for reject in report.rejects] == [
-        (2, "expected two ids or more, came 1")
+        (2, "expected two ids or more, got 1")
     ]
     assert (report.equal.entities, report.equal.groups) == (2, 1)
 

@@ -61,7 +61,7 @@ def test_three_columns_by_position_and_rejects_with_line_and_offset(tmp_path: Pa
     assert triples(found) == [("Q1", "P1", EntityValue("Q2")), ("Q3", "P1", EntityValue("Q4"))]
     assert [(reject.line, reject.offset) for reject in found.rejects] == [(2, 10), (4, 17), (5, 25)]
     assert [reject.reason.partition(";")[0] for reject in found.rejects] == [
-        "expected 3 columns, came 2",
+        "expected 3 columns, got 2",
         "not UTF-8: invalid start byte",
         "an entity id is empty",
     ]
@@ -223,8 +223,8 @@ def test_names_and_classes_as_json_by_id(tmp_path: Path) -> None:
     assert property_.descriptions == {"en": "the first"}
     assert item.labels == {"en": "two"}
     assert [reject.reason for reject in found.rejects] == [
-        "Q3: expected a label, or an object with a label, came 7",
-        "Q4: expected a label, or an object with a label, came {}",
+        "Q3: expected a label, or an object with a label, got 7",
+        "Q4: expected a label, or an object with a label, got {}",
     ]
     classes = read(tmp_path, '{"Q1": ["Q5", "Q6"], "Q2": "Q5", "Q3": [1]}', names.read_types)
     assert triples(classes) == [
@@ -276,7 +276,7 @@ def test_numbers_stand_for_ids_as_dbp15k_has_them(tmp_path: Path) -> None:
         (3, "no relation has the number '4'"),
     ]
     ids.write_text("0\n")
-    with pytest.raises(InputError, match="2 columns, came 1"):
+    with pytest.raises(InputError, match="2 columns, got 1"):
         read(tmp_path, "0\t3\t7\n", tables.read_tsv, entity_ids=ids)
 
 
@@ -326,7 +326,7 @@ def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Pa
         ),
     )
     assert report.formats == {"tsv": 1, "labels": 1, "types": 1, "descriptions": 1}
-    assert [one.reason for one in report.rejects] == ["expected id and class, came 1 cells"]
+    assert [one.reason for one in report.rejects] == ["expected id and class, got 1 cells"]
     stored = [one for chunk in tmp_store.scan_statements("g@1") for one in chunk]
     assert {(one.head, one.relation, one.value) for one in stored} == {
         ("Q1", "P26", EntityValue("Q2")),
@@ -523,7 +523,7 @@ def test_nodes_of_neo4j_admin(tmp_path: Path) -> None:
     assert parsed.kept == {"cells of year that are no int, kept as text": 1}
     assert [reject.reason for reject in parsed.rejects] == [
         "the node has no id",
-        "expected 8 columns, came 3",
+        "expected 8 columns, got 3",
     ]
     with pytest.raises(InputError, match="2 columns of ids"):
         read(tmp_path, "a:ID,b:ID\n1,2\n", tables.read_csv)

@@ -545,7 +545,7 @@ def test_separators_outside_of_quotes_are_joined_where_all_rows_agree(tmp_path: 
     things = Things(tmp_path / "spaced", {"shops.csv": spaced})
     assert "shop/1" not in things.values("street")
     [reject] = things.parsed.rejects
-    assert (reject.line, reject.reason) == (2, "expected 3 columns, came 4")
+    assert (reject.line, reject.reason) == (2, "expected 3 columns, got 4")
 
 
 def test_blank_words_and_words_that_may_be(tmp_path: Path) -> None:
