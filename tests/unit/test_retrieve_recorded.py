@@ -248,9 +248,10 @@ def told(selection: Selection) -> str:
     if not found["used_starts"]:
         # What linking alone decided says nothing of it.
         del found["used_starts"]
-    # Nor of constraints, the query and confidence, which one preset reads.
+    # Nor of constraints, the query, confidence and answer sets, which one preset reads.
     for part in (found, *found["triples"], *found["paths"]):
-        for name in ("constraints", "answer", "met", "read", "confidence", "unstated"):
+        names = ("constraints", "answer", "met", "read", "confidence", "unstated", "answer_set")
+        for name in names:
             if not part.get(name, True):
                 del part[name]
     return digest_of(found)
