@@ -38,6 +38,9 @@ def test_a_relation_that_is_sure_and_has_no_statement_is_not_in_the_graph(
     demo_service: Service, question: str
 ) -> None:
     assert status_of(demo_service, question) is Status.NOT_IN_GRAPH
+    result = demo_service.retrieve(RetrieveRequest(question, Strategy.PATHS))
+    assert result.confidence is not None
+    assert result.confidence < 0.05
     # What a caller leaves out may be in the graph.
     assert status_of(demo_service, question, exclude_relation_ids=("P40",)) is Status.LOW_CONFIDENCE
 

@@ -52,7 +52,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
-from graph_service.retrieve.learned.unstated import is_unstated
+from graph_service.retrieve.learned.unstated import UNSTATED_RULES, is_unstated
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.retrieve.sequences.picking import TripleTexts, Walk, most_walks, pick_walks
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
@@ -541,7 +541,7 @@ def by_learning(
         confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
         confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
     confident = confident and not chosen.misread
-    is_empty = empty[finalists.numbers == chosen.ranked[0].number].any()
+    is_empty = bool(empty[finalists.numbers == chosen.ranked[0].number].any())
     confident = confident and not is_empty
     unstated = calibration is not None and not confident and chosen.may_be_unstated
     if unstated:
@@ -556,6 +556,8 @@ def by_learning(
             further_fit=first.further_fit(),
             further_labels=first.further_labels(of_best),
         )
+    if confidence is not None and (unstated or is_empty):
+        confidence = min(confidence, UNSTATED_RULES.right)
     answer_set = None
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)

@@ -43,11 +43,14 @@ class UnstatedRules:
         gap: By how much it fits better than each relation that the entity has, in units of the
             prior.
         same: Cosine of two labels from which on they may mean the same.
+        right: Confidence in the first answer at most, where the graph does not say it: 1 of 33 such
+            answers was right.
     """
 
     share: float = 0.8
     gap: float = 2.5
     same: float = 0.5
+    right: float = 0.03
 
 
 UNSTATED_RULES = UnstatedRules()

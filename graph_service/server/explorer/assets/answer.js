@@ -25,7 +25,7 @@ export function render(page) {
   );
   byId("answers").classList.toggle("two", Boolean(view));
   show(byId("paths"), base.paths ? paths(page, base, view) : []);
-  byId("paths-part").hidden = !base.paths?.items.length && !view?.paths.items.length;
+  byId("paths-part").hidden = !base.paths?.items.length && !view?.paths?.items.length;
 }
 
 /** @param {Page} page */
