@@ -28,7 +28,11 @@ from graph_service.model.result import Strategy
 from graph_service.model.statement_ids import CONTENT
 from graph_service.model.topology import edge_order
 from graph_service.retrieve.engine import ResolvedRequest, run
+from graph_service.retrieve.learned.relation_names import label_names
+from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
+from graph_service.retrieve.learned.strategy import Asking
 from graph_service.retrieve.preset import AnyPreset, resolve_preset
+from graph_service.service.linking import without_words
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)
@@ -55,7 +59,7 @@ def scaled(codex: Codex, /) -> Measured:
     """Asks the same kind of question of graphs of three sizes, read from mapped files.
 
     Region limits are those of preset ``default`` with 5,000 edges; vectors are drawn by a hash of
-    the text, so that what is timed is ours. Beside the largest graph stands the smallest.
+    the text, so that what is timed is ours, and similarity alone ranks. Beside the largest graph stands the smallest.
     """
     return _compared(codex, SIZES)
 
@@ -100,14 +104,17 @@ def _times(codex: Codex, size: int, preset: AnyPreset) -> _Times:
     regions: list[tuple[int, float]] = []
 
     def ask(node: int) -> None:
+        graph, nodes = opened[0], np.array([node], dtype=np.int32)
+        starts = without_words(graph, nodes)
         found = run(
             ResolvedRequest(
                 strategy=Strategy.TRIPLETS,
                 question="what is related to it",
-                graph=opened[0],
-                start_entities=np.array([node], dtype=np.int32),
+                graph=graph,
+                start_entities=nodes,
                 preset=preset,
                 encode=_encode,
+                asking=Asking(starts, True, SimilarityRanker(), label_names),
             )
         )
         regions.append((found.region_before.edges, found.timings_ms["region"]))

@@ -269,10 +269,10 @@ def _candidates_of_caller(
         limit=len(nodes) + preset.max_mentions,
     )
     known = {start.node: start for start in named}
-    return tuple(known.get(start.node, start) for start in _without_words(base.arrays, nodes))
+    return tuple(known.get(start.node, start) for start in without_words(base.arrays, nodes))
 
 
-def _without_words(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
+def without_words(graph: KnowledgeGraph, nodes: Int32, /) -> tuple[StartCandidate, ...]:
     """Returns entities that no words of the question are known to name."""
     return tuple(
         StartCandidate(
