@@ -19,7 +19,7 @@ from graph_builder import Triple, build_graph, node_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from multigraphs import LEVELS, SEEDS, triples
-from retrieve_samples import toy_encode
+from retrieve_samples import asking_of, toy_encode
 
 from graph_service.artifacts.pruned import pruned_edges
 from graph_service.errors import StoreCorruptError
@@ -198,16 +198,18 @@ def view(base: KnowledgeGraph, spec: ViewSpec) -> Found:
             base, start, hops=2, max_edges=150, overlay=overlay, best_only=best_only
         )
         found |= columns(f"region {best_only}", region)
+    question = "Who is the mother of the spouse of name of e1?"
     for strategy in Strategy:
         found[strategy] = run(
             ResolvedRequest(
                 strategy=strategy,
-                question="Who is the mother of the spouse of name of e1?",
+                question=question,
                 graph=base,
                 start_entities=start,
                 preset=resolve_preset("default", strategy=strategy),
                 encode=toy_encode,
                 overlay=overlay,
+                asking=asking_of(question, {int(start[0]): ""}),
             )
         )
     return found

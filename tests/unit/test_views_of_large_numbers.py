@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from graph_builder import Triple, build_graph, node_of
-from retrieve_samples import toy_encode
+from retrieve_samples import asking_of, toy_encode
 
 from graph_service.artifacts.pruned import pruned_edges
 from graph_service.model.graph import (
@@ -219,16 +219,18 @@ def seen(graph: KnowledgeGraph, delta: ViewDelta, count: int) -> dict[str, Any]:
     found["page of entities"] = own(between_entities(graph, overlay, page).tolist())
     shown = TripleRenderer(graph, overlay, ("en",)).show(region.edges.tolist())
     found["shown"] = dict(zip(own(shown), shown.values(), strict=True))
+    question = "Who is the mother of the spouse of name of e1?"
     for strategy in Strategy:
         picked = run(
             ResolvedRequest(
                 strategy=strategy,
-                question="Who is the mother of the spouse of name of e1?",
+                question=question,
                 graph=graph,
                 start_entities=np.array([start], dtype=np.int32),
                 preset=resolve_preset("default", strategy=strategy),
                 encode=toy_encode,
                 overlay=overlay,
+                asking=asking_of(question, {start: ""}),
             )
         )
         found[strategy] = [
