@@ -13,6 +13,8 @@ export const SCORES = {
   ekm: "all answers named in the text (eKM)",
   listed: "answer lists that could be read",
   hits_at_1: "Hits@1 of the answer list",
+  hits_at_any: "Hits@Any of the answer list",
+  hits_at_hard: "Hits@Hard of the answer list",
   exact: "exact match of the answer list",
   set_precision: "precision of the answer list",
   set_recall: "recall of the answer list",
