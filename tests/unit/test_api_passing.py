@@ -81,18 +81,18 @@ CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
     ('views(graph: "demo") { totalCount }', "views.list", (), {"graph": "demo"}),
     ('view(reference: "w") { id }', "views.get", ("w",), {"graph": None}),
     ('view(reference: "w", graph: "demo") { id }', "views.get", ("w",), {"graph": "demo"}),
-    ('item(itemId: "Q42") { statements { totalCount } }', "statement_page",
+    ('item(itemId: "Q42") { statements { totalCount } }', "statements.page",
      ("Q42", PageRequest(100)), {**OF_ITEM, "view": None, "entities_only": False}),
     ('item(itemId: "Q42", languageCodes: ["de"]) { statements(propertyIds: ["P1"], view: {spec: '
-     + GIVEN_SPEC + "}, first: 7) { totalCount } }", "statement_page",
+     + GIVEN_SPEC + "}, first: 7) { totalCount } }", "statements.page",
      ("Q42", PageRequest(7, relation_ids=("P1",))),
      {"graph": "demo", "view": ViewRef(spec=SPEC), "languages": ("de",), "entities_only": False}),
-    ('item(itemId: "Q42") { neighbours { totalCount } }', "statement_page",
+    ('item(itemId: "Q42") { neighbours { totalCount } }', "statements.page",
      ("Q42", PageRequest(100, incoming=True)), {**OF_ITEM, "view": None, "entities_only": True}),
     ('item(itemId: "Q42") { neighbours(direction: INCOMING, first: 3) { totalCount } }',
-     "statement_page", ("Q42", PageRequest(3, outgoing=False, incoming=True)),
+     "statements.page", ("Q42", PageRequest(3, outgoing=False, incoming=True)),
      {**OF_ITEM, "view": None, "entities_only": True}),
-    ('item(itemId: "Q42") { neighbours(direction: OUTGOING) { totalCount } }', "statement_page",
+    ('item(itemId: "Q42") { neighbours(direction: OUTGOING) { totalCount } }', "statements.page",
      ("Q42", PageRequest(100)), {**OF_ITEM, "view": None, "entities_only": True}),
 ]  # fmt: skip
 WRITES: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
