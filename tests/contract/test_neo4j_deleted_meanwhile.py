@@ -247,7 +247,7 @@ def test_passages_that_are_deleted_are_not_read(
     meanwhile("MATCH (s:PassageSet) WHERE", delete)
     assert store.passages.sets(graph=graph_name) == []
     published = loaded()
-    meanwhile("RETURN p.set, p.key, p.search", delete)
+    meanwhile("RETURN p.set, p.key, p._search", delete)
     assert not matches()
     published = loaded()
     places = [match.address for match in matches()]
