@@ -60,6 +60,6 @@ def test_many_questions_own_vectors_and_swapped_entities_s2_k7(
         raise GraphNotFoundError("its edition is gone")
 
     # A graph that was there when the call began is no fault of a question: all is asked anew.
-    monkeypatch.setattr(service, "arrays", gone)
+    monkeypatch.setattr(service._graphs, "arrays", gone)
     with pytest.raises(GraphNotFoundError, match="gone"):
         service.retrieve_many(requests)
