@@ -26,17 +26,37 @@ KILLS = int(os.environ.get("GRAPH_SERVICE_TEST_KILLS", "8"))
 ROOT = Path(__file__).parents[2]
 
 # Imports once and forks for each load, before any store is open: to start a Python each time
-# would take most of the test. A request is one line of JSON, and so is what is said of a load.
+# would take most of the test. A request is one line of JSON, and so is what is said of a load:
+# that it began, each batch that it has written, and its end. One that is to halt waits after its
+# first batch until it is killed.
 PROGRAM = """
-import json, os, sys
+import json, os, signal, sys
 from pathlib import Path
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
 import neo4j
 
+def tell_of_writes(store, halts):
+    begin_load = store.begin_load
+
+    def begin(*arguments, **named):
+        session = begin_load(*arguments, **named)
+        kind, write = type(session), type(session).write
+
+        def write_and_tell(self, *arguments, **named):
+            write(self, *arguments, **named)
+            print(json.dumps({"written": True}), flush=True)
+            while halts:
+                signal.pause()
+
+        kind.write = write_and_tell
+        return session
+
+    store.begin_load = begin
+
 for line in sys.stdin:
-    graph, source, rejects, row = json.loads(line)
+    graph, source, rejects, row, halts = json.loads(line)
     pid = os.fork()
     if pid == 0:
         print(json.dumps({"pid": os.getpid()}), flush=True)
@@ -46,6 +66,7 @@ for line in sys.stdin:
             password=os.environ.get("TEST_STORE_PASSWORD"),
             database=os.environ.get("TEST_STORE_DATABASE"),
         ) as store:
+            tell_of_writes(store, halts)
             options = LoadOptions(batch_size=100, rejects_path=Path(rejects), workers=0, row=row)
             report = load(source, store=store, graph=graph, options=options)
         print(json.dumps(report.to_json()), flush=True)
@@ -55,26 +76,51 @@ for line in sys.stdin:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """How a load ended: with a report, or None where it was killed, after so many writes more."""
+
+    report: dict[str, Any] | None
+    writes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loads:
     """Starts loads in processes of their own."""
 
     process: subprocess.Popen[str]
     row: str | None = None
 
-    def start(self, graph: str, source: Path, rejects: Path) -> int:
-        """Begins a load; returns its process id."""
+    def start(self, graph: str, source: Path, rejects: Path, *, halts: bool = False) -> int:
+        """Begins a load; returns its process id.
+
+        ``halts`` says that it waits to be killed once its first batch is written.
+        """
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([graph, str(source), str(rejects), self.row]) + "\n")
+        asked = [graph, str(source), str(rejects), self.row, halts]
+        self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         return int(self._line()["pid"])
 
-    def end(self) -> dict[str, Any] | None:
-        """Waits for the end of a load; returns its report, or None where it was killed."""
-        found = self._line()
+    def follow(self, writes: int) -> Ended | None:
+        """Waits until a load has written so many batches; returns its end where that comes first."""
+        for _ in range(writes):
+            found = self._line()
+            if set(found) != {"written"}:
+                return self._ended(found, 0)
+        return None
+
+    def end(self) -> Ended:
+        """Waits for the end of a load."""
+        writes = 0
+        while set(found := self._line()) == {"written"}:
+            writes += 1
+        return self._ended(found, writes)
+
+    def _ended(self, found: dict[str, Any], writes: int) -> Ended:
         if set(found) == {"status"}:
-            return None
+            return Ended(None, writes)
         assert self._line() == {"status": 0}
-        return found
+        return Ended(found, writes)
 
     def _line(self) -> dict[str, Any]:
         assert self.process.stdout is not None
@@ -189,39 +235,49 @@ def _kill_loads(
     name = graph_names()
     begun = time.monotonic()
     loads.start(name, source, rejects)
-    expected = loads.end()
+    unbroken = loads.end()
     lasts = time.monotonic() - begun
+    expected, writes = unbroken.report, unbroken.writes
     assert expected is not None
     assert expected["rejected"] == rejected
+    assert writes > 1
     whole, wanted = store.graph(name), rejects.read_text()
     chance = random.Random(KILLS)
     parts = chance.sample(range(KILLS), KILLS)
-    tries = killed = resumed = 0
+    tries = killed = 0
     name = graph_names()
     while killed < KILLS:
         pid = loads.start(name, source, rejects)
         tries += 1
-        # One in each part of the time that a load takes, in any order.
-        time.sleep((parts[tries % KILLS] + chance.random()) / KILLS * lasts * 0.8)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        report = loads.end()
-        if report is None:
+        # One in each part of what a load writes, in any order, anywhere between two batches.
+        ended = loads.follow(parts[tries % KILLS] * writes // KILLS)
+        if ended is None:
+            time.sleep(chance.random() * lasts / writes)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            ended = loads.end()
+        if ended.report is None:
             killed += 1
             if name not in [info.name for info in store.graphs()]:
                 continue
         else:
-            resumed += report["resumed"]
             for key in ("read", "rejected", "rejects", "skipped", "formats", "counts"):
-                assert report[key] == expected[key]
+                assert ended.report[key] == expected[key]
         # It ended, or was killed right after it had published: what is there is whole.
         info = store.graph(name)
         assert (info.fingerprints, info.counts) == (whole.fingerprints, whole.counts)
         assert rejects.read_text() == wanted
         name = graph_names()
-    loads.start(name, source, rejects)
-    report = loads.end()
-    assert report is not None
-    assert store.graph(name).fingerprints == whole.fingerprints
-    assert rejects.read_text() == wanted
-    assert resumed + report["resumed"] >= 1
+    # What was killed last, and one that was surely killed between its first batch and its end.
+    halted = graph_names()
+    pid = loads.start(halted, source, rejects, halts=True)
+    assert loads.follow(1) is None
+    os.kill(pid, signal.SIGKILL)
+    assert loads.end() == Ended(None, 0)
+    for graph in (halted, name):
+        loads.start(graph, source, rejects)
+        report = loads.end().report
+        assert report is not None
+        assert report["resumed"] or graph == name
+        assert store.graph(graph).fingerprints == whole.fingerprints
+        assert rejects.read_text() == wanted
