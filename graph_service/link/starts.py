@@ -87,6 +87,11 @@ class StartCandidate:
     degree: int
     in_other_name: bool = False
 
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Characters of the question that name it; None where none do."""
+        return (self.start, self.end) if self.start >= 0 else None
+
 
 @dataclass(frozen=True, slots=True)
 class StartRules:

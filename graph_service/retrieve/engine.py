@@ -27,6 +27,7 @@ from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalCont
 from graph_service.retrieve.kinds import HeadRelations, relations_in, relations_of_things
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import deduplicate_languages
+from graph_service.retrieve.learned.asked import compared_words, text_without
 from graph_service.retrieve.learned.strategy import Asking, by_learning
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.preset import (
@@ -99,13 +100,41 @@ class ResolvedRequest:
     encode_queries: Encode | None = None
 
 
-def question_texts(question: str, preset: AnyPreset, /, *, has_vector: bool) -> tuple[str, ...]:
-    """Returns the texts of a question that ``run`` embeds as a question, as far as it alone tells.
+@dataclass(frozen=True, slots=True)
+class QuestionTexts:
+    """Texts of a question whose vectors are needed.
 
-    ``has_vector`` says that the question's own is given.
+    Attributes:
+        questions: What is embedded as a question.
+        words: What is compared with others as any text.
     """
-    # Of which names a learned preset asks the question is not known yet.
-    return () if has_vector or isinstance(preset, LearnedPreset) else (question,)
+
+    questions: tuple[str, ...]
+    words: tuple[str, ...] = ()
+
+
+def question_texts(
+    question: str,
+    mentions: Sequence[tuple[int, int] | None],
+    preset: AnyPreset,
+    /,
+    *,
+    has_vector: bool,
+) -> QuestionTexts:
+    """Returns the texts of a question that ``run`` asks the vectors of, as far as linking tells.
+
+    Args:
+        question: As written.
+        mentions: Where it names what a preset that learned begins at, each place once; None for
+            what it does not name.
+        preset: Of the request.
+        has_vector: Whether the question's own is given.
+    """
+    if not isinstance(preset, LearnedPreset):
+        return QuestionTexts(() if has_vector else (question,))
+    texts = [] if has_vector else [text_without(question, span) for span in mentions]
+    words = [word for span in mentions for word in compared_words(question, span)]
+    return QuestionTexts(tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(words)))
 
 
 def run(request: ResolvedRequest, /) -> Selection:

@@ -79,16 +79,23 @@ def embed_questions(
     vectors: Vectors, questions: Sequence[LinkedQuestion], /, *, deadline: Deadline
 ) -> None:
     """Computes the vectors that some linked questions will need, in one batch."""
-    texts = dict.fromkeys(
-        text
-        for question in questions
-        if len(question.source.linking.start_entities)
-        for text in question_texts(
+    needed = [
+        question_texts(
             question.request.question,
+            question.source.linking.asked_of,
             question.source.preset,
             has_vector=question.request.question_vector is not None,
         )
-    )
+        for question in questions
+        if len(question.source.linking.start_entities)
+    ]
+    of_questions = dict.fromkeys(text for each in needed for text in each.questions)
+    texts = dict.fromkeys(text for each in needed for text in each.words)
+    if vectors.queries is vectors:
+        of_questions, texts = {}, of_questions | texts
     # A text without time here is embedded again, or reported as cut, by its own question.
+    early = earlier(deadline)
+    if of_questions:
+        vectors.queries.encode_some(list(of_questions), deadline=early, transient=of_questions)
     if texts:
-        vectors.queries.encode_some(list(texts), deadline=earlier(deadline), transient=texts)
+        vectors.encode_some(list(texts), deadline=early, transient=texts)

@@ -54,6 +54,13 @@ class Linking:
     are_from_caller: bool = False
 
     @property
+    def asked_of(self) -> tuple[tuple[int, int] | None, ...]:
+        """Where the question names its candidates, each place once; None for those of the caller
+        that it does not name.
+        """
+        return tuple(dict.fromkeys(start.span for start in self.candidates))
+
+    @property
     def sure_names(self) -> list[tuple[int, int]]:
         """Where the question surely names an entity, of what retrieval decides about."""
         return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _OTHERS = frozenset({
     "shared", "shares", "sharing", "together",
 })  # fmt: skip
 """Words that ask for what stands to something as the named does."""
+_Spans: TypeAlias = Sequence[tuple[str, int, int]]
+"""Words of a question with the characters where each begins and ends."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +80,18 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
     return kept if any(letter.isalnum() for letter in kept) else question
 
 
+def text_without(question: str, mention: tuple[int, int] | None, /) -> str:
+    """Returns a question as it is asked of what it names at a mention, or of all of it."""
+    return without_mentions(question, [mention] if mention else [])
+
+
+def compared_words(question: str, mention: tuple[int, int] | None, /) -> tuple[str, ...]:
+    """Returns the words of ``read_asked``: those that are no function words, the name's left out."""
+    spans = word_spans(question)
+    outside = _outside(spans, *_place_of(spans, mention))
+    return tuple(word for word, _ in _content(spans, outside))
+
+
 def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, /) -> Asked:
     """Returns a question as asked of what it names at a mention, or of all of it.
 
@@ -86,22 +101,13 @@ def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, 
             and the question does not name it.
         encode: Texts to vectors, each once.
     """
-    text = without_mentions(question, [mention] if mention else [])
+    text = text_without(question, mention)
     start, end = mention or (-1, -1)
     spans = word_spans(question)
-    inside = [
-        place for place, (_, left, right) in enumerate(spans) if left >= start and right <= end
-    ]
-    first, last = (inside[0], inside[-1]) if inside else (-1, -1)
-    outside = [
-        (word, place - first if place < first else place - last)
-        for place, (word, _, _) in enumerate(spans)
-        if not inside or place < first or place > last
-    ]
-    empty = function_words_in(word for word, _, _ in spans)
-    content = [
-        (word, distance) for word, distance in outside if len(word) > 1 and word not in empty
-    ]
+    first, last = _place_of(spans, mention)
+    inside = first >= 0
+    outside = _outside(spans, first, last)
+    content = _content(spans, outside)
     words = tuple(word for word, _ in content)
     vectors = encode(list(words)).astype(np.float64) if words else np.zeros((0, 1))
     vector = encode.question(text).astype(np.float64)
@@ -121,7 +127,31 @@ def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, 
     )
 
 
-def _before(spans: Sequence[tuple[str, int, int]], first: int) -> str:
+def _place_of(spans: _Spans, mention: tuple[int, int] | None) -> tuple[int, int]:
+    """Returns the places of the first and the last word of a name; -1 twice where there is none."""
+    start, end = mention or (-1, -1)
+    inside = [
+        place for place, (_, left, right) in enumerate(spans) if left >= start and right <= end
+    ]
+    return (inside[0], inside[-1]) if inside else (-1, -1)
+
+
+def _outside(spans: _Spans, first: int, last: int) -> list[tuple[str, int]]:
+    """Returns the words before and after a name, with their distance from it."""
+    return [
+        (word, place - first if place < first else place - last)
+        for place, (word, _, _) in enumerate(spans)
+        if first < 0 or not first <= place <= last
+    ]
+
+
+def _content(spans: _Spans, outside: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Returns those of some words of a question that are no function words."""
+    empty = function_words_in(word for word, _, _ in spans)
+    return [(word, distance) for word, distance in outside if len(word) > 1 and word not in empty]
+
+
+def _before(spans: _Spans, first: int) -> str:
     """Returns the word before a name, an article between them left out."""
     place = first - 1
     if place >= 0 and spans[place][0] in {"the", "a", "an"}:

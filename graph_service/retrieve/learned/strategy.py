@@ -132,7 +132,7 @@ class QuestionReader:
         named = name_relations(call.labels.relation_ids(numbers), labels, call.encode)
         call.encode.learn(labels, [relation.vectors[0] for relation in named])
         self._relations = RelationTexts.of(named)
-        spans = [(start.start, start.end) if start.start >= 0 else None for start in starts]
+        spans = [start.span for start in starts]
         self._ways = ways = list(dict.fromkeys(spans))
         self.asked: list[Asked] = [read_asked(question, span, call.encode) for span in ways]
         self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
