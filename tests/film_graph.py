@@ -10,7 +10,7 @@ import numpy as np
 from graph_service.model.graph import Float64
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
 from graph_service.model.values import EntityValue, Quantity, Time
-from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 
 RELATIONS = {
     "P57": "director", "P161": "cast member", "P136": "genre", "P577": "publication date",

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.region import Region
+from graph_service.retrieve.learned.rankers import CandidateRanker
 from graph_service.retrieve.learned.relation_names import label_names
 from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
-from graph_service.retrieve.learned.strategy import Asking, CandidateRanker
+from graph_service.retrieve.learned.strategy import Asking
 
 
 def region_of(

@@ -35,8 +35,9 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
 from graph_service.retrieve.learned.confidence import AnswerConfidence, encode_confidence
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.retrieve.learned.reading import with_reading
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
 from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.confidence import train_confidence

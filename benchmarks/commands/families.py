@@ -135,8 +135,8 @@ def open_graph(folder: Path, graph: GraphFile, /, scorer: Path | None) -> Iterat
         scorer: What scores; None for what the preset has.
     """
     from graph_service.retrieve.learned.network import read_candidate_scorer
+    from graph_service.retrieve.learned.rankers import NetworkRanker
     from graph_service.retrieve.learned.reading import with_reading
-    from graph_service.retrieve.learned.strategy import NetworkRanker
     from graph_service.service import open_service
     from graph_service.settings import read_settings
 

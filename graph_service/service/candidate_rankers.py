@@ -6,9 +6,9 @@ from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.embed import Embedder
 from graph_service.model.graph_info import GraphInfo
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.rankers import CandidateRanker, NetworkRanker
 from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
-from graph_service.retrieve.learned.strategy import CandidateRanker, NetworkRanker
 
 
 class CandidateRankers:

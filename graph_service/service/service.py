@@ -24,8 +24,8 @@ from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, Strategy, SubgraphResult, Triple
+from graph_service.retrieve.learned.rankers import CandidateRanker
 from graph_service.retrieve.learned.relation_names import RelationAliases
-from graph_service.retrieve.learned.strategy import CandidateRanker
 from graph_service.service.batch import Outcome, check_count
 from graph_service.service.comparison import (
     Comparison,

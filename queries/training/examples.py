@@ -20,7 +20,7 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.retrieve.learned.features import NAMES
 from graph_service.retrieve.learned.network import Networks
-from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.service import Service
 
 Float32 = npt.NDArray[np.float32]

@@ -20,7 +20,8 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.retrieve.learned.features import FINAL_NAMES
 from graph_service.retrieve.learned.network import CandidateScorer
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.service import Service
 from queries.training.blending import OWN
 from queries.training.examples import (

@@ -28,7 +28,7 @@ from graph_service.model.statement import Entity, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue, Time
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import NetworkRanker
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.service.browsing import PageRequest
 from graph_service.service.service import Service
 from graph_service.settings import Settings

@@ -19,7 +19,8 @@ from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, Time, stored_value
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 

@@ -20,7 +20,8 @@ from graph_service.model.result import PathsResult, Strategy
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.service import stored_names
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store

@@ -21,16 +21,12 @@ from graph_service.embed.weights import find_model
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import CandidateRanker, NetworkRanker
 from graph_service.retrieve.learned.reading import (
     ReadingRanker,
     cross_encoder_of,
     shipped_cross_weights,
-)
-from graph_service.retrieve.learned.strategy import (
-    CandidateRanker,
-    Finalists,
-    NetworkRanker,
-    QuestionReader,
 )
 from graph_service.retrieve.preset import LEARNED, PRESETS, LearnedPreset
 from graph_service.service import Service

@@ -20,7 +20,7 @@ from graph_service.model.result import PathsResult, Strategy
 from graph_service.model.statement import Entity, Statement, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import NetworkRanker
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from loaders.load import load

@@ -15,7 +15,7 @@ from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 from graph_service.retrieve.learned.network import encode_candidate_scorer, shipped_scorer
-from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from queries.training.examples import (
     MOST_FINALISTS,
     AnsweredQuestion,

@@ -12,7 +12,8 @@ from graph_service import Service
 from graph_service.link.joint import JointMention
 from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import Asking, NetworkRanker
+from graph_service.retrieve.learned.rankers import NetworkRanker
+from graph_service.retrieve.learned.strategy import Asking
 from graph_service.retrieve.preset import LEARNED, OKGQA
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 

@@ -38,7 +38,8 @@ from graph_service.model.result import Strategy
 from graph_service.quality.chains import twin_of
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.service import Service
 from graph_service.text.fold import name_of_id
 from queries.datasets.demo_set import demo_slice

@@ -18,7 +18,8 @@ from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.model.graph import Float64
 from graph_service.retrieve.learned.confidence import AnswerConfidence
 from graph_service.retrieve.learned.network import SCORE_DIGITS
-from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+from graph_service.retrieve.learned.rankers import NetworkRanker
 
 _WEIGHTS = "cross_encoder.npz"
 

@@ -13,7 +13,7 @@ import numpy as np
 from graph_service.model.graph import Float64
 from graph_service.retrieve.learned.features import TEXT_NAMES
 from graph_service.retrieve.learned.network import LITERAL_WEIGHT, SCORE_DIGITS
-from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""The walks of the candidates that were chosen, with scores and the constraints they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Int32, Int64
+from graph_service.model.region import Region
+from graph_service.model.result import ScorePart
+from graph_service.retrieve.constraints.choosing import Chosen
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.context import (
+    RetrievalContext,
+    Selection,
+)
+from graph_service.retrieve.learned.breadth import spread
+from graph_service.retrieve.learned.network import SCORE_DIGITS
+from graph_service.retrieve.learned.question_reader import QuestionReader
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.retrieve.sequences.picking import TripleTexts, Walk, most_walks
+from graph_service.sorting import ranked
+
+
+def chosen_walks(
+    call: RetrievalContext[LearnedPreset],
+    reader: QuestionReader,
+    chosen: Chosen,
+    relevance: float,
+    *,
+    openly: bool,
+) -> tuple[tuple[Walk, ...], bool]:
+    """Returns the walks of the best candidates, at most as many as may be asked for, and whether
+    there are more.
+
+    A walk's score falls from the relevance of the best by the scorer's difference, and by a share
+    for each constraint that it does not meet and others do. Of a question that asks ``openly``
+    a few walks of each sequence are read, and given in turns.
+    """
+    region, preset, candidates = call.region, call.preset, reader.candidates
+    most = most_walks(preset)
+    of_one = preset.walks_per_item if openly else most
+    top = max(relevance, preset.least_score)
+    found: list[Walk] = []
+    seen: set[tuple[int, ...]] = set()
+    texts: dict[int, TripleTexts] = {}
+    best = chosen.ranked[0].score
+    unread = int(candidates.walks[[one.number for one in chosen.ranked]].sum())
+    for one in chosen.ranked:
+        number = one.number
+        start = int(candidates.start[number])
+        edges = candidates.edges(number)
+        value = round(preset.path_score(relevance, one.score - best), SCORE_DIGITS)
+        met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
+        backward = candidates.backward[number, : edges.shape[1]].tolist()
+        reversed_ = tuple(backward)
+        if len(edges) > 1:
+            way = int(reader.asked_of[start])
+            if way not in texts:
+                vector = reader.asked[way].vector.astype(np.float32)
+                texts[way] = TripleTexts(call, vector, reader.texts)
+            used, place = ranked(edges.ravel())
+            like = texts[way].order(used)
+            mean = np.round(like[place.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
+            # Who asks for more than a thing rarely asks for the thing itself.
+            home = _ends_of(region, edges[:, -1], backward[-1]) == region.start_entities[start]
+            # Walks of equal rank stay in the order of their keys.
+            order = np.lexsort((-mean, home, missed))[:of_one]
+            edges, met, missed = edges[order], met[order], missed[order]
+        parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
+        if value != parts[0].amount:
+            parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
+        begin = int(region.start_entities[start])
+        nodes = _ends_of(region, edges, np.array(backward)).tolist()
+        scored = {lacks: _unmet(value, lacks, parts) for lacks in set(missed.tolist())}
+        rows = zip(edges.tolist(), nodes, met.tolist(), missed.tolist(), strict=True)
+        for walk, reached, meets, lacks in rows:
+            unread -= 1
+            edge_numbers = tuple(walk)
+            key = min(edge_numbers, edge_numbers[::-1])
+            if key in seen:
+                continue
+            seen.add(key)
+            total, of_total = scored[lacks]
+            places = tuple(place for place, is_met in enumerate(meets) if is_met)
+            found.append(
+                Walk(
+                    (begin, *reached),
+                    edge_numbers,
+                    reversed_,
+                    number,
+                    total,
+                    of_total,
+                    places,
+                )
+            )
+        if len(found) >= most and not openly:
+            break
+    ordered = sorted(found, key=lambda walk: -walk.score)
+    if openly:
+        ordered = spread(ordered, region)
+    return tuple(ordered[:most]), unread > 0 or len(found) > most
+
+
+def _ends_of(region: Region, edges: Int64, backward: Bool | bool) -> Int32:
+    """Returns the local node that each edge leads to, tail to head where it is ``backward``."""
+    return np.where(backward, region.head[edges], region.tail[edges])
+
+
+def _unmet(
+    value: float, lacks: int, parts: tuple[ScorePart, ...]
+) -> tuple[float, tuple[ScorePart, ...]]:
+    """Returns the score of walks that lack so many constraints, and its parts."""
+    total = round(value * CONSTRAINT_RULES.unmet_share**lacks, SCORE_DIGITS)
+    if total == value:
+        return total, parts
+    return total, (*parts, ScorePart("unmet", round(total - value, SCORE_DIGITS)))
+
+
+def with_met(selection: Selection, region: Region, walks: Sequence[Walk]) -> Selection:
+    """Returns a selection whose items say which constraints their walks meet."""
+    of_path: dict[tuple[int, ...], tuple[int, ...]] = {}
+    of_edge: dict[int, tuple[int, ...]] = {}
+    for walk in walks:
+        edges = tuple(region.edges[list(walk.edges)].tolist())
+        of_path[edges] = walk.met
+        for edge in edges:
+            of_edge.setdefault(edge, walk.met)
+    return replace(
+        selection,
+        paths=tuple(replace(path, met=of_path[path.edges]) for path in selection.paths),
+        triples=tuple(
+            replace(triple, met=of_edge.get(triple.edge, ())) for triple in selection.triples
+        ),
+    )

@@ -1,0 +1,362 @@
+"""What one question makes of a region: its candidates, and the inputs of scorers for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from graph_service.link.question import read_atoms, writes_capitals
+from graph_service.link.starts import StartCandidate
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.model.values import Quantity, SomeValue, Time, stored_value
+from graph_service.retrieve.context import (
+    RetrievalContext,
+)
+from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
+from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
+from graph_service.retrieve.learned.candidate_lines import candidate_lines
+from graph_service.retrieve.learned.candidates import Fit, find_candidates
+from graph_service.retrieve.learned.ends import Ends, find_ends
+from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
+from graph_service.retrieve.learned.network import SCORE_DIGITS
+from graph_service.retrieve.learned.relation_names import NameRelations
+from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
+from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
+from graph_service.sorting import distinct, ranked
+from graph_service.text.function_words import content_words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finalists:
+    """The candidates that are put into words, and what the scorer is told of them.
+
+    Attributes:
+        numbers: Of the candidates, int64 [n].
+        inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
+        text_scores: How like the question each one's words are, less the costs of its steps.
+        read_scores: What the cross-encoder scores each; None where nothing is read.
+    """
+
+    numbers: Int64
+    inputs: Float64
+    text_scores: Float64
+    read_scores: Float64 | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorFit:
+    """How well the question's words fit some candidates, by the prior of relations.
+
+    Attributes:
+        mean: Over each one's steps, float64 [n].
+        least: Of its steps, float64 [n].
+        common: Of all common relations the best, for the way it is asked, float64 [n].
+    """
+
+    mean: Float64
+    least: Float64
+    common: Float64
+
+
+class QuestionReader:
+    """What one question makes of a region: its candidates and what is told of each.
+
+    Attributes:
+        texts: Words of the region's relations, by global number.
+        asked: The question as asked of the starts, each way once: starts that the same words name
+            share theirs.
+        asked_of: Which of these is asked of each start, int64 [starts].
+        candidates, cuts: What the walks found, and what limits left out.
+
+    Args:
+        call: The retrieval.
+        question: As asked.
+        starts: What is known of the region's start entities, in their order.
+        name_relations: Gives the names of relations.
+        given: Whether the caller gave the start entities.
+    """
+
+    def __init__(
+        self,
+        call: RetrievalContext[LearnedPreset],
+        question: str,
+        starts: Sequence[StartCandidate],
+        name_relations: NameRelations,
+        /,
+        *,
+        given: bool,
+    ) -> None:
+        region = call.region
+        self._call = call
+        self._question = question
+        self._starts = starts
+        self._given = given
+        numbers = distinct(region.rel)
+        labels = call.labels.relations(numbers)
+        self.texts = dict(zip(numbers.tolist(), labels, strict=True))
+        named = name_relations(call.labels.relation_ids(numbers), labels, call.encode)
+        call.encode.learn(labels, [relation.vectors[0] for relation in named])
+        self._relations = RelationTexts.of(named)
+        spans = [start.span for start in starts]
+        self._ways = ways = list(dict.fromkeys(spans))
+        self.asked: list[Asked] = [read_asked(question, span, call.encode) for span in ways]
+        self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
+        call.clock.stage("names")
+        self._likeness = self._relations.likeness(self.asked)
+        self.candidates, self.cuts = find_candidates(
+            region,
+            self._fit,
+            call.preset,
+            relation_numbers=numbers,
+            deadline=call.deadline,
+        )
+        call.clock.stage("walks")
+
+    @cached_property
+    def _fit(self) -> Fit:
+        """How well the starts and the relations fit the question."""
+        preset = self._call.preset
+        doubt = np.array(
+            [
+                0.0
+                if self._given or start.linked
+                else preset.unlinked_doubt + preset.rank_doubt * start.rank
+                for start in self._starts
+            ]
+        )
+        counts = np.array([len(asked.words) for asked in self.asked], dtype=np.int64)
+        whole = np.stack([like.nearest for like in self._likeness])
+        words: Float64 = np.zeros((len(counts), counts.max(), whole.shape[1]))
+        for way, like in enumerate(self._likeness):
+            words[way, : counts[way]] = like.words
+        of_start = self.asked_of
+        return Fit(
+            np.round(whole, SCORE_DIGITS)[of_start],
+            np.round(words, SCORE_DIGITS)[of_start],
+            counts[of_start],
+            doubt,
+        )
+
+    @cached_property
+    def _kinds(self) -> dict[int, str]:
+        """The kind of the heads of each relation, by global number."""
+        call = self._call
+        if not self.texts:
+            return {}
+        return head_kinds(
+            call.region,
+            np.array(list(self.texts), dtype=np.int64),
+            self._relations.labels,
+            self._kind_vectors,
+            entity_count=call.labels.graph.entity_count,
+            head_relations=call.head_relations,
+            max_heads=call.preset.kind_heads,
+        )
+
+    @cached_property
+    def _kind_vectors(self) -> Float64:
+        """Unit vectors of ``KINDS``, float64 [kinds, d]."""
+        return self._call.encode(KINDS).astype(np.float64)
+
+    @cached_property
+    def described(self) -> Float64:
+        """``features.NAMES`` of each candidate, float64 [c, f]."""
+        call = self._call
+        ends: Ends = find_ends(self.candidates, call.region, self._kinds, self._literal_forms())
+        found = describe(
+            self.candidates,
+            self._starts,
+            self.asked,
+            self.asked_of,
+            self._relations,
+            self._likeness,
+            ends,
+            self._kind_vectors,
+            question_words=asked_by(self._question),
+            question_length=max(len(self._question), 1),
+            writes_capitals=writes_capitals(read_atoms(self._question)),
+            given=self._given,
+        )
+        call.clock.stage("features")
+        return np.round(found, SCORE_DIGITS)
+
+    def promises(self) -> Float64:
+        """Returns how promising each candidate is before it is put into words, float64 [c]."""
+        candidates, fit = self.candidates, self._fit
+        start, steps = candidates.start, candidates.steps
+        at = start[:, None], candidates.relations
+        total = np.where(steps, fit.whole[at], 0.0).sum(axis=1)
+        said = np.where(steps[:, :, None], fit.words.transpose(0, 2, 1)[at], 0.0).max(axis=1)
+        return np.round(fit.promise(start, candidates.length, total, said), SCORE_DIGITS)
+
+    def doubts(self, numbers: Int64, /) -> Float64:
+        """Returns the doubt about the start of some candidates, in units of cosine, float64 [n]."""
+        return self._fit.doubt[self.candidates.start[numbers]]
+
+    def own_text_scores(self, numbers: Int64, /) -> Float64:
+        """Returns how like the question the words of some candidates are, less the costs of their
+        steps, float64 [n]; whether the question speaks of each step is not looked at.
+        """
+        found = np.zeros(len(numbers))
+        for way, rows in self._ways_of(numbers):
+            sequences = self.candidates.sequences(numbers[rows])
+            scorer = self._sequence_scorer(way, self._spoken_kinds(way))
+            found[rows] = scorer.own_score(sequences)
+        return found
+
+    def text_features(self, numbers: Int64, /) -> Float64:
+        """Returns ``features.TEXT_NAMES`` of some candidates, put into words, float64 [n, f]."""
+        text = np.zeros((len(numbers), len(TEXT_NAMES)))
+        for way, rows in self._ways_of(numbers):
+            kinds = self._spoken_kinds(way)
+            sequences = self.candidates.sequences(numbers[rows])
+            for column, of_text in ((0, kinds), (4, {})):
+                if column and not kinds:
+                    text[rows, 4:] = text[rows, :3]
+                    continue
+                final = self._sequence_scorer(way, of_text).final(sequences)
+                text[rows, column] = final.similarity
+                text[rows, column + 1] = final.lacking
+                text[rows, column + 2] = final.score
+                if not column:
+                    text[rows, 3] = float(bool(kinds))
+        return text
+
+    def _ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
+        """Yields each way to ask that some candidates have, and the places of these."""
+        owner = self.asked_of[self.candidates.start[numbers]]
+        for way in distinct(owner).tolist():
+            yield way, np.flatnonzero(owner == way)
+
+    @cached_property
+    def _kind_reader(self) -> KindReader:
+        return KindReader(self.texts.values(), self._call.preset, encode=self._call.encode)
+
+    def _spoken_kinds(self, way: int) -> dict[int, str]:
+        """Returns the kind of the heads of each relation, where the question names that kind."""
+        spoken = self._kind_reader.kinds_in(self.asked[way].text)
+        return {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
+
+    def _sequence_scorer(self, way: int, kinds: Mapping[int, str]) -> SequenceScorer:
+        """Returns what scores sequences in words for a way to ask."""
+        asked, preset = self.asked[way], self._call.preset
+        said = content_words(asked.text)
+        wording = Wording(
+            self.texts,
+            kinds,
+            hop_cost=preset.hop_cost,
+            inverse_cost=preset.inverse_cost,
+            unsupported_step_cost=preset.unsupported_step_cost,
+            unsupported_step_margin=preset.unsupported_step_margin,
+            spoken=None if said is None else len(said),
+            extra_hop_cost=preset.extra_hop_cost,
+        )
+        return SequenceScorer(asked.vector.astype(np.float32), self._call.encode, wording)
+
+    def finalists(self, numbers: Int64, /) -> Finalists:
+        """Returns what is told of some candidates once their sequences are in words."""
+        text = self.text_features(numbers)
+        beside = compare(self.candidates, numbers, self.described, text)
+        inputs = np.concatenate((self.described[numbers], text, beside), axis=1)
+        self._call.clock.stage("sequences")
+        return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
+
+    @property
+    def preset(self) -> LearnedPreset:
+        """The preset, with all its parameters."""
+        return self._call.preset
+
+    @property
+    def question(self) -> str:
+        """The question as asked."""
+        return self._question
+
+    def note_stage(self, stage: str, /) -> None:
+        """Ends a stage of the retrieval's timings."""
+        self._call.clock.stage(stage)
+
+    def prior_fit(self, numbers: Int64, /) -> PriorFit:
+        """Returns how well the question's words fit some candidates, by the prior of relations."""
+        candidates, prior = self.candidates, shipped_prior()
+        asked = [asked_words(self._question, span) for span in self._ways]
+        held, back = candidates.steps[numbers], candidates.backward[numbers]
+        used, place = ranked(candidates.relations[numbers].ravel())
+        labels = [self.texts[each] for each in candidates.relation_numbers[used].tolist()]
+        way = self.asked_of[candidates.start[numbers]]
+        place = place.reshape(held.shape)
+        fit = prior.fit(asked, labels)[way[:, None], place, back.astype(np.int64)]
+        return PriorFit(
+            np.round(np.where(held, fit, 0.0).sum(axis=1) / held.sum(axis=1), SCORE_DIGITS),
+            np.round(np.where(held, fit, np.inf).min(axis=1), SCORE_DIGITS),
+            np.round(prior.fit_common(asked)[way], SCORE_DIGITS),
+        )
+
+    def lines(self, numbers: Int64, /) -> list[str]:
+        """Returns some candidates as lines of text (``candidate_lines``)."""
+        call = self._call
+        return candidate_lines(self.candidates, numbers, call.region, call.labels, self.texts)
+
+    def start_ids(self) -> list[str]:
+        """Returns the id of each start entity."""
+        graph, region = self._call.labels.graph, self._call.region
+        return graph.node_ids.take(region.nodes[region.start_entities])
+
+    def relation_ids(self) -> dict[int, str]:
+        """Returns the id of each relation of the region, by global number."""
+        numbers = self.candidates.relation_numbers
+        ids = self._call.labels.relation_ids(numbers)
+        return dict(zip(numbers.tolist(), ids, strict=True))
+
+    def end_ids(self, number: int, /, *, most: int) -> frozenset[str]:
+        """Returns the ids of all that a candidate leads to; none where there are more than most."""
+        graph, region = self._call.labels.graph, self._call.region
+        owner = self.candidates.end_owner
+        first, last = np.searchsorted(owner, (number, number + 1))
+        if last - first > most:
+            return frozenset()
+        nodes = region.nodes[self.candidates.end_node[first:last]]
+        return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
+
+    def answers_nothing(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to its own start or to unknown values only.
+
+        *Where is Greece?* is not answered by the country of Greece, which is Greece.
+        """
+        region, graph, candidates = self._call.region, self._call.labels.graph, self.candidates
+        of_start = region.start_entities[candidates.start[numbers]]
+        firsts = np.searchsorted(candidates.end_owner, numbers)
+        lasts = np.searchsorted(candidates.end_owner, numbers, side="right")
+        empty = np.zeros(len(numbers), dtype=np.bool_)
+        for row, (start, first, last) in enumerate(zip(of_start, firsts, lasts, strict=True)):
+            others = candidates.end_node[first:last]
+            others = others[others != start]
+            if not region.literal[others].all():
+                continue
+            nodes = region.nodes[others].tolist()
+            empty[row] = all(
+                node < graph.node_count
+                and isinstance(stored_value(graph.node_ids[node]), SomeValue)
+                for node in nodes
+            )
+        return empty
+
+    def _literal_forms(self) -> list[int]:
+        """Returns what each candidate's first literal end is: date, number, other text or none."""
+        region, graph = self._call.region, self._call.labels.graph
+        owner, node = self.candidates.end_owner, self.candidates.end_node
+        literal = np.flatnonzero(region.literal[node])
+        first = literal[np.unique(owner[literal], return_index=True)[1]]
+        forms = [-1] * len(self.candidates)
+        numbers = region.nodes[node[first]]
+        for place, number in zip(owner[first].tolist(), numbers.tolist(), strict=True):
+            if number >= graph.node_count:
+                forms[place] = 2
+                continue
+            value = stored_value(graph.node_ids[number])
+            forms[place] = 0 if isinstance(value, Time) else 1 if isinstance(value, Quantity) else 2
+        return forms

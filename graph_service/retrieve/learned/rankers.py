@@ -1,0 +1,74 @@
+"""What orders the candidates of a question: its protocol, and the trained networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from graph_service.model.graph import Float64
+from graph_service.retrieve.learned.confidence import (
+    AnswerConfidence,
+    shipped_confidence,
+)
+from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
+
+
+class CandidateRanker(Protocol):
+    """Orders the candidates of a question."""
+
+    @property
+    def name(self) -> str:
+        """Says which it is, in provenance."""
+        ...
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns at most ``most`` candidates and their scores, float64 [n], higher is better."""
+        ...
+
+
+@runtime_checkable
+class CalibratedRanker(CandidateRanker, Protocol):
+    """A ranker whose scores tell how probably the first answer is right."""
+
+    @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights of that."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkRanker:
+    """Ranks by a trained scorer: all candidates by its first networks, the best by its final ones.
+
+    Attributes:
+        scorer: The networks.
+        graph: The graph that it was trained on; empty for the one that is shipped.
+    """
+
+    scorer: CandidateScorer
+    graph: str = ""
+
+    @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights that ship: they fit a graph's own networks as far as these score alike."""
+        return shipped_confidence()
+
+    @property
+    def name(self) -> str:
+        """The hash of what it was trained on, its embedder's name and its graph, if any."""
+        of_graph = f" for graph {self.graph}" if self.graph else ""
+        return f"trained {self.scorer.data[:8]} on {self.scorer.embedder}{of_graph}"
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns the best candidates and their scores."""
+        first = self.scorer.first.score(reader.described)
+        best = np.lexsort((np.arange(len(first)), -first))[:most]
+        finalists = reader.finalists(np.sort(best))
+        score = self.scorer.score(finalists.inputs)
+        weight = reader.preset.prior_weight
+        if weight:
+            score = score + weight * reader.prior_fit(finalists.numbers).mean
+        return finalists, np.round(score, SCORE_DIGITS)
