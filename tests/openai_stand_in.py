@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -247,6 +248,28 @@ def stand_in(*script: Scripted | Rule, port: int = 0) -> Iterator[StandIn]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class HeldOnce:
+    """A rule that leaves one request without a reply until it is let go, so that whoever sent it can
+    be killed under way, however long that takes.
+
+    Args:
+        rule: Says what is replied.
+        index: Of the request, from 0.
+    """
+
+    def __init__(self, rule: Rule, /, *, index: int) -> None:
+        self._rule = rule
+        self._turns = itertools.count()
+        self._index = index
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, body: dict[str, Any], /) -> Scripted:
+        if next(self._turns) == self._index:
+            self.begun.set()
+            self.go.wait(600)
+        return self._rule(body)
 
 
 def _smallest(form: Mapping[str, Any]) -> Any:

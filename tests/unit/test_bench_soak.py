@@ -55,6 +55,9 @@ PLAN = Plan(
 )
 
 
+TOO_SHORT = "nobody looked at the processes after the start"
+
+
 def load_version(store: Store, graph: str, version: int, of_labels: int | None = None) -> str:
     """Loads a version; half of its labels from another, where one is given."""
     versions = (version, version if of_labels is None else of_labels)
@@ -113,12 +116,21 @@ def run(service: Service, folder: Path, *, is_faulty: bool, plan: Plan = PLAN) -
 
 
 def test_a_server_that_is_well_passes(service: Service, tmp_path: Path) -> None:
-    verdict = run(service, tmp_path, is_faulty=False)
-    # In so short a time caches still fill, and threads still open their connections.
-    assert [fault for fault in verdict.faults if " grew by " not in fault] == []
-    words = "\n".join(verdict.figures)
-    for what in ("capacity", "data: made", "loads with --replace", "views made by jobs", "compare"):
-        assert what in words
+    parts = ("capacity", "data: made", "loads with --replace", "views made by jobs", "compare")
+    plan = PLAN
+    while True:
+        folder = tmp_path / f"{plan.seconds:g}"
+        folder.mkdir()
+        verdict = run(service, folder, is_faulty=False, plan=plan)
+        # In so short a time caches still fill, and threads still open their connections.
+        faults = [fault for fault in verdict.faults if " grew by " not in fault]
+        words = "\n".join(verdict.figures)
+        # A busy machine comes to less of it in a second.
+        if plan.seconds > 300 or (all(part in words for part in parts) and TOO_SHORT not in faults):
+            break
+        plan = replace(plan, seconds=2 * plan.seconds, settle_s=2 * plan.settle_s)
+    assert faults == []
+    assert [part for part in parts if part not in words] == []
 
 
 def test_planted_faults_are_found(

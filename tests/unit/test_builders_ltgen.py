@@ -6,14 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import orjson
 import pytest
 from cli_runs import Cli
 from hand_chat import HandChat, script
-from openai_stand_in import Scripted, by_rule, completion, stand_in
+from openai_stand_in import HeldOnce, Scripted, by_rule, completion, stand_in
 
 from graph_service.errors import InputError
 from graph_service.model.pageviews import LongTailLevel
@@ -266,7 +265,8 @@ def test_killed_with_sigkill_it_asks_nothing_twice_and_ends_in_the_same_bytes_l3
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     written(tmp_path / "s.jsonl", 4)
-    with stand_in(by_rule) as server:
+    held = HeldOnce(by_rule, index=5)
+    with stand_in(held) as server:
         process = subprocess.Popen(
             [sys.executable, "-m", "graph_service.cli", *build(server.url, "killed")],
             env=dict(os.environ),
@@ -274,13 +274,10 @@ def test_killed_with_sigkill_it_asks_nothing_twice_and_ends_in_the_same_bytes_l3
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until = time.monotonic() + 600
-        while len(server.requests) < 5:
-            assert time.monotonic() < until
-            assert process.poll() is None
-            time.sleep(0.002)
+        assert held.begun.wait(600)
         process.kill()
         process.wait()
+        held.go.set()
         stage = tmp_path / "killed" / "stages" / "1-questions.jsonl"
         assert 0 < stage.read_bytes().count(b"\n") < 12
         assert cli(*build(server.url, "killed", "--workers", "3")).code == 0

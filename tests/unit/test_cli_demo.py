@@ -109,7 +109,7 @@ raise SystemExit("no line")
 def page_of(address: str) -> bytes:
     """The page at an address; nothing while nobody listens there."""
     try:
-        with urllib.request.urlopen(address, timeout=300) as page:
+        with urllib.request.urlopen(address, timeout=600) as page:
             text: bytes = page.read()
             return text
     except urllib.error.URLError:
@@ -136,7 +136,7 @@ def test_the_demo_is_served_as_a_page_and_leaves_nothing(tmp_path: Path) -> None
             said += line
         wait_until(lambda: b"<title>" in page_of(address[1]))
         running.send_signal(signal.SIGTERM)
-        running.communicate(timeout=300)
+        running.communicate(timeout=600)
     finally:
         running.kill()
         running.communicate()

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
+from waiting import PATIENCE_S
 
 from graph_service.cli.options import read_options
 from graph_service.cli.parser import make_parser
@@ -31,6 +32,10 @@ from graph_service.errors import (
 )
 from graph_service.server.app import ServerOptions
 from graph_service.settings import Settings
+
+PATIENT = {
+    f"GRAPH_SERVICE_{name}_TIMEOUT_S": f"{PATIENCE_S:g}" for name in ("HEAD", "BODY", "SHUTDOWN")
+}
 
 
 @pytest.fixture
@@ -129,7 +134,7 @@ def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     server = subprocess.Popen(
         [sys.executable, "-m", "graph_service.cli", "serve", "--port", "0", "--writable"],
-        env={**os.environ, "GRAPH_SERVICE_STORE": store},
+        env={**os.environ, **PATIENT, "GRAPH_SERVICE_STORE": store},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -544,7 +544,7 @@ def test_threads_compute_a_text_once_between_them(
     other.start()
     assert waits.looked.wait(600)
     embedder.go.set()
-    first.join(60)
+    first.join(600)
     other.join(600)
     assert sorted(embedder.computed) == ["a", "b"]
     if fails:
@@ -571,5 +571,5 @@ def test_who_waits_for_another_threads_vectors_keeps_its_time_limit(
         assert part.cut.reason is CutReason.DEADLINE
     finally:
         embedder.go.set()
-        first.join(60)
+        first.join(600)
     assert vectors.known(["a"]).all()

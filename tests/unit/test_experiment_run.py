@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
 from experiment_runs import PLAN, files, run_into, written
-from openai_stand_in import Scripted, by_rule, ok, stand_in
+from openai_stand_in import HeldOnce, Scripted, by_rule, ok, stand_in
 
 from graph_service import Service
 from graph_service.client import Client
@@ -163,7 +162,8 @@ MODEL_PLAN = PLAN + "models: [{name: m, url: URL}]\n"
 def test_killed_with_sigkill_it_asks_nothing_twice_and_ends_in_the_same_bytes_b4(
     demo_file: Path, demo_settings: Settings, demo_cli: Cli, tmp_path: Path
 ) -> None:
-    with stand_in(by_rule) as server:
+    held = HeldOnce(by_rule, index=5)
+    with stand_in(held) as server:
         plan = written(tmp_path, MODEL_PLAN.replace("URL", f'"{server.url}"'))
         store = copy_store(demo_file, tmp_path)
         command = ["experiment", "run", str(plan), "--store", store]
@@ -179,13 +179,10 @@ def test_killed_with_sigkill_it_asks_nothing_twice_and_ends_in_the_same_bytes_b4
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until = time.monotonic() + 600
-        while len(server.requests) < 6:
-            assert time.monotonic() < until
-            assert process.poll() is None
-            time.sleep(0.002)
+        assert held.begun.wait(600)
         process.kill()
         process.wait()
+        held.go.set()
         written_before = (tmp_path / "killed" / ANSWERS_NAME).read_bytes()
         assert 0 < written_before.count(b"\n") < 12
         os.environ["OPENAI_API_KEY"] = "k"

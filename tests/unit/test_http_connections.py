@@ -124,7 +124,7 @@ def running(test: Callable[[BoundedProtocol, Wire], Coroutine[Any, Any, None]]) 
 
     async def run() -> None:
         wire = Wire()
-        await asyncio.wait_for(test(connect(wire, ConnectionGate(LIMITS)), wire), 60)
+        await asyncio.wait_for(test(connect(wire, ConnectionGate(LIMITS)), wire), 600)
 
     asyncio.run(run())
 

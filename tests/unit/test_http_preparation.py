@@ -150,7 +150,7 @@ def test_batches_wait_while_the_server_has_no_leisure(
         await holding(lambda: running.status() == DONE)
         workers.stop_own()
 
-    asyncio.run(asyncio.wait_for(test(), 120))
+    asyncio.run(asyncio.wait_for(test(), 600))
 
 
 def test_one_process_embeds_at_a_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_one_process_embeds_at_a_time(service: Service, monkeypatch: pytest.Monk
         await holding(lambda: running.status() == DONE)
         workers.stop_own()
 
-    asyncio.run(asyncio.wait_for(test(), 120))
+    asyncio.run(asyncio.wait_for(test(), 600))
 
 
 def test_a_graph_that_fails_is_told_once_and_its_next_edition_tried(
@@ -186,5 +186,5 @@ def test_a_graph_that_fails_is_told_once_and_its_next_edition_tried(
         await holding(lambda: running.status() == DONE)
         workers.stop_own()
 
-    asyncio.run(asyncio.wait_for(test(), 120))
+    asyncio.run(asyncio.wait_for(test(), 600))
     assert caplog.text.count("can't be embedded") == 1

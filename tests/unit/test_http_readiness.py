@@ -81,7 +81,7 @@ def test_a_server_that_ends_leaves_a_graph_that_is_being_warmed(
 
     async def serve() -> None:
         serving = asyncio.ensure_future(server.serve(sockets=[]))
-        await asyncio.to_thread(begun.wait, 60)
+        await asyncio.to_thread(begun.wait, 600)
         server.should_exit = True
         await serving
 

@@ -19,6 +19,7 @@ import httpx
 import pytest
 from demo_graph import MARIA, QUESTION, request
 from served import served
+from waiting import PATIENCE_S
 from waiting import wait_until as until
 
 import graph_service
@@ -258,11 +259,16 @@ def test_what_a_client_asked_ends_when_it_hangs_up(
 def test_the_time_that_a_query_waits_counts(
     demo_service: Service, slow_store: SlowStore, demo_settings: Settings
 ) -> None:
-    settings = replace(demo_settings, read_timeout_s=2.0)
-    service = Service(cast(Store, slow_store), vectors=demo_service.vectors, settings=settings)
+    service = Service(
+        cast(Store, slow_store),
+        vectors=demo_service.vectors,
+        settings=replace(demo_settings, read_timeout_s=PATIENCE_S),
+    )
     with served(service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(1) as pool:
         slow = pool.submit(post, url, SLOW)
         assert slow_store.waiting.wait(600)
+        # Only those that come now have little time.
+        service.settings = replace(demo_settings, read_timeout_s=2.0)
         late = post(url)
         assert (late.status_code, refusal(late)) == (503, "TIMEOUT")
         assert "waited 2 s for a free worker" in late.json()["errors"][0]["message"]

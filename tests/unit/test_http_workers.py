@@ -38,7 +38,7 @@ class Held:
 
 def in_loop(test: Callable[[Workers], Coroutine[Any, Any, None]], threads: int = 1) -> None:
     async def run() -> None:
-        await asyncio.wait_for(test(Workers(threads)), 60)
+        await asyncio.wait_for(test(Workers(threads)), 600)
 
     asyncio.run(run())
 

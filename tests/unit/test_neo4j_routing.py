@@ -150,7 +150,7 @@ def test_a_patient_connection_waits_longer_for_a_leader(
     cluster.script(Fault("RUN", on="a", does=Does.FAIL, code=NOT_A_LEADER, times=3))
     with pytest.raises(StoreUnavailableError):
         add(impatient, 1)
-    add(impatient.patient(5.0), 1)
+    add(impatient.patient(PATIENCE_S), 1)
     assert memory.rows == [1]
 
 

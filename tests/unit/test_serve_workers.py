@@ -64,7 +64,9 @@ def server(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """Two processes with one bucket of 24 for a client, and twelve connections."""
     store = copy_store(demo_file, tmp_path_factory.mktemp("workers"))
     options = ("--workers", "2", "--rate", "1e-6", "--max-cost", "24", "--warm", "demo")
-    with server_process(store, *options, max_connections=MAX_CONNECTIONS) as server:
+    # Connections are held without a request for as long as a test takes.
+    limits: dict[str, Any] = {"max_connections": MAX_CONNECTIONS, "head_timeout_s": PATIENCE_S}
+    with server_process(store, *options, **limits) as server:
         yield server
 
 
@@ -164,7 +166,8 @@ def test_asked_to_end_while_one_is_warmed_it_ends_as_it_should(
     demo_file: Path, tmp_path: Path
 ) -> None:
     store = copy_store(demo_file, tmp_path)
-    with server_process(store, "--workers", "2", "--warm", "demo") as server:
+    options = ("--workers", "2", "--warm", "demo")
+    with server_process(store, *options, shutdown_timeout_s=PATIENCE_S) as server:
         until(lambda: len(children(server.process.pid)) == 2)
         # Both are told before they have begun to serve: they end while they open the graph.
         server.process.send_signal(signal.SIGTERM)
@@ -198,7 +201,7 @@ def log_of(server: ServerProcess) -> Iterator[list[str]]:
         yield lines
     finally:
         server.process.kill()
-        reading.join(60)
+        reading.join(600)
 
 
 def test_one_that_hangs_gets_no_connections_until_it_goes_on(
