@@ -223,7 +223,7 @@ $(ADAPTERS)/.installed: requirements/build.txt requirements/adapters.txt pyproje
 
 # An environment of its own: deepeval takes older versions than the rest, and brings pytest's plugins.
 $(EVALUATORS)/.installed: requirements/build.txt requirements/evaluators.txt pyproject.toml | $(BIN)/python
-	@echo "Installing ragas and deepeval into $(EVALUATORS) (900 MB) ..."
+	@echo "Installing ragas, deepeval and inspect_ai into $(EVALUATORS) (1.1 GB) ..."
 	@$(BIN)/python -m venv $(EVALUATORS)
 	@$(LOCKED) $(EVALUATORS) requirements/evaluators.txt $(BUILT)
 	@$(EVALUATORS)/bin/python $(EDITABLE)

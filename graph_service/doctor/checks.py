@@ -64,6 +64,7 @@ EXTRAS: Mapping[str, str] = {
     "excel": "load Excel files",
     "experiment": "draw the figures of experiments",
     "haystack": "retrieve from Haystack",
+    "inspect": "evaluate models by tasks of inspect_ai",
     "langchain": "retrieve from LangChain",
     "llamaindex": "retrieve from LlamaIndex",
     "mcp": "serve tools by MCP",

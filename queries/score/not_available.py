@@ -186,6 +186,30 @@ def score_not_available(
         )
         for item in answers
     ]
+    return not_available_report(
+        rows,
+        entailment=entailment,
+        is_lenient=beside_question is not None,
+        random_seed=random_seed,
+    )
+
+
+def not_available_report(
+    rows: Sequence[NotAvailableRow],
+    /,
+    *,
+    entailment: Entailment,
+    is_lenient: bool = False,
+    random_seed: int = 0,
+) -> NotAvailableReport:
+    """Returns the report of rows; failed answers are counted beside each figure and are in none.
+
+    Args:
+        rows: One an answer.
+        entailment: What judged them.
+        is_lenient: Whether a judge said which sentences do not answer their question at all.
+        random_seed: Of the bootstrap.
+    """
     done = [row for row in rows if row.failure is None]
     failed = len(rows) - len(done)
     marked = [row.sentences for row in done]
@@ -194,7 +218,7 @@ def score_not_available(
         return ratio_score(above, below, failed=failed, empty=empty, random_seed=random_seed)
 
     lenient = Score(None, 0, failed, len(done), NO_JUDGE)
-    if beside_question is not None:
+    if is_lenient:
         lenient = ratio([row.right + (row.beside or 0) for row in done], marked, NO_NA)
     return NotAvailableReport(
         rows=tuple(rows),

@@ -11,6 +11,7 @@ FRAMEWORKS = [
     ("graph_service.adapters.haystack", "haystack", "haystack"),
     ("graph_service.adapters.langchain", "langchain", "langchain_core"),
     ("graph_service.adapters.llamaindex", "llamaindex", "llama_index"),
+    ("graph_service.cli.inspect_ai.tasks", "inspect", "inspect_ai"),
     ("queries.evaluators.deepeval", "deepeval", "deepeval"),
     ("queries.evaluators.ragas", "ragas", "ragas"),
 ]
