@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -101,6 +102,8 @@ def _builder() -> Any:
 
 def _start_sail(stack: ExitStack) -> str:
     """Starts Sail in this process; returns its address."""
+    # It writes what it does on stderr, and that it passes over hints; it looks when it is imported.
+    os.environ.setdefault("RUST_LOG", "error")
     try:
         from pysail.spark import SparkConnectServer
     except ImportError as error:

@@ -32,7 +32,8 @@ VIEW_FILE, CHANGES = "view.json", "changes"
 REMOVED = "removed"
 _CHANGED = ("key", "statement", "head_key", "head", "relation", "tail_key", "tail")
 """Columns of changes, before ``change``: the base statement, and what the view has in its place."""
-_SCRATCH = "work"
+SCRATCH = "work"
+DEVIATION_FILE = "deviation.json"
 HEADS_MOVE = frozenset((Method.INVERSION, Method.TYPE_PRESERVING))
 """Methods whose deltas give heads."""
 
@@ -360,12 +361,17 @@ def create_view(graph: ClusterGraph, spec: ViewSpec, out: Path, /) -> ClusterVie
     spec.validate()
     require_supported(spec)
     out = out.absolute()
-    if out.exists() and {path.name for path in out.iterdir()} - {VIEW_FILE, CHANGES, _SCRATCH}:
+    if out.exists() and {path.name for path in out.iterdir()} - {
+        VIEW_FILE,
+        CHANGES,
+        DEVIATION_FILE,
+        SCRATCH,
+    }:
         raise InputError(
             f"{out} holds other files than a view's; expected a new folder", argument="to"
         )
     shutil.rmtree(out, ignore_errors=True)
-    scratch = Scratch(graph.session, out / _SCRATCH)
+    scratch = Scratch(graph.session, out / SCRATCH)
     stream = Stream(spec.random_seed, spec.method, spec.algorithm)
     draw = _ClusterDraw(graph, spec, stream, scratch)
     draw.open_scope()

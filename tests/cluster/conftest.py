@@ -10,6 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cluster_graph import Both, statements
+from graphs import load_graph
+
+from graph_service import open_service
+from graph_service.cluster.graph import ClusterGraph, open_graph
+from graph_service.export import export, exported_graph
+from graph_service.settings import Settings
 
 ENGINE = os.environ.get("GRAPH_SERVICE_TEST_CLUSTER")
 if not ENGINE:
@@ -24,3 +31,17 @@ def session() -> Iterator[Any]:
     assert ENGINE is not None
     with open_session(ENGINE) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("cluster")
+    with open_service(f"sqlite:///{folder / 'graph.db'}", settings=Settings()) as service:
+        load_graph(service.store, "made", statements(), [])
+        export(exported_graph(service, graph="made"), str(folder / "made.parquet"))
+        yield Both(service, service.arrays(service.graph("made")), folder / "made.parquet")
+
+
+@pytest.fixture(scope="session")
+def graph(session: Any, both: Both) -> ClusterGraph:
+    return open_graph(session, both.folder)

@@ -2,78 +2,19 @@
 
 from __future__ import annotations
 
-import random
 import shutil
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from graphs import load_graph
+from cluster_graph import Both, spec_of
 
-from graph_service import Service, open_service
 from graph_service.cluster.delta import read_delta, read_view, store_view
 from graph_service.cluster.graph import ClusterGraph, open_graph
 from graph_service.cluster.views import METHODS, create_view
 from graph_service.errors import InputError
-from graph_service.export import export, exported_graph
-from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.statement import Rank, Statement, make_statement
-from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
-from graph_service.settings import Settings
+from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.views.codec import encode_delta
 from graph_service.views.delta import make_delta
-
-
-def statements() -> list[Statement]:
-    """Classes, a crowd of parallel and inverse edges, literals, deprecated ones, twins."""
-    chance = random.Random(5)
-    made = [make_statement(f"Q{n}", "P31", EntityValue(f"Q{900 + n % 7}")) for n in range(1, 120)]
-    for _ in range(700):
-        head, tail = chance.randrange(1, 160), chance.randrange(1, 160)
-        relation = f"P{chance.choice((1, 1, 1, 2, 3, 4, 5))}"
-        rank = Rank.DEPRECATED if chance.random() < 0.1 else Rank.NORMAL
-        made.append(make_statement(f"Q{head}", relation, EntityValue(f"Q{tail}"), rank=rank))
-        if chance.random() < 0.1:
-            made.append(make_statement(f"Q{tail}", relation, EntityValue(f"Q{head}")))
-        if chance.random() < 0.1:
-            # The same triple under another id.
-            value = EntityValue(f"Q{tail}")
-            made.append(make_statement(f"Q{head}", relation, value, id=f"twin-{len(made)}"))
-    # A pool of two members, in which little is left to choose, and for some nothing.
-    made += [make_statement(f"Q{n}", "P6", EntityValue(f"Q{n % 2 + 300}")) for n in range(1, 12)]
-    made += [make_statement(f"Q{n}", "P6", EntityValue(f"Q{(n + 1) % 2 + 300}")) for n in (1, 2, 3)]
-    made += [make_statement(f"Q{n}", "P9", StringValue(f"text {n}")) for n in range(1, 40)]
-    return list({item.id: item for item in made}.values())
-
-
-@dataclass(frozen=True)
-class Both:
-    """A graph on one machine, and its Parquet files."""
-
-    service: Service
-    arrays: KnowledgeGraph
-    folder: Path
-
-
-@pytest.fixture(scope="session")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("cluster")
-    with open_service(f"sqlite:///{folder / 'graph.db'}", settings=Settings()) as service:
-        load_graph(service.store, "made", statements(), [])
-        export(exported_graph(service, graph="made"), str(folder / "made.parquet"))
-        yield Both(service, service.arrays(service.graph("made")), folder / "made.parquet")
-
-
-@pytest.fixture(scope="session")
-def graph(session: Any, both: Both) -> ClusterGraph:
-    return open_graph(session, both.folder)
-
-
-def spec_of(method: Method, level: float, random_seed: int) -> ViewSpec:
-    spec = ViewSpec(method, level=level, random_seed=random_seed)
-    return replace(spec, cardinality=Cardinality.ANY) if method is Method.CONTRADICTION else spec
 
 
 def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:

@@ -34,6 +34,8 @@ export @ --graph g
 export @ --graph g --format neo4j-csv
 export @ --graph g --format parquet
 cluster view create @ --to view --method edge-deletion --level 0.3
+cluster view deviation @ view
+cluster view deviation graph.parquet @
 cluster view store @ --graph g
 export x.tsv --graph g --labels @
 backup @

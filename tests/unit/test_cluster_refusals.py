@@ -64,5 +64,10 @@ def test_the_command_line_refuses_by_name(
     assert "a cluster does not draw method relation-swapping" in capsys.readouterr().err
     assert main([*words, "--method", "ed", "--level", "0.3"]) == 2
     assert "it has no graph.json" in capsys.readouterr().err
+    deviation = ["cluster", "view", "deviation", str(tmp_path), str(tmp_path / "view")]
+    assert main([*deviation, "--scorer", "trained"]) == 2
+    assert "does not measure ATS by the scorer 'trained'" in capsys.readouterr().err
+    assert main(deviation) == 2
+    assert "it has no graph.json" in capsys.readouterr().err
     assert main(["cluster", "view", "store", str(tmp_path), "--graph", "demo"]) == 2
     assert "is no whole view of a cluster" in capsys.readouterr().err

@@ -41,6 +41,21 @@ class ClusterViewOptions(ClusterOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClusterDeviationOptions(ClusterOptions):
+    """What ``cluster view deviation`` takes."""
+
+    source: Path = option(
+        help="the folder that export --format parquet wrote", metavar="GRAPH.parquet", is_word=True
+    )
+    view: Path = option(
+        help="the folder that cluster view create wrote", metavar="FOLDER", is_word=True
+    )
+    scorer: str = option(
+        "counts", help="the scorer of ATS; others than counts need one machine", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoreViewOptions(GraphOptions):
     """What ``cluster view store`` takes."""
 
@@ -66,6 +81,13 @@ CLUSTER_VERBS = (
                     "cluster view create demo.parquet --method inversion --level 0.1 --to inv10 "
                     "--remote sc://spark:15002",
                 ),
+            ),
+            Subverb(
+                "deviation",
+                "cluster.deviation:deviation",
+                "measure SC2D, SD2 and ATS of a view by an engine",
+                ClusterDeviationOptions,
+                ("cluster view deviation demo.parquet ed30",),
             ),
             Subverb(
                 "store",

@@ -1,0 +1,83 @@
+"""Deviation that an engine measures is one machine's to 1e-9, for each method that it draws (O11, B19)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+from cluster_graph import Both, spec_of
+
+from graph_service.cluster import deviation
+from graph_service.cluster.delta import read_delta
+from graph_service.cluster.deviation import measure_view
+from graph_service.cluster.graph import ClusterGraph
+from graph_service.cluster.views import METHODS, create_view
+from graph_service.errors import InputError
+from graph_service.model.serialise import to_plain
+from graph_service.model.stored_view import Deviation
+from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.views.measure.deviation import BaseMeasure, measure
+from graph_service.views.overlay import lay
+from graph_service.views.pairs import PairIndex
+from graph_service.views.scorer.counting import CountScorer
+
+
+def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> Deviation:
+    view = create_view(graph, spec, out)
+    measured = measure_view(graph, view)
+    arrays = both.arrays
+    index = PairIndex.build(arrays)
+    base = BaseMeasure.of(arrays, scorer=CountScorer.build(arrays, index=index), index=index)
+    expected = measure(arrays, lay(arrays, read_delta(view, arrays), view_id=view.id), base)
+    for name in ("ats", "ats_base", "sc2d", "sd2"):
+        assert getattr(measured, name) == pytest.approx(getattr(expected, name), rel=0, abs=1e-9)
+    assert (measured.ats_edges, measured.unscored, measured.scorer) == (
+        expected.ats_edges,
+        expected.unscored,
+        expected.scorer,
+    )
+    assert orjson.loads((out / "deviation.json").read_bytes()) == to_plain(measured)
+    assert sorted(path.name for path in out.iterdir()) == ["changes", "deviation.json", "view.json"]
+    return measured
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_deviation_of_a_view_is_one_machines(
+    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+) -> None:
+    measured = check(graph, both, spec_of(method, 0.3, 7), tmp_path / "view")
+    assert measured.ats != measured.ats_base
+    # Neither degrees nor triangles have a direction.
+    is_turned = method is Method.INVERSION
+    assert ((measured.sc2d == 1.0), (measured.sd2 == 1.0)) == (is_turned, is_turned)
+
+
+def test_hubs_change_no_bit(
+    graph: ClusterGraph, both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ends of 3 edges are broadcast and their pairs are salted; the figures stay the same bits."""
+    spec = spec_of(Method.EDGE_REWIRING, 0.5, 2)
+    usual = check(graph, both, spec, tmp_path / "usual")
+    monkeypatch.setattr(deviation, "HEAVY", 3)
+    monkeypatch.setattr(deviation, "SALTS", 5)
+    assert check(graph, both, spec, tmp_path / "hubs") == usual
+
+
+def test_nothing_is_left_of_a_relation_and_of_the_graph(
+    graph: ClusterGraph, both: Both, tmp_path: Path
+) -> None:
+    scope = Scope(relation_ids=("P1",))
+    spec = ViewSpec(Method.EDGE_DELETION, level=1.0, scope=scope)
+    check(graph, both, spec, tmp_path / "relation")
+    measured = check(graph, both, replace(spec, scope=Scope()), tmp_path / "all")
+    assert (measured.ats, measured.ats_edges) == (0.0, 0)
+
+
+def test_a_view_of_another_graph_is_refused(
+    graph: ClusterGraph, both: Both, tmp_path: Path
+) -> None:
+    view = create_view(graph, ViewSpec(Method.EDGE_DELETION, level=0.1), tmp_path / "view")
+    with pytest.raises(InputError, match="the view was drawn from edges 000000000000"):
+        measure_view(graph, replace(view, edges="0" * 48))
