@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.class_questions.question_set import NORTHWIND, OWN_TABLES, read_split
-from benchmarks.own_questions.grading import Grade, Verdict, figures_by_group, grade, table_rows
+from benchmarks.own_questions.grading import Grade, grade, report_lines
 from benchmarks.own_questions.question_set import OwnQuestion, Split
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
@@ -57,17 +57,8 @@ def main(arguments: Sequence[str] | None = None, /) -> None:
             for name, folder in folders.items():
                 load(folder, store=service.store, graph=name, options=LoadOptions(row="auto"))
             grades = grade_all(service, questions, preset=options.preset)
-    rows = table_rows(figures_by_group(grades))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     print(f"split {split.value}, preset {options.preset}")
-    for row in rows:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        print(line.rstrip())
-    misses = [miss for miss in grades if miss.verdict is not Verdict.RIGHT]
-    for miss in misses[: options.misses]:
-        gold = "; ".join(sorted(miss.question.gold[0].answers)) or "not in the graph"
-        print(f"\n{miss.question.id} {miss.question.kind} [{miss.verdict}]: {miss.question.text}")
-        print(f"  gold  {gold}\n  got   {'; '.join(miss.got) or '-'}")
+    print("\n".join(report_lines(grades, misses=options.misses)))
 
 
 def grade_all(

@@ -17,13 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks.own_questions.grading import (
-    Grade,
-    Verdict,
-    figures_by_group,
-    grade,
-    table_rows,
-)
+from benchmarks.own_questions.grading import Grade, figures_by_group, grade, report_lines
 from benchmarks.own_questions.question_set import GRAPHS, OwnQuestion, Split, read_split
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
@@ -47,21 +41,10 @@ def main(arguments: Sequence[str] | None = None, /) -> None:
         parser.error("--misses would print unread questions; leave it out, or take --split read")
     with open_graphs() as service:
         grades = grade_all(service, read_split(split), preset=options.preset)
-    groups = figures_by_group(grades)
     print(f"split {split.value}, preset {options.preset}")
-    rows = table_rows(groups)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        print(line.rstrip())
-    misses = [miss for miss in grades if miss.verdict is not Verdict.RIGHT]
-    for miss in misses[: options.misses]:
-        question = miss.question
-        gold = ["; ".join(sorted(part.answers)) or "not in the graph" for part in question.gold]
-        print(f"\n{question.id} {question.kind} [{miss.verdict}]: {question.text}")
-        print(f"  gold  {' | '.join(gold)}\n  got   {'; '.join(miss.got) or '-'}")
+    print("\n".join(report_lines(grades, misses=options.misses)))
     if options.out is not None:
-        figures = {name: asdict(group) for name, group in groups.items()}
+        figures = {name: asdict(row) for name, row in figures_by_group(grades).items()}
         plain = {"split": split.value, "preset": options.preset, "figures": figures}
         options.out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2))
 

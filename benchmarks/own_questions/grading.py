@@ -174,8 +174,31 @@ def figures_by_group(grades: Sequence[Grade], /) -> dict[str, Figures]:
     return {name: figures_of(rows) for name, rows in groups.items()}
 
 
-def table_rows(groups: Mapping[str, Figures], /) -> list[list[str]]:
-    """Returns the figures as rows for a person, the head first."""
+def report_lines(grades: Sequence[Grade], /, *, misses: int = 0) -> list[str]:
+    """Returns the figures as a table for a person, and below it some questions without right answer.
+
+    Args:
+        grades: Of all questions.
+        misses: How many of those questions at most.
+    """
+    rows = _table_rows(figures_by_group(grades))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    for miss in [row for row in grades if row.verdict is not Verdict.RIGHT][:misses]:
+        question = miss.question
+        gold = ["; ".join(sorted(part.answers)) or "not in the graph" for part in question.gold]
+        lines += [
+            f"\n{question.id} {question.kind} [{miss.verdict}]: {question.text}",
+            f"  gold  {' | '.join(gold)}",
+            f"  got   {'; '.join(miss.got) or '-'}",
+        ]
+    return lines
+
+
+def _table_rows(groups: Mapping[str, Figures]) -> list[list[str]]:
     head = ["", "n", "right", "doubted", "wrong and ok", "silent", "refused", "ok", "right of ok"]
     return [
         head,

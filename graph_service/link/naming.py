@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.link.question import are_initials, is_content, join_atoms
+from graph_service.link.question import are_initials, is_content, is_letter_code, join_atoms
 from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty
 from graph_service.model.graph import Bool, Int32, labels_of
@@ -36,29 +36,7 @@ class NameClassifier:
         atoms = reading.atoms[left:right]
         content = [atom for atom in atoms if is_content(atom)]
         if not content:
-            # ``It`` and ``Because of You`` are names where the first and last word have a capital
-            # that no sentence asks for; a single character of a script without spaces only where
-            # it stands alone.
-            written = (
-                atoms[0].capital
-                and atoms[-1].capital
-                and any(atom.capital and not atom.first and atom.text != "i" for atom in atoms)
-            )
-            if written and reading.writes_capitals:
-                return Certainty.WRITTEN
-            if are_initials(atoms):
-                # Of ``U.N.O.`` the first two are no name.
-                if any(
-                    are_initials(reading.atoms[first:last])
-                    for first, last in _longer(left, right, len(reading.atoms))
-                ):
-                    return Certainty.NO
-                shown = all(atom.capital for atom in atoms)
-                return Certainty.WRITTEN if shown else Certainty.COMMON
-            alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
-            return (
-                Certainty.COMMON if alone and atoms[0].text not in FUNCTION_WORDS else Certainty.NO
-            )
+            return self._certainty_without_content(left, right)
         if not entities:
             return Certainty.PLAIN
         if all(atom.text.isdigit() for atom in atoms):
@@ -92,6 +70,34 @@ class NameClassifier:
         else:
             proper = self._is_proper(nodes)
         return Certainty.PROPER if proper else noun
+
+    def _certainty_without_content(self, left: int, right: int) -> Certainty:
+        """Returns how sure it is that function words, letters or digits are meant as a name."""
+        reading = self._reading
+        atoms = reading.atoms[left:right]
+        # ``It`` and ``Because of You`` are names where the first and last word have a capital
+        # that no sentence asks for; a single character of a script without spaces only where
+        # it stands alone.
+        written = (
+            atoms[0].capital
+            and atoms[-1].capital
+            and any(atom.capital and not atom.first and atom.text != "i" for atom in atoms)
+        )
+        if written and reading.writes_capitals:
+            return Certainty.WRITTEN
+        if is_letter_code(atoms):
+            return Certainty.WRITTEN if atoms[0].capital else Certainty.COMMON
+        if are_initials(atoms):
+            # Of ``U.N.O.`` the first two are no name.
+            if any(
+                are_initials(reading.atoms[first:last])
+                for first, last in _longer(left, right, len(reading.atoms))
+            ):
+                return Certainty.NO
+            shown = all(atom.capital for atom in atoms)
+            return Certainty.WRITTEN if shown else Certainty.COMMON
+        alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
+        return Certainty.COMMON if alone and atoms[0].text not in FUNCTION_WORDS else Certainty.NO
 
     def _is_proper(self, nodes: Int32, *, shouted: bool = True) -> bool:
         """Returns whether the graph writes any of some entities with a capital, or in a script

@@ -185,3 +185,14 @@ def are_initials(atoms: Sequence[Atom], /) -> bool:
         and all(len(atom.text) == 1 and atom.text.isalpha() for atom in atoms)
         and all(atom.tight for atom in atoms[1:])
     )
+
+
+def is_letter_code(atoms: Sequence[Atom], /) -> bool:
+    """Returns whether some atoms are a letter and digits written as one: ``K-1``."""
+    letter, *digits = atoms
+    return (
+        len(letter.text) == 1
+        and letter.text.isalpha()
+        and bool(digits)
+        and all(atom.tight and atom.text.isdigit() for atom in digits)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -34,12 +34,13 @@ from loaders.tables.mapping import (
     ColumnMapping,
     ColumnType,
     PlannedTable,
+    TableMapping,
     TablesPlan,
 )
 from loaders.tables.profile import split_list
 from loaders.tables.rows import Row, RowError, row_statement
 from loaders.tables.table_rows import Shape, read_table
-from loaders.tables.wording import full_name_columns
+from loaders.tables.wording import full_name_columns, row_noun
 from loaders.terms import TermGatherer
 
 
@@ -116,6 +117,7 @@ class _ThingReader:
         self._names = [
             index for index, column in enumerate(mapping.columns) if column.type is ColumnType.NAME
         ]
+        self._row_nouns = _row_nouns(plan, mapping)
         self._full_name = full_name_columns([column.relation for column in mapping.columns])
         joined = [
             index
@@ -239,7 +241,8 @@ class _ThingReader:
             if not other.isdecimal():
                 terms.add_alias(self._language, other)
         if own:
-            terms.add_alias(self._language, f"{self._mapping.kind} {key}")
+            for noun in (self._mapping.kind, *self._row_nouns):
+                terms.add_alias(self._language, f"{noun} {key}")
 
     def _take_link(self, cells: list[str], parsed: Parsed) -> None:
         endpoints = []
@@ -275,9 +278,25 @@ class _ThingReader:
             for kind in sorted(kinds):
                 terms = self._terms.of(self._ids.id_of("class", kind))
                 terms.add_label(self._language, kind)
-                if plural(kind) != kind:
-                    terms.add_alias(self._language, plural(kind))
+                nouns = self._row_nouns if kind == self._mapping.kind else ()
+                for name in (plural(kind), *nouns, *map(plural, nouns)):
+                    if name != kind:
+                        terms.add_alias(self._language, name)
         parsed.entities.extend(self._terms.take())
+
+
+def _row_nouns(plan: TablesPlan, mapping: TableMapping) -> Sequence[str]:
+    """Returns other names of what a row is: by the header of its key, if nothing else has that name."""
+    noun = row_noun(mapping.key.name) if mapping.key is not None else ""
+    taken = {
+        name
+        for table in plan.tables
+        for name in (
+            table.mapping.kind,
+            *(word for column in table.mapping.columns for word in (column.kind, column.relation)),
+        )
+    }
+    return (noun,) if noun and noun not in taken else ()
 
 
 def _may_be_two(cell: str) -> bool:

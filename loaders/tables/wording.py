@@ -15,7 +15,14 @@ _UNIT = re.compile(
 _IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S{1,6})$", re.I)
 _ID_ENDINGS = ("nr", "nr.", "nummer")
 """Of words that German and its neighbours write as one."""
+_COUNTED = re.compile(r"\s*\((\d+)\)$")
 _ID_WORDS = frozenset({"id", "ids", "key", "no", "no.", "nr", "nr.", "number", "num", "code", "#"})
+_NAME_WORDS = frozenset({"name", "names", "title", "label", "bezeichnung", "nom", "nombre"})
+_NO_NOUNS = frozenset(
+    {"sku", "ean", "gtin", "isbn", "issn", "uuid", "guid", "iban", "vin", "url", "uri", "iri"}
+    | {"full", "first", "last", "short", "display", "column", "row", "index", "pos", "position"}
+)
+"""Last words of headers that do not say what a row is."""
 _IRREGULAR = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
     "species": "species", "news": "news", "data": "data", "movies": "movie", "staff": "staff",
@@ -91,10 +98,31 @@ def split_unit(name: str, /) -> tuple[str, str]:
 def relation_name(name: str, /) -> str:
     """Returns the name of the relation that a column states.
 
-    >>> relation_name("Unit Price"), relation_name("Weight (kg)"), relation_name("shippedDate")
-    ('unit price', 'weight', 'shipped date')
+    A number in brackets is part of it: readers of names take other brackets for a remark.
+
+    >>> relation_name("Unit Price"), relation_name("Weight (kg)"), relation_name("Phone (2)")
+    ('unit price', 'weight', 'phone 2')
     """
-    return " ".join(header_words(split_unit(name)[0]))
+    return " ".join(header_words(_COUNTED.sub(r" \1", split_unit(name)[0])))
+
+
+def row_noun(name: str, /) -> str:
+    """Returns what a row is by the header of the column that names the rows; "" if it does not say.
+
+    >>> [row_noun(name) for name in ("Project", "Branches", "Order No", "City name", "Full Name")]
+    ['project', 'branch', 'order', 'city', '']
+    >>> [row_noun(name) for name in ("SKU", "Kundennr", "Title", "Project (short)", "column 1")]
+    ['', '', '', '', '']
+    """
+    words = [word.lower() for word in header_words(split_unit(name)[0])]
+    while words and words[-1] in _ID_WORDS | _NAME_WORDS:
+        words.pop()
+    if not words or not all(word.isalpha() for word in words):
+        return ""
+    *before, last = words
+    if last in _NO_NOUNS or is_id_name(last):
+        return ""
+    return " ".join([*before, singular(last)])
 
 
 def referred_name(name: str, /) -> str:

@@ -31,6 +31,7 @@ NAMES: Names = {
     "Mr. Smith's Dog": [],
     "Q17": ["100"],
     "Q18": ["Shaft S-14"],
+    "Q19": ["I-1"],
 }
 FACTS = [
     ("Q5", "supplied by", "Q15"),
@@ -50,6 +51,9 @@ def graph() -> KnowledgeGraph:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
+        # A code of one letter and one digit, which is no pronoun and no amount.
+        ("What is the amount of I-1?", ["Q19"]),
+        ("what is the amount of i-1?", ["Q19"]),
         # Initials as written, without their stops, with stops that the graph lacks.
         ("Who directed R.U.N.?", ["Q1"]),
         ("Who directed RUN?", ["Q1"]),

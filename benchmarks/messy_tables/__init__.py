@@ -1,0 +1,1 @@
+"""Ten questions about each of twelve messy tables."""
