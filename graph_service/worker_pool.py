@@ -20,7 +20,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Any, Generic, Self, TypeVar
 
 Item = TypeVar("Item")
@@ -89,13 +88,7 @@ class WorkerPool(Generic[Item, Result]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stopping.set()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for process in self._processes:

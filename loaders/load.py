@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import replace as with_fields
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from graph_service.errors import InputError
@@ -199,14 +198,8 @@ class _Load(Run[GraphTally, SourceFile]):
         self._is_damaged = False
         self._pending = PendingBatch(options.batch_size)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
         if self._held is not None:
             self._held.close()
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self, cast
 
 from graph_service.errors import InputError
@@ -239,13 +238,7 @@ class ByteSource:
         """Returns itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Closes the file."""
         self.close()
 

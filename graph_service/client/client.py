@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -145,13 +144,7 @@ class Client(_ClientBase):
         """Returns itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Closes it."""
         self.close()
 
@@ -206,12 +199,6 @@ class AsyncClient(_ClientBase):
         """Returns itself."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Closes it."""
         await self.close()

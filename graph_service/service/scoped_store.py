@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Any, Self, cast
 
 from graph_service.errors import GraphNotFoundError, InputError
@@ -179,13 +178,7 @@ class _ScopedStore:
         """Returns itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leaves the store open."""
 
     def _no_graph(self, name: str) -> GraphNotFoundError:

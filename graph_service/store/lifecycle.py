@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from graph_service.model.graph import KnowledgeGraph
@@ -69,11 +68,5 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

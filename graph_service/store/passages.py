@@ -16,7 +16,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from graph_service.errors import InputError, KeyCollisionError
@@ -101,13 +100,7 @@ class PassageSession(Protocol):
     def __enter__(self) -> Self:
         """Returns itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Gives the lease back, so that the load can be resumed."""
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from graph_service.model.equal_entities import EqualEntities
@@ -164,13 +163,7 @@ class LoadSession(Protocol):
     def __enter__(self) -> Self:
         """Returns itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Gives the lease back; keeps an unfinished load so that it can be resumed."""
 
 
@@ -485,11 +478,5 @@ class Store(GraphReader, Records, Protocol):
     def __enter__(self) -> Self:
         """Returns itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Closes the store and its connections."""
