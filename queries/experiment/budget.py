@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Unpack
 
 from graph_service.errors import LimitError
-from queries.llm import ChatModel, JsonForm, Message, Reply
+from queries.llm import ChatModel, ChatOptions, Message, Reply
 
 
 class RequestBudget:
@@ -51,30 +52,11 @@ class BudgetedChat:
         """Name of the model whose requests are counted."""
         return self._inner.name
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None = 0.0,
-        max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], /, **options: Unpack[ChatOptions]) -> Reply:
         """Returns the reply; see ``ChatModel.complete``.
 
         Raises:
             LimitError: The budget is spent.
         """
         self._budget.take()
-        return self._inner.complete(
-            messages,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            random_seed=random_seed,
-            stop=stop,
-            top_logprobs=top_logprobs,
-            form=form,
-        )
+        return self._inner.complete(messages, **options)

@@ -17,6 +17,7 @@ from graph_service.http.retry import RetryPolicy, retry_after_s
 from queries.llm.cache import CachedChat, ReplyCache, open_cache
 from queries.llm.chat import (
     ChatModel,
+    ChatOptions,
     JsonForm,
     Message,
     Rendered,
@@ -40,6 +41,7 @@ from queries.llm.request import ChatRequest
 __all__ = [
     "CachedChat",
     "ChatModel",
+    "ChatOptions",
     "ChatRequest",
     "EchoedPrompt",
     "JsonForm",

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import orjson
 
@@ -25,7 +25,7 @@ from graph_service.model.serialise import from_plain, to_plain
 from graph_service.sqlite_file import SqliteFile
 from queries.llm.chat import (
     ChatModel,
-    JsonForm,
+    ChatOptions,
     Message,
     Reply,
     ReplyError,
@@ -243,18 +243,7 @@ class CachedChat:
         """Name of the model whose replies are cached."""
         return self._name
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None = 0.0,
-        max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], /, **options: Unpack[ChatOptions]) -> Reply:
         """Returns the reply; see ``ChatModel.complete``.
 
         A request that failed before is asked again, but in a replay, where it fails as it did.
@@ -262,16 +251,7 @@ class CachedChat:
         Raises:
             InputError: In a replay, the request was never asked.
         """
-        request = ChatRequest.of(
-            self._name,
-            messages,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            random_seed=random_seed,
-            stop=stop,
-            top_logprobs=top_logprobs,
-            form=form,
-        )
+        request = ChatRequest.of(self._name, messages, **options)
         key = request.key()
         with self._lock:
             own = self._under_way.setdefault(key, threading.Lock())
@@ -294,7 +274,7 @@ class CachedChat:
                     hint="Run it again with an endpoint, without --replay.",
                 )
             try:
-                reply = request.send(self._inner, messages)
+                reply = self._inner.complete(messages, **options)
             except ReplyError as error:
                 self._cache.add(request, error)
                 raise

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from graph_service.errors import GraphServiceError, InputError, LimitError
 
@@ -152,6 +152,27 @@ class ReplyError(GraphServiceError):
         self.retryable = fault not in (ReplyFault.CONTENT_FILTER, ReplyFault.REFUSED)
 
 
+class ChatOptions(TypedDict, total=False):
+    """Options of a request to a model.
+
+    Attributes:
+        temperature: 0, the default, for the likeliest words; None leaves it to the endpoint.
+        max_tokens: Tokens of the reply at most, 1,024 by default.
+        random_seed: Passed on to endpoints that take one.
+        stop: Texts at which the reply ends.
+        top_logprobs: How many of the likeliest tokens to give at each place, 0 to 20; None
+            for no log-probabilities.
+        form: The JSON that the reply has to be; its text is still the caller's to read.
+    """
+
+    temperature: float | None
+    max_tokens: int
+    random_seed: int | None
+    stop: Sequence[str]
+    top_logprobs: int | None
+    form: JsonForm | None
+
+
 class ChatModel(Protocol):
     """Answers a conversation. Implementations: OpenAI-compatible, recorded."""
 
@@ -159,29 +180,12 @@ class ChatModel(Protocol):
     def name(self) -> str:
         """The model asked for; part of every key and answer."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None = 0.0,
-        max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], /, **options: Unpack[ChatOptions]) -> Reply:
         """Returns the reply.
 
         Args:
             messages: The conversation so far.
-            temperature: 0 for the likeliest words; None leaves it to the endpoint.
-            max_tokens: Tokens of the reply at most.
-            random_seed: Passed on to endpoints that take one.
-            stop: Texts at which the reply ends.
-            top_logprobs: How many of the likeliest tokens to give at each place, 0 to 20; None
-                for no log-probabilities.
-            form: The JSON that the reply has to be; its text is still the caller's to read.
+            options: See ``ChatOptions``.
 
         Raises:
             SetupError: The key, the address or the model's name is wrong.

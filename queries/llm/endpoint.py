@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient, clean_url, has_no_credit, tries_in_words
 from graph_service.http.retry import RetryPolicy, is_transient
 from queries.llm.chat import (
-    JsonForm,
+    ChatOptions,
     Message,
     Reply,
     ReplyError,
@@ -27,6 +27,7 @@ from queries.llm.completion import (
     read_completion,
 )
 from queries.llm.pace import Pace
+from queries.llm.request import ChatRequest
 
 if TYPE_CHECKING:
     import openai
@@ -119,47 +120,38 @@ class OpenAIChat:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None = 0.0,
-        max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], /, **options: Unpack[ChatOptions]) -> Reply:
         """Returns the reply; see ``ChatModel.complete``."""
+        request = ChatRequest.of(self._model, messages, **options)
         if not messages:
             raise InputError("a request needs at least one message", argument="messages")
-        if top_logprobs is not None and not 0 <= top_logprobs <= 20:
+        if request.top_logprobs is not None and not 0 <= request.top_logprobs <= 20:
             raise InputError(
-                f"top_logprobs must be 0 to 20, got {top_logprobs}", argument="top_logprobs"
+                f"top_logprobs must be 0 to 20, got {request.top_logprobs}", argument="top_logprobs"
             )
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": item.role, "content": item.content} for item in messages],
-            self._token_field: max_tokens,
+            self._token_field: request.max_tokens,
         }
-        if temperature is not None:
-            body["temperature"] = temperature
-        if random_seed is not None:
-            body["seed"] = random_seed
-        if stop:
-            body["stop"] = list(stop)
-        if top_logprobs is not None:
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.random_seed is not None:
+            body["seed"] = request.random_seed
+        if request.stop:
+            body["stop"] = list(request.stop)
+        if request.top_logprobs is not None:
             body["logprobs"] = True
-            if top_logprobs:
-                body["top_logprobs"] = top_logprobs
+            if request.top_logprobs:
+                body["top_logprobs"] = request.top_logprobs
+        form = request.form
         if form is not None:
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": form.name, "schema": dict(form.schema), "strict": True},
             }
         prompt_tokens = sum(estimate_tokens(item.content) for item in messages)
-        total = prompt_tokens + max_tokens
+        total = prompt_tokens + request.max_tokens
         # Imports the package the first time: seconds that are no part of the call's limit.
         calls = self._calls(self._client.open())
         started = time.monotonic()

@@ -7,12 +7,13 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Unpack
 
 import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain, to_plain
-from queries.llm.chat import ChatModel, JsonForm, Message, Reply
+from queries.llm.chat import ChatModel, ChatOptions, Message, Reply
 from queries.llm.request import ChatRequest
 
 
@@ -41,33 +42,13 @@ class RecordedChat:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None = 0.0,
-        max_tokens: int = 1024,
-        random_seed: int | None = None,
-        stop: Sequence[str] = (),
-        top_logprobs: int | None = None,
-        form: JsonForm | None = None,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], /, **options: Unpack[ChatOptions]) -> Reply:
         """Returns the recorded reply; see ``ChatModel.complete``.
 
         Raises:
             InputError: It was not recorded, and no model stands behind the file.
         """
-        request = ChatRequest.of(
-            self._name,
-            messages,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            random_seed=random_seed,
-            stop=stop,
-            top_logprobs=top_logprobs,
-            form=form,
-        )
+        request = ChatRequest.of(self._name, messages, **options)
         key = request.key()
         with self._lock:
             outcome = self._replies.get(key)
@@ -82,7 +63,7 @@ class RecordedChat:
                 argument="recorded",
                 hint="Record it again with an endpoint.",
             )
-        reply = request.send(self._inner, messages)
+        reply = self._inner.complete(messages, **options)
         line = orjson.dumps({"key": key, "request": to_plain(request), "reply": to_plain(reply)})
         with self._lock:
             self.sent += 1

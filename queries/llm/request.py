@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import orjson
 
 from graph_service.model.identity import digest
 from graph_service.model.serialise import to_plain
-from queries.llm.chat import ChatModel, JsonForm, Message, Reply, label_of
+from queries.llm.chat import ChatOptions, JsonForm, Message, label_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,58 +23,22 @@ class ChatRequest:
 
     model: str
     messages: tuple[Message, ...]
-    temperature: float | None
-    max_tokens: int
-    random_seed: int | None
-    stop: tuple[str, ...]
+    temperature: float | None = 0.0
+    max_tokens: int = 1024
+    random_seed: int | None = None
+    stop: Sequence[str] = ()
     top_logprobs: int | None = None
     form: JsonForm | None = None
     prompt: str = ""
 
     @classmethod
     def of(
-        cls,
-        model: str,
-        messages: Sequence[Message],
-        /,
-        *,
-        temperature: float | None,
-        max_tokens: int,
-        random_seed: int | None,
-        stop: Sequence[str],
-        top_logprobs: int | None,
-        form: JsonForm | None,
+        cls, model: str, messages: Sequence[Message], /, **options: Unpack[ChatOptions]
     ) -> ChatRequest:
         """Returns the request of a call of ``ChatModel.complete``."""
-        return cls(
-            model,
-            tuple(messages),
-            temperature,
-            max_tokens,
-            random_seed,
-            tuple(stop),
-            top_logprobs,
-            form,
-            label_of(messages),
-        )
+        return cls(model, tuple(messages), prompt=label_of(messages), **options)
 
     def key(self) -> str:
         """Returns 32 hexadecimal digits of everything in the request."""
         encoded = orjson.dumps(to_plain(self), option=orjson.OPT_SORT_KEYS).decode()
         return digest((encoded,), person=b"chat").hex()
-
-    def send(self, model: ChatModel, messages: Sequence[Message], /) -> Reply:
-        """Asks a model; what was not asked for is not passed on."""
-        more: Mapping[str, Any] = {
-            name: value
-            for name, value in (("top_logprobs", self.top_logprobs), ("form", self.form))
-            if value is not None
-        }
-        return model.complete(
-            messages,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
-            random_seed=self.random_seed,
-            stop=self.stop,
-            **more,
-        )

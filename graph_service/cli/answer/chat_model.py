@@ -36,19 +36,50 @@ def chat_model(
             raise InputError("--model-url needs --model NAME", argument="model")
         yield None
         return
-    limits = endpoint or EndpointOptions()
-    with OpenAIChat(
+    with openai_chat(
         name,
-        base_url=options.model_url or settings.model_url or None,
-        api_key=settings.model_key or None,
-        token_field=limits.token_field,
-        timeout_s=limits.timeout,
-        call_limit_s=limits.call_limit,
-        pace=Pace(
-            concurrency=concurrency,
-            requests_a_minute=limits.requests_a_minute,
-            tokens_a_minute=limits.tokens_a_minute,
-        ),
+        settings,
+        endpoint or EndpointOptions(),
+        url=options.model_url,
+        concurrency=concurrency,
         meter=meter,
     ) as model:
         yield model
+
+
+def openai_chat(
+    name: str,
+    settings: Settings,
+    endpoint: EndpointOptions,
+    /,
+    *,
+    url: str | None,
+    concurrency: int | None,
+    meter: TokenMeter | None,
+    protocol: type[OpenAIChat] = OpenAIChat,
+) -> OpenAIChat:
+    """Returns a model behind an endpoint, to be closed by the caller.
+
+    Args:
+        name: Name of the model.
+        settings: Have the key, and the address where ``url`` has none.
+        endpoint: What its endpoint allows.
+        url: Address of the endpoint.
+        concurrency: Requests at once; None for as many as are asked.
+        meter: Counts the tokens.
+        protocol: ``EchoedPrompt`` for the completions protocol.
+    """
+    return protocol(
+        name,
+        base_url=url or settings.model_url or None,
+        api_key=settings.model_key or None,
+        token_field=endpoint.token_field,
+        timeout_s=endpoint.timeout,
+        call_limit_s=endpoint.call_limit,
+        pace=Pace(
+            concurrency=concurrency,
+            requests_a_minute=endpoint.requests_a_minute,
+            tokens_a_minute=endpoint.tokens_a_minute,
+        ),
+        meter=meter,
+    )

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.answer.chat_model import chat_model, openai_chat
 from graph_service.cli.dataset.options import BuildOptions, ModelOptions
 from graph_service.cli.output import Output, counted
 from graph_service.cli.progress import ProgressPrinter
@@ -24,7 +24,6 @@ from queries.llm import (
     CachedChat,
     ChatModel,
     EchoedPrompt,
-    Pace,
     ReplyCache,
     TokenMeter,
     open_cache,
@@ -89,19 +88,14 @@ def echoing_model(
     if options.replay:
         yield CachedChat(cache, name)
         return
-    settings = read_settings()
-    with EchoedPrompt(
+    with openai_chat(
         name,
-        base_url=url or options.model_url or settings.model_url or None,
-        api_key=settings.model_key or None,
-        timeout_s=options.timeout,
-        call_limit_s=options.call_limit,
-        pace=Pace(
-            concurrency=options.workers,
-            requests_a_minute=options.requests_a_minute,
-            tokens_a_minute=options.tokens_a_minute,
-        ),
+        read_settings(),
+        options,
+        url=url or options.model_url,
+        concurrency=options.workers,
         meter=meter,
+        protocol=EchoedPrompt,
     ) as model:
         yield CachedChat(cache, name, inner=model, retry_failed=options.retry_failed)
 

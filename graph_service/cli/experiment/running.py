@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_service.cli.answer.chat_model import openai_chat
 from graph_service.cli.experiment.options import PlanOptions, RunOptions
 from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.cli.opening import open_from, settings_of
@@ -29,7 +30,7 @@ from queries.experiment.runner import ANSWERS_NAME, count_answers
 from queries.experiment.runner import run as run_experiment
 from queries.experiment.scoring import SCORES, write_scores
 from queries.experiment.statistics import FIRM_SEEDS, smallest_loss
-from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
+from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache
 from queries.lock import one_writer
 from queries.run import Progress
 
@@ -220,18 +221,12 @@ def _models(read: Plan, options: RunOptions, folder: Path) -> Iterator[_Models]:
         def model_of(entry: Answerer | JudgePlan) -> ChatModel:
             key = (entry.model, entry.url)
             if key not in opened and not options.replay:
-                inner = OpenAIChat(
+                inner = openai_chat(
                     entry.model,
-                    base_url=entry.url or settings.model_url or None,
-                    api_key=settings.model_key or None,
-                    token_field=options.token_field,
-                    timeout_s=options.timeout,
-                    call_limit_s=options.call_limit,
-                    pace=Pace(
-                        concurrency=options.workers,
-                        requests_a_minute=options.requests_a_minute,
-                        tokens_a_minute=options.tokens_a_minute,
-                    ),
+                    settings,
+                    options,
+                    url=entry.url,
+                    concurrency=options.workers,
                     meter=meter,
                 )
                 opened[key] = BudgetedChat(stack.enter_context(inner), budget)

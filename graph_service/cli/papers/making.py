@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.cli.answer.answering import passage_finder
+from graph_service.cli.answer.chat_model import openai_chat
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.papers.options import (
@@ -33,7 +34,7 @@ from queries.datasets.demo_set import demo_question_file
 from queries.datasets.records import read_records
 from queries.datasets.scored import read_text_cases, read_texts_by_id
 from queries.generate.setting import Setting
-from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
+from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache
 from queries.lock import one_writer
 from queries.papers.kalma import Kalma, KalmaSet
 from queries.papers.ltgen import Ltgen, LtgenSet
@@ -325,7 +326,6 @@ def _models(options: PaperOptions, more: Sequence[str]) -> Iterator[_Models]:
             hint="Name one: --model NAME [--model-url URL], or GRAPH_SERVICE_MODEL.",
         )
     judges = tuple(dict.fromkeys(options.judge_model)) or (name,)
-    url = options.model_url or settings.model_url or None
     options.out.mkdir(parents=True, exist_ok=True)
     meter = TokenMeter(limit=options.token_limit)
     with contextlib.ExitStack() as stack:
@@ -338,18 +338,12 @@ def _models(options: PaperOptions, more: Sequence[str]) -> Iterator[_Models]:
             if not options.replay:
                 is_judge = each in options.judge_model and each != name
                 inner = stack.enter_context(
-                    OpenAIChat(
+                    openai_chat(
                         each,
-                        base_url=options.judge_url or url if is_judge else url,
-                        api_key=settings.model_key or None,
-                        token_field=options.token_field,
-                        timeout_s=options.timeout,
-                        call_limit_s=options.call_limit,
-                        pace=Pace(
-                            concurrency=options.concurrency,
-                            requests_a_minute=options.requests_a_minute,
-                            tokens_a_minute=options.tokens_a_minute,
-                        ),
+                        settings,
+                        options,
+                        url=(is_judge and options.judge_url) or options.model_url,
+                        concurrency=options.concurrency,
                         meter=meter,
                     )
                 )
