@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from graph_service.errors import InputError
 from queries.score.metric import Float64, Score
 from queries.score.report import Part, Report, Section
 from queries.score.resample import (
+    Statistic,
     auroc_rows,
     bootstrap_score,
     codes,
@@ -29,6 +31,18 @@ from queries.score.resample import (
 Rating = float | int | str | bool
 NO_PAIR = "no case has both ratings"
 CONSTANT = "a rater gives every case the same value"
+
+
+class Resampling(TypedDict, total=False):
+    """How the bootstrap interval of a score is drawn.
+
+    Attributes:
+        clusters: What each case belongs to: whole clusters are drawn; None draws cases.
+        random_seed: Of the draws; 0 by default.
+    """
+
+    clusters: Sequence[Hashable] | None
+    random_seed: int
 
 
 class KappaWeights(StrEnum):
@@ -45,8 +59,7 @@ def cohen_kappa(
     /,
     *,
     weights: KappaWeights = KappaWeights.NONE,
-    clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns Cohen's kappa of two raters (O14: quadratic for 1 to 5, none for binary).
 
@@ -57,30 +70,24 @@ def cohen_kappa(
         first: One rater's ratings, case by case; None for a missing one.
         second: The other's, in the same order.
         weights: Other than ``NONE`` they need numbers.
-        clusters: What each case belongs to, for the bootstrap; None draws cases.
-        random_seed: Of the bootstrap.
+        resampling: See ``Resampling``.
 
     >>> score = cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0])  # agreement 3/4, by chance 1/2
     >>> score.value, score.n
     (0.5, 4)
     """
-    left, right, pair_clusters, unscored = _paired(first, second, clusters)
-    distinct, value_codes = codes([*left, *right])
+    pairs = _paired(first, second, **resampling)
+    distinct, value_codes = codes([*pairs.first, *pairs.second])
     if weights is KappaWeights.NONE:
         costs: Float64 = 1.0 - np.eye(len(distinct))
     else:
         values = _numbers(distinct)
         apart = np.abs(values[:, None] - values[None, :])
         costs = apart if weights is KappaWeights.LINEAR else apart**2
-    half = len(left)
-    return bootstrap_score(
+    half = len(pairs.first)
+    return pairs.score(
         lambda resampled: kappa_rows(value_codes[:half], value_codes[half:], costs, resampled),
-        half,
-        clusters=pair_clusters,
-        unscored=unscored,
-        empty=NO_PAIR,
         undefined="both raters give every case one and the same value",
-        random_seed=random_seed,
     )
 
 
@@ -88,53 +95,35 @@ def pearson(
     first: Sequence[float | None],
     second: Sequence[float | None],
     /,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns Pearson's correlation; None where a side is constant.
 
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
-    left, right, pair_clusters, unscored = _paired(first, second, clusters)
-    x, y = _numbers(left), _numbers(right)
-    return bootstrap_score(
-        lambda resampled: correlation_rows(x, y, resampled),
-        len(left),
-        clusters=pair_clusters,
-        unscored=unscored,
-        empty=NO_PAIR,
-        undefined=CONSTANT,
-        random_seed=random_seed,
-    )
+    pairs = _paired(first, second, **resampling)
+    x, y = _numbers(pairs.first), _numbers(pairs.second)
+    return pairs.score(lambda resampled: correlation_rows(x, y, resampled))
 
 
 def spearman(
     first: Sequence[float | None],
     second: Sequence[float | None],
     /,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns Spearman's rank correlation, equal values at their mean rank; None as ``pearson``.
 
     >>> spearman([1, 2, 3], [10, 20, 400]).value
     1.0
     """
-    left, right, pair_clusters, unscored = _paired(first, second, clusters)
-    x, y = codes(_numbers(left).tolist()), codes(_numbers(right).tolist())
-    return bootstrap_score(
+    pairs = _paired(first, second, **resampling)
+    x, y = codes(_numbers(pairs.first).tolist()), codes(_numbers(pairs.second).tolist())
+    return pairs.score(
         lambda resampled: correlation_rows(
             rank_rows(x[1], len(x[0]), resampled), rank_rows(y[1], len(y[0]), resampled), resampled
         ),
-        len(left),
-        clusters=pair_clusters,
-        unscored=unscored,
-        empty=NO_PAIR,
-        undefined=CONSTANT,
-        random_seed=random_seed,
     )
 
 
@@ -142,9 +131,7 @@ def kendall_tau_b(
     first: Sequence[float | None],
     second: Sequence[float | None],
     /,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns Kendall's tau-b, which allows for equal values; None as ``pearson``.
 
@@ -153,42 +140,27 @@ def kendall_tau_b(
     >>> round(kendall_tau_b([1, 2, 3], [1, 2, 2]).value, 4)
     0.8165
     """
-    left, right, pair_clusters, unscored = _paired(first, second, clusters)
-    x, y = codes(_numbers(left).tolist())[1], codes(_numbers(right).tolist())[1]
-    return bootstrap_score(
-        lambda resampled: tau_b_rows(x, y, resampled),
-        len(left),
-        clusters=pair_clusters,
-        unscored=unscored,
-        empty=NO_PAIR,
-        undefined=CONSTANT,
-        random_seed=random_seed,
-    )
+    pairs = _paired(first, second, **resampling)
+    x, y = codes(_numbers(pairs.first).tolist())[1], codes(_numbers(pairs.second).tolist())[1]
+    return pairs.score(lambda resampled: tau_b_rows(x, y, resampled))
 
 
 def equal_share(
     first: Sequence[Rating | None],
     second: Sequence[Rating | None],
     /,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns the share of cases that both raters give the same value.
 
     >>> equal_share(["yes", "no"], ["yes", "yes"]).value
     0.5
     """
-    left, right, pair_clusters, unscored = _paired(first, second, clusters)
-    same = np.asarray([a == b for a, b in zip(left, right, strict=True)], dtype=np.float64)
-    return bootstrap_score(
-        lambda resampled: resampled @ same / resampled.sum(axis=1),
-        len(left),
-        clusters=pair_clusters,
-        unscored=unscored,
-        empty=NO_PAIR,
-        random_seed=random_seed,
+    pairs = _paired(first, second, **resampling)
+    same = np.asarray(
+        [a == b for a, b in zip(pairs.first, pairs.second, strict=True)], dtype=np.float64
     )
+    return pairs.score(lambda resampled: resampled @ same / resampled.sum(axis=1))
 
 
 def auroc(
@@ -196,42 +168,75 @@ def auroc(
     scores: Sequence[float | None],
     /,
     *,
-    clusters: Sequence[Hashable] | None = None,
     failed: int = 0,
-    random_seed: int = 0,
+    **resampling: Unpack[Resampling],
 ) -> Score:
     """Returns the area under the ROC curve of scores against yes-or-no labels.
 
     Args:
         labels: Whether each case is positive.
         scores: Higher means more likely positive; None for a case without one.
-        clusters: What each case belongs to, for the bootstrap.
         failed: Cases that failed, and so are not among the scores.
-        random_seed: Of the bootstrap.
+        resampling: See ``Resampling``.
 
     >>> auroc([True, True, False, False], [0.9, 0.4, 0.4, 0.1]).value  # 3.5 of 4 pairs
     0.875
     """
-    left, right, pair_clusters, unscored = _paired(labels, scores, clusters)
-    positive = np.asarray([bool(label) for label in left], dtype=np.int64)
-    distinct, score_codes = codes(_numbers(right).tolist())
-    return bootstrap_score(
+    pairs = _paired(labels, scores, **resampling)
+    positive = np.asarray([bool(label) for label in pairs.first], dtype=np.int64)
+    distinct, score_codes = codes(_numbers(pairs.second).tolist())
+    return pairs.score(
         lambda resampled: auroc_rows(positive, score_codes, len(distinct), resampled),
-        len(left),
-        clusters=pair_clusters,
         failed=failed,
-        unscored=unscored,
         empty="no case has a label and a score",
         undefined="all cases are positive, or none is",
-        random_seed=random_seed,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The ratings of the cases that have both, with what each case belongs to.
+
+    Attributes:
+        unscored: Cases that lack a rating.
+    """
+
+    first: list[Rating]
+    second: list[Rating]
+    clusters: list[Hashable] | None
+    unscored: int
+    random_seed: int
+
+    def score(
+        self,
+        statistic: Statistic,
+        /,
+        *,
+        failed: int = 0,
+        empty: str = NO_PAIR,
+        undefined: str = CONSTANT,
+    ) -> Score:
+        """Returns a statistic of the pairs with its bootstrap interval."""
+        return bootstrap_score(
+            statistic,
+            len(self.first),
+            clusters=self.clusters,
+            failed=failed,
+            unscored=self.unscored,
+            empty=empty,
+            undefined=undefined,
+            random_seed=self.random_seed,
+        )
 
 
 def _paired(
     first: Sequence[Rating | None],
     second: Sequence[Rating | None],
-    clusters: Sequence[Hashable] | None,
-) -> tuple[list[Rating], list[Rating], list[Hashable] | None, int]:
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> _Pairs:
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
         sizes = [len(first), len(second), *([] if clusters is None else [len(clusters)])]
         raise InputError(f"one rating of each a case was expected; there are {sizes} of them")
@@ -245,7 +250,8 @@ def _paired(
         right.append(b)
         if clusters is not None:
             pair_clusters.append(clusters[i])
-    return left, right, None if clusters is None else pair_clusters, len(first) - len(left)
+    unscored = len(first) - len(left)
+    return _Pairs(left, right, None if clusters is None else pair_clusters, unscored, random_seed)
 
 
 def _numbers(values: Sequence[object]) -> Float64:
