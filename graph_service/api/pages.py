@@ -16,8 +16,8 @@ from graph_service.api.derive import output_type
 from graph_service.api.global_ids import decoded_parts, encoded_parts
 from graph_service.errors import EditionGoneError, InputError
 from graph_service.model.browsing import PageInfo
+from graph_service.model.conversions import CURSOR
 from graph_service.model.identity import digest
-from graph_service.model.shapes import CURSOR
 
 _NUMBERS = 2**64
 """Places that are numbers are smaller: those of edges, or keys from 0 on."""

@@ -11,6 +11,7 @@ from graph_service.api.derive import build, output
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.items import Context
 from graph_service.model.browsing import QuestionOutcome
+from graph_service.model.conversions import TIMINGS
 from graph_service.model.identity import digest
 from graph_service.model.render import (
     Columns,
@@ -30,7 +31,6 @@ from graph_service.model.result import (
     SubgraphResult,
     TripletsResult,
 )
-from graph_service.model.shapes import TIMINGS
 from graph_service.service import Comparison
 
 Format = Annotated[
