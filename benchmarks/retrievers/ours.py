@@ -8,7 +8,7 @@ from benchmarks.retrievers.protocol import Question, Ranked, Retrieved, Surround
 from graph_service.client import Client
 from graph_service.model.result import Strategy, triples_of
 from graph_service.model.values import EntityValue
-from queries.experiment.extractive import ends_of
+from queries.experiment.extractive import endpoints_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Own:
             preset=self.preset,
             limit=budget,
         )
-        ends = ends_of(result)
+        ends = endpoints_of(result)
         statements = tuple(
             Ranked(
                 triple.statement_id,

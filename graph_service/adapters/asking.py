@@ -43,7 +43,7 @@ DEFAULT_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument:
+class RetrievedDocument:
     """An item of a result, as frameworks take documents.
 
     Attributes:
@@ -70,12 +70,12 @@ class Found:
         result: All that the service said, an ``answer`` included.
     """
 
-    documents: tuple[FoundDocument, ...]
+    documents: tuple[RetrievedDocument, ...]
     status: Status
     result: RetrievalResult
 
 
-def found_of(
+def documents_of(
     result: RetrievalResult, /, *, empty_document: bool = False, limit: int | None = None
 ) -> Found:
     """Returns a result as documents; what was computed in answer comes first.
@@ -94,7 +94,7 @@ def found_of(
     ]
     items = [_document(item, result, common) for item in result.items]
     # Two questions of a text may share an item.
-    unique: dict[str, FoundDocument] = {}
+    unique: dict[str, RetrievedDocument] = {}
     for document in (*answers, *items):
         unique.setdefault(document.id, document)
     documents = tuple(unique.values())[:limit]
@@ -102,17 +102,17 @@ def found_of(
         text = EMPTY.get(result.status, "The graph answered with nothing.")
         id_ = f"{result.provenance.edition}/{result.id}"
         metadata: dict[str, Any] = {"citation": "", "score": 0.0, "path": [], **common}
-        documents = (FoundDocument(id_, text, 0.0, metadata),)
+        documents = (RetrievedDocument(id_, text, 0.0, metadata),)
     return Found(documents, result.status, result)
 
 
 def _answer_document(
     result: RetrievalResult, answer: Answer, common: Mapping[str, Any], index: int
-) -> FoundDocument:
+) -> RetrievedDocument:
     """Returns a computed answer as a document; its path are the statements that it rests on."""
     source = result.provenance
     best = max((item.score for item in result.items), default=0.0)
-    return FoundDocument(
+    return RetrievedDocument(
         id="/".join((source.edition, source.view_id or "", result.id, f"answer-{index}")),
         text=answer.text,
         score=best,
@@ -130,14 +130,14 @@ def _answer_document(
 
 def _document(
     item: ScoredTriple | ScoredPath, result: RetrievalResult, common: Mapping[str, Any]
-) -> FoundDocument:
+) -> RetrievedDocument:
     if isinstance(item, ScoredPath):
         path = [_edge(step.triple, step.reversed) for step in item.steps]
     else:
         path = [_edge(item.triple, False)]
     source = result.provenance
     parts = (source.edition, source.view_id or "", *(edge["statement_id"] for edge in path))
-    return FoundDocument(
+    return RetrievedDocument(
         id="/".join(parts),
         text=item_text(item, text_format=default_format(result)),
         score=item.score,
@@ -183,7 +183,7 @@ class Asking:
         client: Of a server or of this process; safe to use from several threads.
         strategy: What is retrieved.
         limit: Documents at most.
-        empty_document: See ``found_of``.
+        empty_document: See ``documents_of``.
         options: Further options of a retrieval.
     """
 
@@ -197,7 +197,7 @@ class Asking:
         """Returns what a question finds."""
         options: RetrieveOptions = {**self.options, "limit": limit or self.limit}
         result = self.client.retrieve(self.strategy, question, **options)
-        return found_of(result, empty_document=self.empty_document, limit=limit or self.limit)
+        return documents_of(result, empty_document=self.empty_document, limit=limit or self.limit)
 
     async def ask_async(self, question: str, /, *, limit: int | None = None) -> Found:
         """Returns what a question finds; the caller's event loop goes on meanwhile.

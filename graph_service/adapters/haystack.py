@@ -15,7 +15,7 @@ from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
     Found,
-    FoundDocument,
+    RetrievedDocument,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -126,7 +126,7 @@ def _outputs(result: Found) -> dict[str, Any]:
     }
 
 
-def _document(document: FoundDocument) -> Document:
+def _document(document: RetrievedDocument) -> Document:
     return Document(
         id=document.id, content=document.text, meta=dict(document.metadata), score=document.score
     )

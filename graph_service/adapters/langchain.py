@@ -15,7 +15,7 @@ from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
     Found,
-    FoundDocument,
+    RetrievedDocument,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -101,5 +101,5 @@ class GraphServiceRetriever(BaseRetriever):
         return [_document(document) for document in (await self.aask(query, k=k)).documents]
 
 
-def _document(document: FoundDocument) -> Document:
+def _document(document: RetrievedDocument) -> Document:
     return Document(id=document.id, page_content=document.text, metadata=dict(document.metadata))

@@ -16,7 +16,7 @@ from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
     Found,
-    FoundDocument,
+    RetrievedDocument,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -95,7 +95,7 @@ class GraphServiceRetriever(BaseRetriever):
         return [_node(document) for document in (await self.aask(query_bundle.query_str)).documents]
 
 
-def _node(document: FoundDocument) -> NodeWithScore:
+def _node(document: RetrievedDocument) -> NodeWithScore:
     node = TextNode(
         id_=document.id,
         text=document.text,

@@ -25,12 +25,12 @@ def make_interpretation(
     )
 
 
-def make_answer_set(picked: PickedSet, renderer: TripleRenderer, /) -> AnswerSet:
+def make_answer_set(selected: PickedSet, renderer: TripleRenderer, /) -> AnswerSet:
     """Returns the readings of a set in words, with the labels of what they answer."""
     names = Names(renderer.label_of, renderer.label_of_relation)
     return AnswerSet(
-        picked.coverage,
-        picked.is_attained,
+        selected.coverage,
+        selected.is_attained,
         tuple(
             ReadingOfSet(
                 render_english(each.query, names),
@@ -39,6 +39,6 @@ def make_answer_set(picked: PickedSet, renderer: TripleRenderer, /) -> AnswerSet
                 tuple(map(renderer.node_label, each.nodes)),
                 each.count,
             )
-            for each in picked.readings
+            for each in selected.readings
         ),
     )

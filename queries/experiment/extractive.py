@@ -25,7 +25,7 @@ from queries.generate.record import Answer
 from queries.generate.verbalise import missing_sentence
 
 EXTRACTIVE = "best end entity, no language model"
-KEPT_ENDS = 10
+MAX_ENDPOINTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class End:
     triples: tuple[Triple, ...]
 
 
-def ends_of(result: RetrievalResult, /) -> tuple[End, ...]:
+def endpoints_of(result: RetrievalResult, /) -> tuple[End, ...]:
     """Returns the ends of a result's items, best first; ties in the order of the items."""
     linked_ids = {item.entity.id for item in result.linked}
     best: dict[tuple[str, str], End] = {}
@@ -92,7 +92,7 @@ def extract(
         min_score: Under this score of the best end there is no answer; None for never.
     """
     knowledge = triples_of(result)
-    end_entities = ends_of(result)
+    end_entities = endpoints_of(result)
     if end_entities and (min_score is None or end_entities[0].score >= min_score):
         printed = render_citations(end_entities[0].triples, knowledge)
         reader = CitationReader(knowledge)
@@ -118,7 +118,7 @@ def extract(
             "min_score": min_score,
             "ends": [
                 {"id": end.id, "label": end.label, "score": end.score}
-                for end in end_entities[:KEPT_ENDS]
+                for end in end_entities[:MAX_ENDPOINTS]
             ],
         },
     )
@@ -154,7 +154,7 @@ def calibrate(results: Sequence[tuple[RetrievalResult, GoldQuestion]], /) -> Cal
         if not (gold.lacking or gold.answer_ids or gold.answers):
             continue
         count += 1
-        end_entities = ends_of(result)
+        end_entities = endpoints_of(result)
         if end_entities:
             outcomes.append(
                 (end_entities[0].score, not gold.lacking and is_answer(end_entities[0], gold))

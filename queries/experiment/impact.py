@@ -206,7 +206,7 @@ def write_views(
     stored = {
         (line.graph, line.view, line.question): line for line in read_views(folder, missing=True)
     }
-    line_builder = _LineMaker(experiment, count_steps, count_changes)
+    line_builder = _LineBuilder(experiment, count_steps, count_changes)
     made: dict[tuple[str, str, str], ViewLine] = {}
     cells = {cell.id: cell for cell in experiment.cells}
     total = sum(len(experiment.subjects[graph]) for graph, _ in _views(experiment.cells))
@@ -226,7 +226,7 @@ def write_views(
     write_lines(path, made.values())
 
 
-class _LineMaker:
+class _LineBuilder:
     """Makes lines; what questions of one graph share is looked up once."""
 
     def __init__(

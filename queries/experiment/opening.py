@@ -38,14 +38,14 @@ class Opened:
 
     Attributes:
         calibrations: By ``graph/strategy/preset``; empty where none was asked for.
-        kept_out: Questions of each graph that the rule was calibrated on.
+        excluded: Questions of each graph that the rule was calibrated on.
         left_out: Questions of each graph that lack what a view of each question aims at; no cell
             asks them, so that all cells ask the same.
     """
 
     experiment: Experiment
     calibrations: Mapping[str, Calibration]
-    kept_out: Mapping[str, int]
+    excluded: Mapping[str, int]
     left_out: Mapping[str, tuple[str, ...]]
 
 
@@ -89,7 +89,7 @@ def open_experiment(
             random_seed=plan.extractive.random_seed,
         )
         subjects_of_graph = find_gold(measured, client, graph=graph)
-        left_out[graph] = _lacking(plan, subjects_of_graph)
+        left_out[graph] = _without_target(plan, subjects_of_graph)
         subjects[graph] = tuple(
             subject for subject in subjects_of_graph if subject.case.id not in left_out[graph]
         )
@@ -118,7 +118,7 @@ def open_experiment(
     return Opened(experiment, calibrations, calibration_counts, left_out)
 
 
-def _lacking(plan: Plan, subjects: Sequence[Subject]) -> tuple[str, ...]:
+def _without_target(plan: Plan, subjects: Sequence[Subject]) -> tuple[str, ...]:
     """Ids of the questions that lack what a view of each question aims at."""
     aimed = [(view.specs[0], view.aim) for view in plan.views if view.aim is not None]
     return tuple(

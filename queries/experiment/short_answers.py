@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from queries.datasets.gold import GoldQuestion
 from queries.experiment.cells import Cell
-from queries.experiment.extractive import ends_of
+from queries.experiment.extractive import endpoints_of
 from queries.experiment.plan import AnswererKind
 from queries.generate.answer_list import parse_answer_list
 from queries.generate.citations import NOT_AVAILABLE
@@ -83,7 +83,7 @@ def _stated(item: Answer) -> tuple[Name, ...]:
     }
     return tuple(
         Name(end.label, end.id)
-        for end in ends_of(item.result)
+        for end in endpoints_of(item.result)
         if all(triple.statement_id in cited for triple in end.triples)
     )
 

@@ -76,7 +76,7 @@ class CrossEncoder:
         if batch_size < 1:
             raise InputError(f"the batch size must be at least 1, got {batch_size}")
         self._model = model
-        self._given = dict(enumerate(labels))
+        self._label_names = dict(enumerate(labels))
         self._batch_size = batch_size
         self._device = device
         self._logits: Logits | None = None
@@ -105,15 +105,15 @@ class CrossEncoder:
             return []
         if self._logits is None:
             self._logits, labels = self._load()
-            self._columns = label_columns(self._given or labels)
+            self._columns = label_columns(self._label_names or labels)
         judged: list[Judgement] = []
         for start in range(0, len(pairs), self._batch_size):
             part = pairs[start : start + self._batch_size]
             logits, cut = self._logits(part)
-            if self._given and len(self._given) != logits.shape[1]:
+            if self._label_names and len(self._label_names) != logits.shape[1]:
                 raise SetupError(
-                    f"{self._model} has {logits.shape[1]} outputs; {len(self._given)} labels "
-                    f"were given: {', '.join(self._given.values())}"
+                    f"{self._model} has {logits.shape[1]} outputs; {len(self._label_names)} labels "
+                    f"were given: {', '.join(self._label_names.values())}"
                 )
             judged.extend(self._judged(row, lost) for row, lost in zip(logits, cut, strict=True))
         return judged

@@ -153,7 +153,7 @@ class ChatEntailment:
                 self.by,
                 prompt.render(premise=one_line(pair.premise), hypothesis=one_line(pair.hypothesis)),
                 lambda text: read_choice(text, choices),
-                ends_with_verdict=True,
+                verdict_is_last=True,
             )
             if verdict.value is None:
                 judged.append(Judgement(None, None, usage=verdict.usage, failure=verdict.failure))

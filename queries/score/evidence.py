@@ -40,8 +40,8 @@ class Evidence:
         """
         scores: dict[int, float] = {}
         for token in query_tokens(query):
-            for number, weight in self._weights(token):
-                scores[number] = scores.get(number, 0.0) + weight
+            for index, weight in self._weights(token):
+                scores[index] = scores.get(index, 0.0) + weight
         ranked = sorted((-round(score, 9), index) for index, score in scores.items())
         return tuple(self.texts[index] for _, index in ranked[:limit])
 
@@ -56,8 +56,8 @@ class Evidence:
             ]
         return self._weighed[token]
 
-    def _size(self, number: int) -> float:
-        return 1 - _B + _B * self._lengths[number] / self._mean
+    def _size(self, index: int) -> float:
+        return 1 - _B + _B * self._lengths[index] / self._mean
 
 
 @lru_cache(maxsize=64)

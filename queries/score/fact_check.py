@@ -150,7 +150,7 @@ class _Run:
     ) -> Verdict[T]:
         prompt = load_score_prompt(name)
         messages = prompt.render(**{key: one_line(text) for key, text in texts.items()})
-        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_verdict)
+        verdict = ask(self.by.judge, messages, read, verdict_is_last=is_verdict)
         self.usage += verdict.usage
         return verdict
 
@@ -203,7 +203,7 @@ class _Run:
             self.by.judge,
             messages,
             lambda text: read_choice(text, ("supported", "unsupported")),
-            ends_with_verdict=True,
+            verdict_is_last=True,
         )
         self.usage += verdict.usage
         if verdict.value is None:

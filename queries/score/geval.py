@@ -389,15 +389,15 @@ def geval_report(
         scores: dict[str, Score] = {}
         for name in preset.qualities:
             rated = [row.scores[name].value if name in row.scores else None for row in part]
-            lacking = [
+            reasons = [
                 row.scores[name].missing
                 for row in part
                 if name in row.scores and row.scores[name].missing is not None
             ]
             known = [value for value in rated if value is not None]
-            failed = len(rated) - len(known) - len(lacking)
-            empty = NO_RATING if failed or not lacking else str(lacking[0])
-            unscored = [None] * len(lacking)
+            failed = len(rated) - len(known) - len(reasons)
+            empty = NO_RATING if failed or not reasons else str(reasons[0])
+            unscored = [None] * len(reasons)
             scores[name] = mean_score(
                 [*known, *unscored], failed=failed, empty=empty, random_seed=random_seed
             )
@@ -422,10 +422,10 @@ def geval_report(
     lost = sum(score.lost for row in rows for score in row.scores.values())
     if lost:
         notes.append(f"{lost} samples could not be read, in no rating")
-    lacking = Counter(
+    reasons = Counter(
         score.missing for row in rows for score in row.scores.values() if score.missing is not None
     )
-    notes.extend(f"{texts} texts unscored, {why}" for why, texts in lacking.items())
+    notes.extend(f"{texts} texts unscored, {why}" for why, texts in reasons.items())
     failures = Counter(reason.partition(":")[0] for row in rows for reason in row.failures)
     if failures:
         first = {reason.partition(":")[0]: reason for row in rows[::-1] for reason in row.failures}
@@ -446,10 +446,10 @@ def run_spreads(rows: Sequence[GEvalRow], preset: Preset, /) -> dict[str, RunSpr
                 if name in row.scores and run < len(row.scores[name].runs)
             ]
             known = [value for value in values if value is not None]
-            lacking = sum(
+            unscored = sum(
                 name in row.scores and row.scores[name].missing is not None for row in rows
             )
-            failed = len(rows) - len(known) - lacking
+            failed = len(rows) - len(known) - unscored
             by_run.append(mean_score(known, failed=failed, empty=NO_RATING))
         spreads[name] = over_runs(by_run)
     return spreads

@@ -72,7 +72,7 @@ def ask(
     *,
     temperature: float | None = None,
     random_seed: int | None = None,
-    ends_with_verdict: bool = False,
+    verdict_is_last: bool = False,
 ) -> Verdict[T]:
     """Returns what a judge's reply says, asked again once where it cannot be read.
 
@@ -84,7 +84,7 @@ def ask(
         read: From the reply to the value; raises ``UnreadableReplyError``.
         temperature: Instead of the judge's own.
         random_seed: Instead of the judge's own.
-        ends_with_verdict: Whether a reply is complete where it ends with one verdict in double
+        verdict_is_last: Whether a reply is complete where it ends with one verdict in double
             square brackets, cut or not.
 
     Raises:
@@ -111,7 +111,7 @@ def ask(
         try:
             text = read_reply(reply.text).text
             value = read(text)
-            if is_cut and not (ends_with_verdict and text.rstrip().endswith("]]")):
+            if is_cut and not (verdict_is_last and text.rstrip().endswith("]]")):
                 raise UnreadableReplyError("it has to be whole, with its verdict at the end")
             return Verdict(value, text, usage)
         except UnreadableReplyError as error:

@@ -254,7 +254,7 @@ def beside_judge(judge: Judge, /) -> Callable[[str, str], bool]:
             judge,
             prompt.render(question=one_line(question), sentence=one_line(sentence)),
             lambda text: read_choice(text, ("answers", "beside")),
-            ends_with_verdict=True,
+            verdict_is_last=True,
         )
         if verdict.value is None:
             raise ReplyError(str(verdict.failure), fault=ReplyFault.MALFORMED)

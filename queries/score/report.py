@@ -80,7 +80,7 @@ class HasParts(Protocol):
         """Why parts have no score, one a part."""
 
 
-def is_whole(row: Row, /) -> bool:
+def is_complete(row: Row, /) -> bool:
     """Returns whether neither a case nor any part of it failed."""
     return row.failure is None and not (isinstance(row, HasParts) and row.failures)
 
@@ -220,7 +220,7 @@ class CaseReport(Report):
     @property
     def has_failed(self) -> bool:
         """Whether a case, or a part of one, failed."""
-        return not all(map(is_whole, self.rows))
+        return not all(map(is_complete, self.rows))
 
     def score(self, name: str, /) -> Score:
         """Returns a score by name; raises ``InputError`` naming those there are."""

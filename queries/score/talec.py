@@ -215,7 +215,7 @@ def label_messages(
     return Rendered([system, *examples, *question], label=prompt.label)
 
 
-def whole_messages(
+def complete_messages(
     criteria: Criteria, case: TextCase, /, *, division: Division, shots: bool
 ) -> Rendered:
     """Returns the prompt that judges all labels at once, or the final score."""
@@ -282,7 +282,7 @@ def judge_text(case: TextCase, /, *, by: Talec) -> TalecRow:
     failure: str | None = None
     if by.division is Division.SCORE:
         verdict, _, _ = run.judge(
-            lambda shots: whole_messages(by.criteria, case, division=by.division, shots=shots),
+            lambda shots: complete_messages(by.criteria, case, division=by.division, shots=shots),
             lambda text: int(read_choice(text, ("0", "1", "2"))),
         )
         labels = rules
@@ -310,7 +310,7 @@ class _Run:
     def ask(self, messages: Sequence[Message], read: Callable[[str], T]) -> Verdict[T]:
         # Of several labels at once those that a cut reply would have named are not known.
         is_single = self.by.division is not Division.LABELS
-        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_single)
+        verdict = ask(self.by.judge, messages, read, verdict_is_last=is_single)
         self.usage += verdict.usage
         return verdict
 
@@ -339,7 +339,7 @@ class _Run:
             return {label.name: self.label(label) for label in criteria.labels}
         names = [label.name for label in criteria.labels]
         verdict, zero, few = self.judge(
-            lambda shots: whole_messages(
+            lambda shots: complete_messages(
                 criteria, self.case, division=Division.LABELS, shots=shots
             ),
             lambda text: read_labels(text, names),

@@ -49,12 +49,12 @@ def assign_splits(
             f"shares of train, eval and test that sum to 1 were expected; {shares} came"
         )
     return tuple(
-        case if case.split else replace(case, split=_drawn(case.id, shares, random_seed))
+        case if case.split else replace(case, split=_sampled_split(case.id, shares, random_seed))
         for case in cases
     )
 
 
-def _drawn(id_: str, shares: tuple[float, float, float], random_seed: int) -> str:
+def _sampled_split(id_: str, shares: tuple[float, float, float], random_seed: int) -> str:
     hashed = hashlib.blake2b(f"{random_seed}/{id_}".encode(), digest_size=8, person=b"split")
     position = int.from_bytes(hashed.digest(), "big") / 2**64
     if position < shares[0]:

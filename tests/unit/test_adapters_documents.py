@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from query_samples import paths, triple
 
-from graph_service.adapters.asking import found_of
+from graph_service.adapters.asking import documents_of
 from graph_service.model.answer import AnswerKind
 from graph_service.model.result import Answer, BasisStatement, EntityRef, ResultPart, Status
 
@@ -19,7 +19,7 @@ FOUND = paths([([each], 0.9) for each in PARTS])
 
 
 def test_a_computed_answer_is_the_first_document() -> None:
-    first, *others = found_of(replace(FOUND, answer=COUNT), limit=3).documents
+    first, *others = documents_of(replace(FOUND, answer=COUNT), limit=3).documents
     assert first.text == "7: part 0, part 1, part 2, part 3, part 4, and 2 more"
     assert first.metadata["answer"] == "count"
     assert first.metadata["citation"].startswith("[Q1, part: Q10] [Q1, part: Q11]")
@@ -31,7 +31,7 @@ def test_a_computed_answer_is_the_first_document() -> None:
 
 def test_entities_that_the_documents_name_are_no_document_more() -> None:
     named = Answer(AnswerKind.ENTITIES, "part 0", COUNT.entities[:1], BASIS[:1], 1)
-    assert found_of(replace(FOUND, answer=named)).documents == found_of(FOUND).documents
+    assert documents_of(replace(FOUND, answer=named)).documents == documents_of(FOUND).documents
 
 
 def test_each_question_of_a_text_has_its_answer_and_an_item_is_there_once() -> None:
@@ -43,6 +43,6 @@ def test_each_question_of_a_text_has_its_answer_and_an_item_is_there_once() -> N
             ResultPart("Which?", Status.LOW_CONFIDENCE, FOUND.linked, (1,)),
         ),
     )
-    answer, *items = found_of(found).documents
+    answer, *items = documents_of(found).documents
     assert (answer.metadata["question"], answer.metadata["status"]) == ("How many?", "ok")
     assert [each.metadata["path"][0]["statement_id"] for each in items] == ["s0", "s1"]

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from cli_runs import Cli
+from error_texts import raises
 
 from graph_service.api.schema import execute
 from graph_service.errors import InputError
@@ -183,7 +184,7 @@ def test_conformal_gaps_hold_the_share_that_they_say() -> None:
 
 def test_other_presets_refuse_a_least_confidence(demo_service: Service) -> None:
     request = RetrieveRequest("Who is Maria Shriver's husband?", preset="okgqa", min_confidence=0.5)
-    with pytest.raises(InputError, match="okgqa-2 has no min_confidence; default-6 has"):
+    with raises(InputError):
         demo_service.retrieve(request)
 
 

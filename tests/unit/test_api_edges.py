@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from error_texts import raises
 from starlette.testclient import TestClient
 from strawberry import ID
 
@@ -192,7 +193,7 @@ def test_every_field_of_a_view_reaches_its_specification() -> None:
     )
     withheld = ViewSpecInput(method=Method.WITHHOLDING, statement_ids=[ID("s2"), ID("s1")], count=1)
     assert to_spec(withheld).statement_ids == ("s2", "s1")
-    with pytest.raises(InputError, match="either a level or a count"):
+    with raises(InputError):
         to_spec(ViewSpecInput(method=Method.EDGE_DELETION))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from demo_graph import ARNOLD, MARIA, QUESTION
+from error_texts import raises
 from graphs import load_graph
 from word_vectors import Letters
 
@@ -295,7 +296,7 @@ def test_an_id_says_what_it_was_made_of() -> None:
     assert (read.languages, read.view) == (("de", "en"), "0" * 32)
     assert made.isascii()
     assert not set(made) & set("+/=")
-    with pytest.raises(InputError, match="not an id that this API gives"):
+    with raises(InputError):
         read_global_id("Q42")
 
 

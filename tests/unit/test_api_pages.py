@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from demo_graph import MARIA
+from error_texts import raises
 from graphs import load_graph
 from word_vectors import Letters
 
@@ -254,10 +255,10 @@ def test_a_cursor_belongs_to_one_list() -> None:
     with pytest.raises(EditionGoneError, match="edition 'g@1'"):
         Listing(("statements", "Q1"), "g@2").position(listing.cursor("7"))
     for other in (Listing(("statements", "Q2"), "g@1"), Listing(("neighbours", "Q1"), "g@1")):
-        with pytest.raises(InputError, match="not a cursor of this list"):
+        with raises(InputError):
             other.position(listing.cursor("7"))
     for place in ("-1", "x", "", "1.0", "٣", "9" * 20, str(2**64)):
-        with pytest.raises(InputError, match="not a cursor of this list"):
+        with raises(InputError):
             listing.number(listing.cursor(place))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -61,11 +62,11 @@ def test_formats_are_read(tmp_path: Path) -> None:
 def test_what_is_no_question_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.txt"
     path.write_text("what did X write\ta|b\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1 is no question of format metaqa"):
+    with raises(InputError):
         read_questions(path, format_name="metaqa")
     with pytest.raises(InputError, match="line 1"):
         read_questions(path, format_name="pathquestion")
-    with pytest.raises(InputError, match="expected one of pathquestion"):
+    with raises(InputError):
         read_questions(path, format_name="squad")
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(InputError, match="holds no questions"):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 from neo4j_server import Neo4jServer
 from question_data import write_data
 
@@ -311,7 +312,7 @@ def test_what_few_machines_can_run_is_run_by_its_name_alone() -> None:
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
-    with pytest.raises(InputError, match="no member is called 'fly'") as caught:
+    with raises(InputError) as caught:
         chosen_members(["load", "fly"])
     assert all(member.name in str(caught.value) for member in MEMBERS)
 

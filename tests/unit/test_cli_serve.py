@@ -20,6 +20,7 @@ import httpx
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
+from error_texts import raises
 from waiting import PATIENCE_S
 
 from graph_service.cli.options import read_options
@@ -106,7 +107,7 @@ def test_how_much_each_client_may_ask_for() -> None:
     assert options("--max-cost", "50").max_cost == 50.0
     assert options("--address-header", "X-Forwarded-For").address_header == "X-Forwarded-For"
     for wrong in ("a:b", "a b", "a\r\nb"):
-        with pytest.raises(InputError, match="--address-header takes the name of a header"):
+        with raises(InputError):
             options("--address-header", wrong)
     for name, wrong in (
         ("rate", "-1"), ("rate", "nan"), ("rate", "inf"), ("rate", "1e7"),

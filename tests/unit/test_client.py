@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from demo_graph import ARNOLD, MARIA, QUESTION, request
+from error_texts import raises
 from graphs import load_graph
 from served import served
 
@@ -359,7 +360,7 @@ def test_views_over_http_s4(own_service: Service) -> None:
         again = far.create_view(REPLACED, graph="demo", name="mine", note="m")
         assert (again, again.reused) == (made, True)
         assert far.update_view("half", note="m") == dataclasses.replace(made, note="m")
-        with pytest.raises(InputError, match="another name or another note"):
+        with raises(InputError):
             far.update_view("half", graph="demo")
         assert far.update_view(made.id, name="half", note="n") == made
         for ref in ("half", made.id, ViewRef(name="half"), ViewRef(id=made.id), REPLACED):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.cli import main
 from graph_service.cluster.session import open_session
@@ -50,7 +51,7 @@ def test_chains_of_a_question_are_refused() -> None:
 
 def test_an_address_that_is_no_engine_is_refused() -> None:
     with (
-        pytest.raises(InputError, match="expected sc://host:port, sail or local"),
+        raises(InputError),
         open_session("http://localhost"),
     ):
         pytest.fail("it is no engine")

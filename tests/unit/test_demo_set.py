@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
@@ -284,7 +285,7 @@ def test_errors_name_line_and_field(line: str, said: str) -> None:
 
 
 def test_unreadable_files_are_said_to_be(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="was expected at|there is no file"):
+    with raises(InputError):
         read_gold_questions(tmp_path / "missing.jsonl")
     bad = tmp_path / "latin1.jsonl"
     bad.write_bytes('{"question": "Müller?"}'.encode("latin-1"))

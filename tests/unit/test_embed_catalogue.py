@@ -13,6 +13,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from error_texts import raises
 from made_encoders import ENCODERS, make_encoder
 
 from graph_service.cli import main
@@ -98,7 +99,7 @@ def test_a_later_fetch_compares(hub: Hub) -> None:
     again = fetch_known("gte-small")
     assert (again.files, again.is_first, hub.asked) == (first.files, False, [])
     (first.folder / "tokenizer.json").write_bytes(b"spoilt")
-    with pytest.raises(ModelFileError, match=r"tokenizer\.json is not the file") as raised:
+    with raises(ModelFileError) as raised:
         check_known("gte-small")
     assert raised.value.hint == "Run: graph-service model fetch gte-small"
     fetch_known("gte-small")
@@ -107,7 +108,7 @@ def test_a_later_fetch_compares(hub: Hub) -> None:
     # Another file of that state on the server is refused, and what is there stays.
     (hub.folder / "tokenizer.json").write_bytes(b"another")
     (first.folder / "tokenizer.json").unlink()
-    with pytest.raises(ModelFileError, match=r"not the official tokenizer\.json") as raised:
+    with raises(ModelFileError) as raised:
         fetch_known("gte-small", pause_s=0)
     assert "graph-service model fetch gte-small" in (raised.value.hint or "")
 
@@ -130,7 +131,7 @@ def test_a_fetch_that_broke_off_is_a_first_one_again(hub: Hub) -> None:
 
 def test_a_name_is_an_embedder_once_it_is_fetched(hub: Hub) -> None:
     """With the prompts that its authors tell, where none are saved with it."""
-    with pytest.raises(ModelFileError, match="the model e5-small is not in") as raised:
+    with raises(ModelFileError) as raised:
         open_embedder("e5-small")
     assert raised.value.hint == "Run: graph-service model fetch e5-small"
     fetch_known("e5-small")
@@ -179,7 +180,7 @@ def test_a_record_that_is_spoilt(hub: Hub) -> None:
 
 
 def test_another_name() -> None:
-    with pytest.raises(InputError, match=r"no model 'e6' to fetch; there are arctic-embed-s, bge"):
+    with raises(InputError):
         fetch_known("e6")
     assert len(CATALOGUE) >= 5
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 from made_encoders import ENCODERS, HEADS, LAYERS, WIDE, WIDTH, make_encoder
 
 from graph_service.embed.cross_encoder import (
@@ -203,7 +204,7 @@ def test_another_description_is_refused(
     embedder: TransformerEmbedder, content: bytes | None
 ) -> None:
     data = encode_cross_weights(weights_for(embedder))
-    with pytest.raises(InputError, match="no weights of a cross-encoder"):
+    with raises(InputError):
         decode_cross_weights(changed(data, "meta.json", content))
 
 
@@ -218,7 +219,7 @@ def test_damaged_and_missing_arrays_are_refused(embedder: TransformerEmbedder) -
         changed(data, "weight.npy", flipped),
         changed(data, "0_query_up.npy", None),
     ):
-        with pytest.raises(InputError, match="no weights of a cross-encoder"):
+        with raises(InputError):
             decode_cross_weights(bad)
 
 

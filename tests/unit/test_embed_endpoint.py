@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 from openai_stand_in import Scripted, embeddings, error, stand_in, vector_of
 
 from graph_service.embed import open_embedder, open_vectors
@@ -95,7 +96,7 @@ def test_passing_faults_are_tried_again_and_then_told(reply: Scripted) -> None:
         assert embedder(server.url).encode(["a"]).shape == (1, 8)
     with (
         stand_in(reply) as server,
-        pytest.raises(SetupError, match=r"gave no vectors in 3 tries.*minilm"),
+        raises(SetupError),
     ):
         embedder(server.url).encode(["a"])
     assert len(server.requests) == 3

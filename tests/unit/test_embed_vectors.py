@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -276,14 +277,14 @@ def test_a_file_that_is_refused_leaves_no_connection(
 def test_other_files_are_refused(tmp_path: Path) -> None:
     text = tmp_path / "text.db"
     text.write_text("this is no database, though it is long enough to be taken for one" * 20)
-    with pytest.raises(StoreCorruptError, match=r"damaged|no file of vectors|not a file"):
+    with raises(StoreCorruptError):
         VectorFile(text)
     other = tmp_path / "other.db"
     connection = sqlite3.connect(other)
     connection.execute("CREATE TABLE notes (id)")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreCorruptError, match="no file of vectors"):
+    with raises(StoreCorruptError):
         VectorFile(other)
     newer = tmp_path / "newer.db"
     VectorFile(newer).close()

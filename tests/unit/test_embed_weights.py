@@ -14,6 +14,7 @@ from typing import Any
 
 import platformdirs
 import pytest
+from error_texts import raises
 from jumping_clock import JumpingClock
 
 from graph_service.embed import weights
@@ -223,7 +224,7 @@ def test_a_server_that_drips_is_given_up_and_gone_on_from(
         if received < size:
             clock.jump()
 
-    with pytest.raises(ModelFileError, match=r"fewer than 10,240 bytes came in 600 s") as caught:
+    with raises(ModelFileError) as caught:
         fetch(hub, tmp_path, attempts=2, timeout_s=600, progress=pass_time)
     assert "Run it again, it goes on where it stopped" in str(caught.value)
     kept = (tmp_path / "model.safetensors.part").stat().st_size
@@ -235,7 +236,7 @@ def test_a_server_that_drips_is_given_up_and_gone_on_from(
 def test_a_server_that_cuts_after_a_byte_is_given_up(hub: Hub, tmp_path: Path) -> None:
     """A byte is no progress: else a fetch would go on for a million tries."""
     hub.faults, hub.dripped = ["", "", *["drip"] * 9], 1
-    with pytest.raises(ModelFileError, match="could not be fetched"):
+    with raises(ModelFileError):
         fetch(hub, tmp_path, attempts=3)
     assert len(hub.requests) == 5
 
@@ -273,7 +274,7 @@ def test_wrong_file_under_the_name_is_replaced(hub: Hub, tmp_path: Path) -> None
 )
 def test_other_content_is_refused(hub: Hub, tmp_path: Path, other: bytes) -> None:
     hub.content["tokenizer.json"] = other
-    with pytest.raises(ModelFileError, match="is not the official tokenizer.json"):
+    with raises(ModelFileError):
         fetch(hub, tmp_path)
     assert not (tmp_path / "tokenizer.json").exists()
     assert not (tmp_path / "tokenizer.json.part").exists()
@@ -328,9 +329,9 @@ def test_order_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(weights, "_PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(ModelFileError, match="Run: graph-service model fetch"):
+    with raises(ModelFileError):
         find_model()
-    with pytest.raises(ModelFileError, match="lacks tokenizer.json and model.safetensors"):
+    with raises(ModelFileError):
         find_model(tmp_path)
 
 
@@ -351,7 +352,7 @@ def test_a_changed_file_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(read) == 1
     path.write_bytes(b"wrong")
     for _ in range(2):
-        with pytest.raises(ModelFileError, match="is not the official f"):
+        with raises(ModelFileError):
             verify_file(path, file)
     assert len(read) == 3
     path.write_bytes(b"longer than that")

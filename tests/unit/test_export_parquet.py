@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 import pyarrow
 import pytest
+from error_texts import raises
 from graphs import load_graph, sample_entities, sample_statements
 from pyarrow import parquet
 
@@ -258,14 +259,14 @@ def test_one_file_of_a_graph_and_foreign_files_are_refused(
     service: Service, written: ExportReport, tmp_path: Path
 ) -> None:
     folder = Path(written.files[0])
-    with pytest.raises(InputError, match="is a table in Parquet") as refused:
+    with raises(InputError) as refused:
         load(folder / "statements/part-00000.parquet", store=service.store, graph="back")
     assert "whole folder that has graph.json" in str(refused.value.hint)
-    with pytest.raises(InputError, match="is the manifest of a graph in Parquet"):
+    with raises(InputError):
         load(folder / "graph.json", store=service.store, graph="back")
     foreign = tmp_path / "foreign.parquet"
     parquet.write_table(pyarrow.table({"name": ["a", "b"], "age": [1, 2]}), foreign)
-    with pytest.raises(InputError, match="is a table in Parquet"):
+    with raises(InputError):
         load(foreign, store=service.store, graph="back")
     # It is a table of things, and is read as such.
     report = load(foreign, store=service.store, graph="back", options=LoadOptions(row="name"))
@@ -274,7 +275,7 @@ def test_one_file_of_a_graph_and_foreign_files_are_refused(
     # Without its manifest a folder's files are tables, of which none says how it is read.
     (folder / "graph.json").unlink()
     rejects = tmp_path / "rejects.jsonl"
-    with pytest.raises(InputError, match="holds nothing that can be loaded"):
+    with raises(InputError):
         load(folder, store=service.store, graph="b", options=LoadOptions(rejects_path=rejects))
 
 

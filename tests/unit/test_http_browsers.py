@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 from starlette.testclient import TestClient
 
 from graph_service import Service
@@ -193,7 +194,7 @@ def test_no_server_starts_whose_page_would_be_broken(tmp_path: Path) -> None:
     assert graphiql.read_assets(tmp_path).digest == graphiql.read_assets().digest
     graphiql.read_assets.cache_clear()
     (tmp_path / "graphiql.min.js").write_bytes(b"changed")
-    with pytest.raises(SetupError, match="not the file that its project published") as changed:
+    with raises(SetupError) as changed:
         graphiql.read_assets(tmp_path)
     assert "--no-graphiql" in str(changed.value)
     (tmp_path / "page.js").unlink()

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
+from error_texts import raises
 from openai_stand_in import Scripted, completion, embeddings, stand_in
 from raw_server import OK, at_once, scripted, slowly
 
@@ -250,7 +251,7 @@ def test_proxies_of_the_environment(proxied: list[bytes], monkeypatch: pytest.Mo
     assert get("http://far.example/x?y").content == b"here"
     assert proxied[0].startswith(b"GET http://far.example/x?y HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in proxied[0]
-    with pytest.raises(RedirectRefusedError, match="the address given is behind a proxy"):
+    with raises(RedirectRefusedError):
         get("http://far.example/x")
     monkeypatch.setenv("NO_PROXY", "near.invalid")
     with pytest.raises(httpx.ConnectError):
@@ -261,5 +262,5 @@ def test_proxies_of_the_environment(proxied: list[bytes], monkeypatch: pytest.Mo
 @pytest.mark.parametrize("proxy", ["gopher://127.0.0.1:1", "http://[::1"])
 def test_proxies_that_cannot_be_used_are_told(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", proxy)
-    with pytest.raises(SetupError, match=r"Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY"):
+    with raises(SetupError):
         get("http://far.example/")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
@@ -127,7 +128,7 @@ def test_weights_that_cannot_score_are_refused(broken: CandidateScorer) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"nothing of the kind", b"\x93NUMPY"])
 def test_bytes_that_are_no_file_of_a_scorer_are_refused(data: bytes) -> None:
-    with pytest.raises(InputError, match="no scorer of relation sequences"):
+    with raises(InputError):
         decode_candidate_scorer(data)
 
 
@@ -167,5 +168,5 @@ def test_the_shipped_scorer_fits_these_inputs_and_says_what_it_saw() -> None:
 
 
 def test_vectors_of_another_embedder_are_refused() -> None:
-    with pytest.raises(InputError, match="trained on vectors of model-1"):
+    with raises(InputError):
         scorer().require("model-2")

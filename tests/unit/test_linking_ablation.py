@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, copy_store, request
+from error_texts import raises
 from graph_builder import node_of
 from served import served
 
@@ -138,7 +139,7 @@ def test_given_entities_views_and_many_questions_k7(demo_service: Service) -> No
 
 def test_what_is_no_share_is_refused_k7(demo_service: Service) -> None:
     for share in (-0.1, 1.1, float("nan")):
-        with pytest.raises(InputError, match="a number from 0 to 1|a finite number") as error:
+        with raises(InputError) as error:
             demo_service.retrieve(request(linking_accuracy=share))
         assert error.value.argument == "linking_accuracy"
     with Client.over(demo_service) as client, pytest.raises(InputError) as shown:
@@ -152,7 +153,7 @@ def test_a_graph_that_is_not_read_whole_says_so_k7(
     settings = Settings(vectors=demo_settings.vectors, snapshot_edges=1)
     with (
         open_service(copy_store(demo_file, tmp_path), settings=settings) as service,
-        pytest.raises(InputError, match="draws from all entities") as error,
+        raises(InputError) as error,
     ):
         service.retrieve(RetrieveRequest(QUESTION, Strategy.PATHS, linking_accuracy=0.5))
     assert error.value.argument == "linking_accuracy"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from queries.llm import Message, Reply, ReplyError, ReplyFault, Usage, open_recorded
@@ -57,7 +58,7 @@ def test_each_request_is_asked_once_and_given_again(tmp_path: Path) -> None:
         assert chat.name == "counting"
         assert chat.complete(ASK) == first
         assert chat.complete(ASK).seconds == 0.5
-        with pytest.raises(InputError, match="holds no reply of counting"):
+        with raises(InputError):
             chat.complete((Message("user", "Who is Bob?"),))
     with open_recorded(file, inner=model) as chat:
         assert chat.complete(ASK) == first
@@ -95,7 +96,7 @@ def test_a_line_cut_by_a_crash_is_asked_again(tmp_path: Path) -> None:
 
 def test_bad_files_say_where(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
-    with pytest.raises(InputError, match="no file of recorded replies"), open_recorded(file):
+    with raises(InputError), open_recorded(file):
         pass
     file.write_text('{"key": "a"}\n')
     with pytest.raises(InputError, match=r"replies\.jsonl, line 1"), open_recorded(file):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from error_texts import raises
 from hand_chat import HandChat, script
 from hypothesis import given
 from hypothesis import strategies as st
@@ -282,7 +283,7 @@ def test_an_answer_that_never_began_is_paid_for_once() -> None:
     with (
         stand_in(Scripted(200, body)) as server,
         chat(server.url) as model,
-        pytest.raises(ReplyError, match="before the answer began") as caught,
+        raises(ReplyError) as caught,
     ):
         model.complete(ASK)
     assert caught.value.fault is ReplyFault.EMPTY
@@ -388,7 +389,7 @@ def test_a_cut_answer_is_told_and_a_cut_verdict_failed() -> None:
 
     def verdict(text: str, *, ends: bool = False) -> Any:
         judge = Judge(HandChat(lambda _: text, finish="length"))
-        return ask(judge, ASK, lambda said: read_choice(said, ("A", "B")), ends_with_verdict=ends)
+        return ask(judge, ASK, lambda said: read_choice(said, ("A", "B")), verdict_is_last=ends)
 
     within = verdict("It may be [[A]], though", ends=True)
     assert within.value is None

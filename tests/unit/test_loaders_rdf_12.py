@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Statement
@@ -144,7 +145,7 @@ def test_entities_are_checked_in_any_encoding(
             f'<?xml version="1.0" encoding="{declared}"?>{bomb}{RDF}>'
             '<r:Description r:about="http://a/s"><p>&b;</p></r:Description></r:RDF>'
         )
-        with pytest.raises(InputError, match="made of other entities"):
+        with raises(InputError):
             load(path, store=tmp_store, graph="g", options=options)
 
 

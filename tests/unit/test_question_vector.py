@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from cli_runs import Cli
 from demo_graph import MARIA, QUESTION, copy_store, request, scored_triples
+from error_texts import raises
 from served import served
 
 from graph_service import Service, open_service
@@ -145,5 +146,5 @@ def test_an_embedder_of_ones_own_serves_everything(demo_file: Path, tmp_path: Pa
         assert result.items
         mine = service.retrieve(request(preset="okgqa", question_vector=(1, 0, 0, 0, 0, 9)))
         assert mine.items != result.items
-        with pytest.raises(InputError, match="embedder vowels-1 has vectors of 6 numbers"):
+        with raises(InputError):
             service.retrieve(request(question_vector=(1.0,) * 384))

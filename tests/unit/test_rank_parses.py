@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from error_texts import raises
 from word_vectors import WordVectors
 
 from graph_service.errors import InputError
@@ -102,7 +103,7 @@ def test_a_ranker_with_parses_is_written_and_read_again_l5(weights: RankerWeight
     assert ranker(again, made(3)) == ranker(weights, made(3))
     assert data_hash(made(1)) != data_hash(made(1, parsed=False))
     torn = replace(weights, graphs=replace(weights.graphs, labels=("a",)))
-    with pytest.raises(InputError, match="do not fit each other"):
+    with raises(InputError):
         decode_ranker(encode_ranker(torn))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
+from error_texts import raises
 from graph_builder import node_of
 from retrieve_samples import asking_of, toy_encode
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -360,7 +361,7 @@ def test_a_region_may_be_given(family: KnowledgeGraph) -> None:
 def test_errors(family: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match="question is empty"):
         ask(family, Strategy.PATHS, "  ", "Q1")
-    with pytest.raises(InputError, match="at least one entity"):
+    with raises(InputError):
         ask(family, Strategy.PATHS, "Who?")
     with pytest.raises(DeadlineError):
         run(

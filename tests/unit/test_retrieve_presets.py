@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
@@ -93,7 +94,7 @@ def test_versions_without_a_number_are_the_newest() -> None:
 
 @pytest.mark.parametrize("name", ["default-4", " Default-5"])
 def test_a_preset_that_is_gone_says_what_to_write(name: str) -> None:
-    with pytest.raises(InputError, match="was removed; write default-6 instead") as caught:
+    with raises(InputError) as caught:
         resolve_preset(name, limit=3)
     assert caught.value.argument == "preset"
     assert "similarity alone" in (caught.value.hint or "")
@@ -222,7 +223,7 @@ def test_what_a_preset_cannot_do_is_refused() -> None:
     assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0  # type: ignore[union-attr]
     assert resolve_preset("ltgen", hops=1) == resolve_preset("ltgen")
     assert resolve_preset(" Default ").name == "default-6"
-    with pytest.raises(InputError, match="expected one of default, default-6, okgqa"):
+    with raises(InputError):
         resolve_preset("best")
     with pytest.raises(InputError) as caught:
         resolve_preset("default", unheard=1)

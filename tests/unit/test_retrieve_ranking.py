@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from error_texts import raises
 from retrieve_samples import region_of
 
 from graph_service.errors import DeadlineError, InputError
@@ -202,7 +203,7 @@ def test_pagerank_honours_the_deadline_and_needs_a_seed() -> None:
             start_entities=region.start_entities,
             deadline=Deadline.after(0.0),
         )
-    with pytest.raises(InputError, match="at least one entity"):
+    with raises(InputError):
         personalised_pagerank(
             region.head, region.tail, node_count=10, start_entities=np.zeros(0, dtype=np.int32)
         )
@@ -246,7 +247,7 @@ def test_o3_figures_of_nothing_and_of_too_much() -> None:
 
 
 def test_a_walk_goes_along_edges_or_both_ways() -> None:
-    with pytest.raises(InputError, match="walk must be along or both, got 'against'") as caught:
+    with raises(InputError) as caught:
         prepare_walk(np.array([0]), np.array([1]), node_count=2, walk="against")
     assert caught.value.argument == "walk"
 

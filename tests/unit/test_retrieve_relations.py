@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 from retrieve_samples import toy_encode
 
 from graph_service.errors import DeadlineError, InputError
@@ -368,7 +369,7 @@ def test_the_parameters_are_those_that_matter_and_other_presets_have_none_of_the
 
 def test_there_is_no_subgraph_of_several_entities_statements(small_graph: GraphMaker) -> None:
     graph = small_graph([("Q1", "P1", "Q2")], properties())
-    with pytest.raises(InputError, match="it has no subgraph") as caught:
+    with raises(InputError) as caught:
         found_in(graph, ["Q1"], strategy=Strategy.SUBGRAPH)
     assert caught.value.argument == "strategy"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
@@ -81,9 +82,9 @@ def test_sets_are_found_by_name_and_by_source() -> None:
     of_source = find_sets(("pathquestion",))
     assert path[0] in of_source
     assert len(of_source) > 3
-    with pytest.raises(InputError, match="there is no frozen set 'pathquestion/path-1/v9'"):
+    with raises(InputError):
         find_sets(("pathquestion/path-1/v9",))
-    with pytest.raises(InputError, match="there is no source 'nothing'"):
+    with raises(InputError):
         find_sets(("nothing/x/v1",))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from cli_runs import Cli
+from error_texts import raises
 from robustness_sets import frozen_sets
 from waiting import wait_until
 
@@ -111,10 +112,10 @@ def test_another_download_is_refused(
     other = tmp_path / "other"
     shutil.copytree(download, other)
     (other / "films.tsv").write_text((download / "films.tsv").read_text() + "A\tb\tC\n")
-    with pytest.raises(InputError, match=r"films.tsv: sha256 \w+ was expected; \w+ came"):
+    with raises(InputError):
         make(sets["noise-30"], other, tmp_path / "sets")
     (other / "films.tsv").unlink()
-    with pytest.raises(InputError, match="there is no file .*films.tsv, packed or not") as caught:
+    with raises(InputError) as caught:
         make(sets["noise-30"], other, tmp_path / "sets")
     assert caught.value.hint == "Download it: example.org"
 

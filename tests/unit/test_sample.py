@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 from graphs import load_graph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,7 +157,7 @@ def test_lists_of_relations(service: Service, tmp_path: Path) -> None:
     assert not default.drops("P19")
     assert not default.drops("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
     path.write_text("P1 P2\n")
-    with pytest.raises(InputError, match="line 1: expected one relation"):
+    with raises(InputError):
         read_relations(path)
     with pytest.raises(InputError, match="can't be read"):
         read_relations(tmp_path / "nothing")
@@ -178,7 +179,7 @@ def test_values_out_of_range_are_refused(service: Service, wrong: dict[str, int]
 def test_without_page_views_there_is_no_level(service: Service) -> None:
     """L1: the error says how to get them."""
     assert service.long_tail.delete_page_views()
-    with pytest.raises(InputError, match="has no page views") as raised:
+    with raises(InputError) as raised:
         service.long_tail.sample(spec())
     assert "pageviews fetch" in str(raised.value)
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from error_texts import raises
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -199,13 +200,13 @@ def test_missing_ratings_are_unscored_and_empty_has_a_reason() -> None:
     score = spearman([1, None, 3, 4], [1, 2, None, 9])
     assert (score.n, score.unscored, score.value) == (2, 2, 1.0)
     assert pearson([None], [1]).reason == "no case has both ratings"
-    with pytest.raises(InputError, match="one rating of each a case"):
+    with raises(InputError):
         pearson([1, 2], [1])
     with pytest.raises(InputError, match=r"finite number.*'bad'"):
         cohen_kappa(["good", "bad"], ["bad", "bad"], weights=KappaWeights.LINEAR)
     with pytest.raises(InputError, match="finite number"):
         pearson([1.0, math.nan], [1.0, 2.0])
-    with pytest.raises(InputError, match="values of one kind"):
+    with pytest.raises(InputError, match="values of one kind were expected"):
         cohen_kappa([1, "yes"], [1, 1])
 
 

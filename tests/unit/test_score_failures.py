@@ -18,7 +18,7 @@ from queries.score.entailment import Judgement, Pair, WordOverlap
 from queries.score.judge import Judge
 from queries.score.not_available import NotAvailableRow, not_available_row
 from queries.score.rubric import parse_rubric
-from queries.score.talec import Division, Method, Talec, label_messages, whole_messages
+from queries.score.talec import Division, Method, Talec, complete_messages, label_messages
 from queries.score.talec_export import tuning_records
 from queries.score.withholding import score_rounds
 
@@ -85,7 +85,7 @@ def test_a_text_is_judged_by_its_knowledge_and_its_context() -> None:
     case = TextCase("7", "Who?", "Ada.", knowledge=("a known line",), context="a given context")
     for rendered in (
         label_messages(criteria, criteria.labels[0], case, shots=False),
-        whole_messages(criteria, case, division=Division.SCORE, shots=False),
+        complete_messages(criteria, case, division=Division.SCORE, shots=False),
     ):
         shown = "\n".join(message.content for message in rendered)
         assert "a known line" in shown

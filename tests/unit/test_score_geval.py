@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 from hand_chat import Asked, HandChat, refuses, script
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +96,7 @@ def test_numbers_out_of_range_are_no_ratings(number: int) -> None:
     "text", ["", "good", "4 or 5", "4.5", "3 because it is fine", "IV", "4/10"]
 )
 def test_what_is_no_whole_number_is_no_rating(text: str) -> None:
-    with pytest.raises(UnreadableReplyError, match="one whole number from 1 to 5"):
+    with raises(UnreadableReplyError):
         read_rating(text, 1, 5)
     assert read_rating("4/5", 1, 5) == 4
     assert read_rating("**4**", 1, 5) == 4
@@ -177,7 +178,7 @@ def test_a_rating_is_weighted_by_log_probabilities_o9() -> None:
     assert "logprobs" in by.label
     mute = GEval(Judge(HandChat(script("4"))), replace(ONE, weighting=Weighting.LOGPROBS))
     assert "gives no log-probabilities" in str(rate_text(CASE, by=mute).failure)
-    with pytest.raises(UnreadableReplyError, match="not in the tokens"):
+    with raises(UnreadableReplyError):
         weighted_rating([TokenChoice("ten", 0.0)], 10, 1, 10)
 
 
@@ -201,7 +202,7 @@ def test_ten_of_two_tokens_is_shared_out_by_the_token_after_it() -> None:
 
 def test_a_scale_whose_numbers_cannot_be_told_apart_is_refused() -> None:
     # 5.7 if the token 1 is the number 1, 9.3 if it is 10.
-    with pytest.raises(SplitNumberError, match=r"5\.7 to 9\.3; weigh by sampling .*--scale 1-9"):
+    with raises(SplitNumberError):
         weighted_rating([choice("9", **NINE)], 9, 1, 10)
     # On 1 to 9 nothing is unclear: (4.5 + .8 + .4) / 1.
     assert weighted_rating([choice("9", **NINE)], 9, 1, 9) == pytest.approx(5.7)
@@ -305,11 +306,11 @@ def test_qualities_of_ones_own(tmp_path: Path) -> None:
     # It stands in the names of runs: another version for the same text would part them.
     assert rubric.version == "53da8c6ae2c3c506"
     assert parse_rubric("wit", "Wit\r\nHow witty it is.\r\n- Read it.\r\n") == rubric
-    with pytest.raises(InputError, match="there is no quality 'wit'; there are coherence"):
+    with raises(InputError):
         load_rubric("wit")
-    with pytest.raises(InputError, match="quality wit: a line with its title"):
+    with raises(InputError):
         parse_rubric("wit", "Wit\n- Read it.")
-    with pytest.raises(InputError, match="there is no file"):
+    with raises(InputError):
         load_rubric(str(tmp_path / "none.txt"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
@@ -64,11 +64,11 @@ def test_ratings_facts_and_scores_become_ratings(tmp_path: Path) -> None:
     judged = TalecRow("1", NO, "eval", {}, 1, {"score": 2})
     file = run(tmp_path, "t", "talec", [judged])
     assert ratings_of_runs([file])[0].ratings == {"t": 1, "people": 2}
-    with pytest.raises(InputError, match="runs of one score were expected; t: talec, f: facts"):
+    with raises(InputError):
         ratings_of_runs([file, run(tmp_path, "f", "factscore", [facts])])
-    with pytest.raises(InputError, match="files of different names"):
+    with raises(InputError):
         ratings_of_runs([file, file])
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id": 1}')
-    with pytest.raises(InputError, match="line 1: a row that `score entailment or"):
+    with raises(InputError):
         ratings_of_runs([bad])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import Cli
+from error_texts import raises
 
 from graph_service.errors import InputError
 from queries.score.agreement import RatedCase
@@ -129,7 +130,7 @@ def test_judges_side_by_side_with_a_panel_and_what_makes_one_doubtful() -> None:
     assert any("go with the length of the text" in warning for warning in long.warnings)
     # The panel is the mean of the judges: halfway.
     assert report.judge("panel").calibrated.plain.value == pytest.approx(0.75)
-    with pytest.raises(InputError, match="unknown judge 'x'; there are fair, long, panel"):
+    with raises(InputError):
         report.judge("x")
     lines = "\n".join(report.lines())
     assert "warning, long: L judges texts that it wrote itself" in lines
@@ -143,7 +144,7 @@ def test_one_judge_asked_twice_is_a_retest_and_no_panel() -> None:
     # They differ where one of 4 and 5 divides and the other does not: 3 + 4 of 20.
     assert retest.equal.value == pytest.approx(13 / 20)
     assert report.judge("a").length.reason == "the texts were not given (--texts)"
-    with pytest.raises(InputError, match="a number, or true and false, was expected"):
+    with raises(InputError):
         judges_report([RatedCase("1", {"a": "good"})])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from error_texts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -390,7 +391,7 @@ def test_micro_and_macro_recall_and_unscored_cases_l8() -> None:
     for name in ("oracle recall@2, micro", "relation recall, macro"):
         assert (report.score(name).failed, report.score(name).unscored) == (1, 1)
     assert report.failures == {"timeout": 1}
-    with pytest.raises(InputError, match="unknown score 'f1'; there are KM"):
+    with raises(InputError):
         report.score("f1")
 
 

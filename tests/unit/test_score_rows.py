@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from queries.llm import Usage
@@ -186,7 +187,7 @@ def test_groups_by_kind_are_found_where_citations_have_them(tmp_path: Path) -> N
     path = written(tmp_path, {"by_kind": {"who": {"F1": score}, "what": {"F1": score}}})
     found = read_report_groups(path, "kind")
     assert {kind: scores["F1"].value for kind, scores in found.items()} == {"who": 0.5, "what": 0.5}
-    with pytest.raises(InputError, match="scores by level were expected"):
+    with raises(InputError):
         read_report_groups(path, "level")
 
 
@@ -204,10 +205,8 @@ def test_a_run_of_talec_without_a_judged_text_is_told(tmp_path: Path) -> None:
         read_run(str(path))
     assert (caught.value.message, caught.value.argument) == (f"{path} holds no judged text", "run")
     path.write_text('{"id": 5}\n')
-    with pytest.raises(InputError, match="a text judged by `score talec --out`"):
+    with raises(InputError):
         read_run(str(path))
     path.write_text('{"row": {"id": 5}}\n')
-    with pytest.raises(
-        InputError, match="line 1: a text judged by `score talec --out` was expected; "
-    ):
+    with raises(InputError):
         read_run(str(path))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from error_texts import raises
 from graph_builder import build_graph
 
 from benchmarks.scorer import Triples, relation_thresholds, threshold
@@ -318,7 +319,7 @@ def test_a_file_gives_the_scorer_back_and_runs_nothing(learnt: Learnt) -> None:
     assert (back.weights == result.learned.weights).all()
     assert encode_scorer(back) == data
     for bad in (b"", data[: len(data) // 2], b"PK\x03\x04 no archive"):
-        with pytest.raises(StoreCorruptError, match="a stored scorer is damaged"):
+        with raises(StoreCorruptError):
             decode_scorer(bad, **sizes)
     with pytest.raises(StoreCorruptError, match="expected vectors of"):
         decode_scorer(data, entities=graph.entity_count + 1, relations=graph.relation_count)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from demo_graph import request
+from error_texts import raises
 
 from graph_service import Service
 from graph_service.errors import InputError
@@ -86,7 +87,7 @@ def test_families_weigh_alike_but_for_weights() -> None:
 
 
 def test_questions_that_teach_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="no question with a right candidate"):
+    with raises(InputError):
         train_scorer([], embedder="m", data="d", options=SMALL)
 
 

@@ -24,6 +24,7 @@ from demo_graph import (
     scored_paths,
     scored_triples,
 )
+from error_texts import raises
 
 from graph_service import Service, open_service
 from graph_service.errors import DeadlineError, GraphNotFoundError, InputError, ViewNotFoundError
@@ -327,7 +328,7 @@ def test_errors_are_of_their_own_classes(demo_service: Service) -> None:
         demo_service.compare(request(), [])
     with pytest.raises(InputError, match="1 to 10 views"):
         demo_service.compare(request(), [ViewRef(spec=REPLACED)] * 11)
-    with pytest.raises(InputError, match="begins with the base"):
+    with raises(InputError):
         demo_service.compare(request(view=ViewRef(spec=REPLACED)), [ViewRef(spec=REPLACED)])
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from demo_graph import ARNOLD, MARIA, request
+from error_texts import raises
 
 from graph_service import Service
 from graph_service.client import Client
@@ -177,5 +178,5 @@ def test_presets_of_papers_read_a_text_as_one(demo_service: Service) -> None:
 
 
 def test_an_earlier_question_has_a_bound(demo_service: Service) -> None:
-    with pytest.raises(InputError, match="earlier question has at most"):
+    with raises(InputError):
         ask(demo_service, "And his wife?", "x" * 10_001)

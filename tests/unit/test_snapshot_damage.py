@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_texts import raises
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.errors import StoreCorruptError
@@ -164,7 +165,7 @@ def test_a_snapshot_that_the_store_no_longer_makes_is_told(path: Path) -> None:
         info, place = snapshot_of(store)
         other = load_graph(store, "h", [("Q1", "P1", "Q2")])
         os.truncate(place, 10)
-        with pytest.raises(StoreCorruptError, match="does not hold the same graph"):
+        with raises(StoreCorruptError):
             store._cache.mend(info, lambda: store.build(other))
         assert not [item for item in place.parent.iterdir() if item.name.startswith(".")]
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import Cli
+from error_texts import raises
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.errors import (
@@ -149,7 +150,7 @@ def test_a_push_that_is_broken_off_is_no_snapshot_and_goes_on(
     info, place = built
     with pytest.raises(StoreUnavailableError):
         push_snapshot(place, info, Failing(depot, writes=writes))
-    with pytest.raises(InputError, match="has no snapshot of 'g'"):
+    with raises(InputError):
         pull_snapshot(cache, info, depot)
     pushed = push_snapshot(place, info, depot)
     assert pushed.parts - pushed.moved_parts == writes
@@ -212,7 +213,7 @@ def test_a_missing_part_is_named(built: tuple[GraphInfo, Path], tmp_path: Path) 
     depot = FolderDepot(tmp_path / "depot")
     push_snapshot(place, info, depot)
     (tmp_path / "depot" / part_of(depot, 0)).unlink()
-    with pytest.raises(StoreCorruptError, match=r"part 1 of .* is missing"):
+    with raises(StoreCorruptError):
         pull_snapshot(SnapshotCache(tmp_path / "elsewhere"), info, depot)
 
 
@@ -392,7 +393,7 @@ def test_an_address_is_a_folder_or_one_of_fsspec(fsspec: dict[str, Any], tmp_pat
     assert fsspec == {
         "mem://me:secret@bucket/of": {"use_listings_cache": False, "skip_instance_cache": True}
     }
-    with pytest.raises(InputError, match="fsspec knows no address such as zz://bucket"):
+    with raises(InputError):
         open_depot("zz://me:secret@bucket")
     with pytest.raises(SetupError, match=r"graph-service\[object-storage\]"):
         open_depot("s3://bucket/of")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.options import option
@@ -134,11 +135,11 @@ def test_what_has_no_fields_is_refused(fields: object) -> None:
 
 def test_json_has_types_that_yaml_has_not() -> None:
     for value in (True, 1.0, "1"):
-        with pytest.raises(InputError, match="field count: a whole number from 0 up was expected"):
+        with raises(InputError):
             read_typed(Whole, in_json({"id": "x", "colour": "red", "count": value}))
-    with pytest.raises(InputError, match="field id: a text was expected; true or false came"):
+    with raises(InputError):
         read_typed(Whole, in_json({"id": True, "colour": "red"}))
-    with pytest.raises(InputError, match="field note: a text was expected; null came") as caught:
+    with raises(InputError) as caught:
         read_typed(Whole, in_json({"id": "x", "colour": "red", "note": None}))
     assert caught.value.argument == "note"
     with pytest.raises(InputError, match=r"line 7, field parts\[1\]\.name: ") as caught:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import pytest
 from demo_graph import request
+from error_texts import raises
 
 from graph_service import Service, open_service
 from graph_service.artifacts import view_records
@@ -92,7 +93,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
     assert (view.state, view.progress, view.deviation) == (ViewState.RUNNING, 0.0, None)
     assert held.asked.wait(600)
     assert [one.state for one in own_service.views.list()] == [ViewState.RUNNING]
-    with pytest.raises(InputError, match=r"slow is still being made \(0%\)"):
+    with raises(InputError):
         own_service.retrieve(request(view=ViewRef(name="slow")))
     again = jobs.start("demo", DELETED, edges=own_service.graph().fingerprints.edges, arrays=held)
     assert again.id == view.id, "what is under way is not begun twice"
@@ -153,7 +154,7 @@ def test_a_failed_job_says_why(own_service: Service) -> None:
     failed = settled(own_service, view.id)
     assert failed.state is ViewState.FAILED
     assert "unheard-of" in failed.error
-    with pytest.raises(InputError, match="has failed: graph 'demo', as it is, has no scorer"):
+    with raises(InputError):
         own_service.retrieve(request(view=ViewRef(id=view.id)))
 
     def broken() -> NoReturn:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from error_texts import raises
 from graph_builder import build_graph
 
 from graph_service.errors import InputError
@@ -97,7 +98,7 @@ def test_fewer_controls_are_a_part_of_more() -> None:
 def test_what_a_control_matches_needs_a_control() -> None:
     spec = ViewSpec(Method.PATH_DELETION, count=1, entity_ids=("a",), answer_ids=("b",),
                     control_by=ControlMatch.NUMBER)  # fmt: skip
-    with pytest.raises(InputError, match="control_by is of a control"):
+    with raises(InputError):
         spec.validate()
 
 

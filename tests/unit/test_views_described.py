@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 from graph_builder import build_graph
 
 from graph_service.errors import InputError, KeyCollisionError
@@ -94,7 +95,7 @@ def test_a_change_in_words(before: End | None, after: End | None, said: str) -> 
 
 
 def test_no_change_is_no_words() -> None:
-    with pytest.raises(ValueError, match="neither a before nor an after"):
+    with raises(ValueError):
         describe_change(Difference(7, 0, None, None), node_label=str, relation_label=str)
 
 
@@ -133,6 +134,6 @@ def test_two_statements_of_one_key_are_told(
 
     assert len(lay(graph, delta, view_id="v").keys) == len(delta.replaced)
     monkeypatch.setattr(overlay, "_identities", colliding)
-    with pytest.raises(KeyCollisionError, match="view v on 'test' share a 64-bit key") as caught:
+    with raises(KeyCollisionError) as caught:
         lay(graph, delta, view_id="v")
     assert "another random seed" in str(caught.value.hint)

@@ -66,7 +66,7 @@ class EndpointOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptReplyOptions:
+class ReplyCacheOptions:
     """Where a model's replies are kept, or taken from."""
 
     GROUP: ClassVar[str] = "model"
@@ -167,7 +167,7 @@ class AnswerOptions(
     EmbedderOptions,
     RunOptions,
     OwnPromptOptions,
-    KeptReplyOptions,
+    ReplyCacheOptions,
     EndpointOptions,
     ChatModelOptions,
     ReplyOptions,

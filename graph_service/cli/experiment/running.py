@@ -68,7 +68,7 @@ def plan(options: PlanOptions, output: Output, /) -> int:
         )
         output.line(
             f"graph {graph}: {len(subjects)} questions, {gold} with gold statements, {known} with "
-            f"answers, {incomplete} whose gold the graph lacks; {opened.kept_out[graph]} kept for "
+            f"answers, {incomplete} whose gold the graph lacks; {opened.excluded[graph]} kept for "
             "calibration"
         )
         for line in _smallest(read, graph, len(subjects), experiment.cells):

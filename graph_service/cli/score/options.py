@@ -9,8 +9,8 @@ from graph_service.cli.answer.options import (
     SETTINGS,
     ChatModelOptions,
     EndpointOptions,
-    KeptReplyOptions,
     OwnPromptOptions,
+    ReplyCacheOptions,
     RunOptions,
 )
 from graph_service.cli.options import EmbedderOptions, GraphOptions, Subverb, VerbOptions, request
@@ -25,7 +25,7 @@ _SPLITS = ("train", "eval", "test")
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeModelOptions(OwnPromptOptions, KeptReplyOptions, EndpointOptions, ChatModelOptions):
+class JudgeModelOptions(OwnPromptOptions, ReplyCacheOptions, EndpointOptions, ChatModelOptions):
     """Which chat model judges, and how it is asked."""
 
     GROUP: ClassVar[str] = "model"

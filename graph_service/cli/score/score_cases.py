@@ -20,7 +20,7 @@ from queries.generate.answer import Answer
 from queries.line_file import encode_line
 from queries.lock import one_writer
 from queries.score.case import TextCase
-from queries.score.report import Groups, Row, is_whole
+from queries.score.report import Groups, Row, is_complete
 from queries.score.rows import RowFile, score_cases
 
 RowType = TypeVar("RowType", bound=Row)
@@ -140,7 +140,7 @@ def run_cases(
             score,
             file,
             id_of=id_of,
-            again=lambda row: options.retry_failed and not is_whole(row),
+            again=lambda row: options.retry_failed and not is_complete(row),
             concurrency=options.concurrency,
             progress=ProgressPrinter(),
         )
