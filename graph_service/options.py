@@ -118,7 +118,7 @@ class Option:
 
     @property
     def graphql(self) -> str:
-        """In GraphQL: ``propertiesPerItem``."""
+        """Its name in GraphQL's input, such as ``propertiesPerItem``."""
         return camel_case(graphql_name(self.name))
 
     @property

@@ -57,7 +57,7 @@ class RecordCounter(Protocol):
     """Counts the records of a source from its bytes, without its reader."""
 
     def feed(self, data: bytes, /) -> None:
-        """Takes the next bytes."""
+        """Counts the records of the bytes that come next."""
 
     @property
     def count(self) -> int:
@@ -100,7 +100,7 @@ class RdfLineCounter(_LineCounter):
         super().__init__(_RDF_LINE)
 
     def feed(self, data: bytes, /) -> None:
-        """Takes the next bytes."""
+        """Counts the records of the bytes that come next."""
         super().feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
 
 
@@ -112,7 +112,7 @@ class JsonLineCounter(_LineCounter):
         self._first = self._last = b""
 
     def feed(self, data: bytes, /) -> None:
-        """Takes the next bytes."""
+        """Counts the records of the bytes that come next."""
         super().feed(data)
         text = data.rstrip()
         if text:

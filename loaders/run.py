@@ -95,7 +95,7 @@ class Run(Generic[T, F]):
         self.progress = ProgressReporter(progress, files, self.tally)
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the run, whose file of rejects closes with the block."""
         return self
 
     def __exit__(self, *_: object) -> None:

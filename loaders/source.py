@@ -235,11 +235,11 @@ class ByteSource:
             self._raw.close()
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the source, which closes at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the file."""
+        """Closes the file at the end of a block."""
         self.close()
 
 
@@ -378,7 +378,7 @@ class StreamReader(io.RawIOBase):
         self.position = 0
 
     def readable(self) -> bool:
-        """Returns True."""
+        """Returns True, as the interface of raw streams wants it."""
         return True
 
     def readinto(self, buffer: object, /) -> int:

@@ -58,7 +58,7 @@ class Bar:
         )
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the bar, which is taken off the screen at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:

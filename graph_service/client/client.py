@@ -137,15 +137,15 @@ class Client(_ClientBase):
         return cast(T, answer if following is None else answer + self._run(following))
 
     def close(self) -> None:
-        """Releases connections."""
+        """Releases the connections to the server."""
         self._transport.close()
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the client, which closes at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the client at the end of a block."""
         self.close()
 
 
@@ -192,13 +192,13 @@ class AsyncClient(_ClientBase):
         return cast(T, answer if following is None else answer + await self._run(following))
 
     async def close(self) -> None:
-        """Releases connections."""
+        """Releases the connections to the server."""
         await self._transport.close_async()
 
     async def __aenter__(self) -> Self:
-        """Returns itself."""
+        """Returns the client, which closes at the end of the block."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the client at the end of a block."""
         await self.close()

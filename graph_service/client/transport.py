@@ -23,7 +23,7 @@ class Transport(Protocol):
         """Does the same without blocking the event loop."""
 
     def close(self) -> None:
-        """Releases connections."""
+        """Releases the connections to the server."""
 
     async def close_async(self) -> None:
         """Does the same inside an event loop."""

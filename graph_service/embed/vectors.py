@@ -186,11 +186,11 @@ class VectorFile:
             connection.close()
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the vectors, whose file closes at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the file."""
+        """Closes the file at the end of a block."""
         self.close()
 
     def __del__(self) -> None:
@@ -548,11 +548,11 @@ class Vectors:
             self.file.close()
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the vectors, whose file closes at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the file."""
+        """Closes the file at the end of a block."""
         self.close()
 
     def _look_up(self, texts: list[str]) -> tuple[Float32, list[int]]:

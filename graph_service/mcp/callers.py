@@ -81,10 +81,10 @@ class OfCallers:
         return await asyncio.to_thread(self._run, self._caller(), document, variables)
 
     def close(self) -> None:
-        """Leaves the service open."""
+        """Leaves the service open, which is its owner's to close."""
 
     async def close_async(self) -> None:
-        """Leaves the service open."""
+        """Leaves the service open, which is its owner's to close."""
 
     def _caller(self) -> Caller:
         token = get_access_token()

@@ -104,7 +104,7 @@ class SomeValue:
 
     @property
     def note(self) -> str:
-        """The same in words."""
+        """What is known of the value, in words."""
         return "unknown value"
 
 
@@ -114,7 +114,7 @@ class NoValue:
 
     @property
     def note(self) -> str:
-        """The same in words."""
+        """What is known of the value, in words."""
         return "no value"
 
 

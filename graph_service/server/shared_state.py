@@ -114,6 +114,6 @@ class SharedState:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, size, start)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file; the other processes keep theirs."""
         self._memory.close()
         os.close(self._file)

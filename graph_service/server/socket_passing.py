@@ -64,7 +64,7 @@ class Channel:
         connected.setblocking(False)
 
     def fileno(self) -> int:
-        """Returns the socket's descriptor."""
+        """Returns the socket's descriptor, which selectors wait for."""
         return self._socket.fileno()
 
     def say(self, number: int, /) -> None:
@@ -109,7 +109,7 @@ class Channel:
             yield PassedConnection(number, Over(over), self._limits, self), connection
 
     def close(self) -> None:
-        """Closes the socket."""
+        """Closes this process's end of the pair of sockets."""
         self._socket.close()
 
 
@@ -127,7 +127,7 @@ class ConnectionSender:
         connected.setblocking(False)
 
     def fileno(self) -> int:
-        """Returns the socket's descriptor."""
+        """Returns the socket's descriptor, which selectors wait for."""
         return self._socket.fileno()
 
     def send(self, number: int, address: str, over: Over, connection: socket.socket, /) -> bool:
@@ -176,5 +176,5 @@ class ConnectionSender:
         return numbers
 
     def close(self) -> None:
-        """Closes the socket."""
+        """Closes this process's end of the pair of sockets."""
         self._socket.close()

@@ -172,14 +172,14 @@ class _ScopedStore:
         raise InputError("only who sees all graphs can check the whole store")
 
     def close(self) -> None:
-        """Leaves the store open."""
+        """Leaves the store open, which is its owner's to close."""
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the scoped store, for a block that takes any store."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leaves the store open."""
+        """Leaves the store open, which is its owner's to close."""
 
     def _no_graph(self, name: str) -> GraphNotFoundError:
         return unknown_graph(name, [info.name for info in self.graphs()])

@@ -481,9 +481,9 @@ class Service:
         self.store.close()
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the service, which closes at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the service at the end of a block."""
         self.close()

@@ -98,7 +98,7 @@ class PassageSession(Protocol):
         """Deletes the unfinished set of passages."""
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns the session, whose lease ends with the block."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Gives the lease back, so that the load can be resumed."""

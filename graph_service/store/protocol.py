@@ -161,7 +161,7 @@ class LoadSession(Protocol):
         """Throws the load away, in batches, and gives the lease back."""
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns this object, which lets go of what it holds at the end of the block."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Gives the lease back; keeps an unfinished load so that it can be resumed."""
@@ -476,7 +476,7 @@ class Store(GraphReader, Records, Protocol):
         """Releases connections; the store can't be used afterwards."""
 
     def __enter__(self) -> Self:
-        """Returns itself."""
+        """Returns this object, which lets go of what it holds at the end of the block."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None:
         """Closes the store and its connections."""

@@ -35,7 +35,7 @@ class Wording:
 
     @property
     def text(self) -> str:
-        """The question."""
+        """The question as it is retrieved for: its pieces in one text."""
         return "".join(piece.text for piece in self.pieces)
 
     def written(self, start: int, end: int, /) -> tuple[int, int]:

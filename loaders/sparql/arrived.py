@@ -42,7 +42,7 @@ class ArrivedRows:
 
     @property
     def count(self) -> int:
-        """How many rows came."""
+        """How many distinct rows have come from the endpoint so far."""
         return len(self._arrived)
 
     @property

@@ -216,7 +216,7 @@ def _adjusted(rows: Sequence[Row]) -> list[Row]:
 
 
 class _Builder:
-    """Makes figures of tables."""
+    """Makes the figures of an analysis from the tables of answers."""
 
     def __init__(self, tables: Mapping[Condition, Table]) -> None:
         self._tables = tables

@@ -304,7 +304,7 @@ def _stated(
 
 
 def _spread(subjects: Sequence[Subject]) -> list[Subject]:
-    """Some questions, evenly spread."""
+    """Returns some of the questions, evenly spread over their order."""
     count = min(_TIMED, len(subjects))
     return [subjects[i * len(subjects) // count] for i in range(count)]
 

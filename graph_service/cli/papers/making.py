@@ -59,7 +59,7 @@ Makers = Mapping[str, Callable[[], PaperTable]]
 
 
 def kalma(options: KalmaOptions, output: Output, /) -> int:
-    """Makes KaLMA's tables."""
+    """Makes the tables of the paper on KaLMA and prints them."""
     path = options.questions or demo_question_file()
     general, specific = path, options.specific
     if path.is_dir():
@@ -96,7 +96,7 @@ def kalma(options: KalmaOptions, output: Output, /) -> int:
 
 
 def okgqa(options: OkgqaOptions, output: Output, /) -> int:
-    """Makes OKGQA's tables."""
+    """Makes the tables of the paper on OKGQA and prints them."""
     path, rounds = options.questions or demo_question_file(), None
     if path.is_dir():
         rounds = path
@@ -120,7 +120,7 @@ def okgqa(options: OkgqaOptions, output: Output, /) -> int:
 
 
 def ltgen(options: LtgenOptions, output: Output, /) -> int:
-    """Makes LTGen's tables."""
+    """Makes the tables of the paper on LTGen and prints them."""
     path = options.questions or demo_question_file()
     turns, references = options.turns, options.references
     if path.is_dir():
@@ -144,7 +144,7 @@ def ltgen(options: LtgenOptions, output: Output, /) -> int:
 
 
 def talec(options: TalecOptions, output: Output, /) -> int:
-    """Makes TALEC's tables."""
+    """Makes the tables of the paper on TALEC and prints them."""
     if options.texts.is_dir():
         texts = sorted(options.texts.glob("*.jsonl"))
         named = [(path.stem, path, str(path.with_suffix(".yaml"))) for path in texts]

@@ -99,10 +99,10 @@ class _Silent(Output):
     """Prints no line and no object."""
 
     def line(self, text: str = "", /) -> None:
-        """Prints nothing."""
+        """Prints nothing, since the verb prints one object for all sets."""
 
     def object(self, item: object, /) -> None:
-        """Prints nothing."""
+        """Prints nothing, since the verb prints one object for all sets."""
 
 
 def _rows(path: Path, recipe: SetRecipe) -> tuple[Row, ...]:
