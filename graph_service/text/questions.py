@@ -358,11 +358,6 @@ class Pronoun:
     is_possessive: bool
 
     @property
-    def is_of_person(self) -> bool:
-        """Whether it stands for a person."""
-        return self.word in _PERSONS
-
-    @property
     def is_plural(self) -> bool:
         """Whether it stands for several."""
         return self.word in _SEVERAL

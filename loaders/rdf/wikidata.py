@@ -62,8 +62,6 @@ _FULL = re.compile(
 _DAY = 11
 _NO_UNIT = frozenset((ENTITY + "Q199", WIKIBASE + "unitOne"))
 
-_Term = ox.NamedNode | ox.BlankNode | ox.Literal
-
 
 def holds_full_statements(head: bytes, /) -> bool:
     """Returns whether RDF that begins so has statement nodes, whose truthy triples are copies."""

@@ -1,0 +1,101 @@
+"""Texts of errors: ``raises`` compares what an error says with ``golden/error_texts.json``.
+
+A test says which class of error it expects. The golden file has the code, the argument at fault,
+the message and the hint of each error, by the test that meets it.
+``GRAPH_SERVICE_UPDATE_ERRORS=1 pytest FILES`` (in one process) writes those of the tests it runs anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import pytest
+
+from graph_service.errors import GraphServiceError
+
+GOLDEN = Path(__file__).parent / "golden" / "error_texts.json"
+E = TypeVar("E", bound=BaseException)
+
+_FOLDER = re.compile(r"[^\s'\"]*/pytest-of-[^/]+/pytest-\d+/(?:popen-gw\d+/)?[^/\s:;,'\")]+")
+_PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
+_HASH = re.compile(r"\b[0-9a-f]{12,}(?:-[0-9a-f]{12,})*\b")
+_met: dict[str, int] = {}
+"""How many errors each test has met so far; it holds the test that runs alone."""
+
+
+class Expected(Generic[E]):
+    """What a block is expected to raise; see ``raises``."""
+
+    def __init__(self, kind: type[E], /) -> None:
+        self._raised = pytest.raises(kind)
+
+    def __enter__(self) -> pytest.ExceptionInfo[E]:
+        self._info = self._raised.__enter__()
+        return self._info
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        is_expected = bool(self._raised.__exit__(kind, error, trace))
+        if is_expected:
+            _compare(record_of(self._info.value))
+        return is_expected
+
+
+def raises(kind: type[E], /) -> Expected[E]:
+    """Expects an error of a class, with the text that is recorded for this test."""
+    return Expected(kind)
+
+
+def _compare(record: dict[str, Any]) -> None:
+    test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    index = _met.get(test, 0)
+    _met.clear()
+    _met[test] = index + 1
+    if os.environ.get("GRAPH_SERVICE_UPDATE_ERRORS"):
+        texts = json.loads(GOLDEN.read_text(encoding="utf-8"))
+        texts[test] = [*texts.get(test, ())[:index], record]
+        write_texts(texts)
+    else:
+        assert [record] == _recorded().get(test, [])[index : index + 1]
+
+
+def record_of(error: BaseException, /) -> dict[str, Any]:
+    """Returns what is recorded of an error: the same in every run, and on every machine."""
+    if not isinstance(error, GraphServiceError):
+        return {"text": _steady(str(error))}
+    fields = {
+        "code": error.code,
+        "argument": error.argument,
+        "message": _steady(error.message),
+        "hint": _steady(error.hint or ""),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def write_texts(texts: dict[str, Any], /) -> None:
+    """Writes the golden file: the tests by name, an error a line."""
+    tests = []
+    for test, records in sorted(texts.items()):
+        lines = ",\n".join(f"  {json.dumps(record, ensure_ascii=False)}" for record in records)
+        tests.append(f" {json.dumps(test, ensure_ascii=False)}: [\n{lines}\n ]")
+    GOLDEN.write_text("{\n" + ",\n".join(tests) + "\n}\n", encoding="utf-8")
+
+
+@cache
+def _recorded() -> dict[str, Any]:
+    texts: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    return texts
+
+
+def _steady(text: str) -> str:
+    return _HASH.sub("HASH", _PORT.sub(r"\1:PORT", _FOLDER.sub("FOLDER", text)))
