@@ -48,7 +48,9 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables.dialect import check_encoding
 from loaders.tables.header import check_columns
+from loaders.tables.mapping import AUTO
 from loaders.tables.plan import plan_tables, request_of
+from loaders.tables.row_meaning import rows_are_things
 from loaders.tables.rows import ColumnsError
 from loaders.tally import GraphTally
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
@@ -117,6 +119,9 @@ def load(
         options = earlier.options(options)
         check_remote(str(source), options, earlier=earlier)
     request = request_of(options)
+    if request is None and rows_are_things(source, options):
+        options = with_fields(options, row=AUTO)
+        request = request_of(options)
     if request is not None:
         options = with_fields(options, tables=plan_tables(source, request, options))
     files = source_files(source, options)
@@ -503,6 +508,7 @@ class _Load(Run[GraphTally, SourceFile]):
             wikidata_forms=sorted(self._forms | tally.forms),
             records=tally.records,
             source_records=tally.source_records,
+            keys={} if self._options.tables is None else self._options.tables.key_columns(),
             unrecognised=tuple(tally.unrecognised),
             adds_to=None if self._base is None else self._base.edition,
             refreshes=None if self._earlier is None else self._earlier.info.edition,

@@ -105,6 +105,8 @@ class LoadReport(RunReport):
         unrecognised: The first of the files that were passed over, since they are in no known
             format.
         equal: Entities of the graph that are one thing.
+        keys: Of each table whose rows are things the column that names them; "" if it joins things
+            of other tables.
     """
 
     graph_name: str
@@ -124,6 +126,7 @@ class LoadReport(RunReport):
     source_records: int = 0
     unrecognised: Sequence[str] = ()
     equal: EqualEntityCounts = EqualEntityCounts()
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -148,9 +151,18 @@ class LoadReport(RunReport):
             "incomplete": dict(sorted(self.incomplete.items())),
         }
 
+    def _key_lines(self) -> list[str]:
+        """Returns the line that says what rows are, where they are things."""
+        named = [f"by {key} in {file}" for file, key in self.keys.items() if key]
+        if not named:
+            return []
+        more = f" and {len(named) - SHOWN_FILES:,} more" if len(named) > SHOWN_FILES else ""
+        return [f"rows: things, named {', '.join(named[:SHOWN_FILES])}{more}"]
+
     def lines(self) -> list[str]:
         """Returns the report as a person reads it."""
         lines = [*self.source_lines("none recognised"), *self.filter_lines]
+        lines.extend(self._key_lines())
         if self.refreshes is not None:
             lines.append(f"refreshed: {self.refreshes}")
         lines.extend(self.resumed_lines())

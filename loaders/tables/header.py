@@ -178,6 +178,14 @@ def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, 
     raise _unknown_columns(first, name)
 
 
+def is_edge_header(header: Sequence[str], /) -> tuple[int, int] | None:
+    """Returns the columns of head and tail where a header names both and no relation; else None."""
+    known = [_role_of(cell.strip().lower().lstrip("?")) for cell in header]
+    if [known.count(role) for role in _REQUIRED] != [1, 0, 1]:
+        return None
+    return known.index("head"), known.index("tail")
+
+
 def quoted(name: str, /) -> str:
     """Returns a column's name as a shell takes it."""
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'

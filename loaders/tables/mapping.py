@@ -179,6 +179,11 @@ class TablesPlan:
         """Returns the table of a name."""
         return next(table for table in self.tables if table.mapping.file == name)
 
+    def key_columns(self) -> dict[str, str]:
+        """Returns the column that names the rows of each table; "" where none does."""
+        keys = ((table.mapping.file, table.mapping.key) for table in self.tables)
+        return {file: "" if key is None else key.name for file, key in keys}
+
     def to_json(self) -> list[Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         return [table.mapping.to_json() for table in self.tables]

@@ -1,0 +1,119 @@
+"""Whether a row of a table is a thing or a statement, where nobody says it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+
+from graph_service.errors import InputError
+from loaders.files import source_paths
+from loaders.formats import Format, recognise_source
+from loaders.options import LoadOptions
+from loaders.remote import is_remote_source
+from loaders.source import STANDARD_INPUT, open_source
+from loaders.tables.dialect import encoding_of, recognise_dialect
+from loaders.tables.header import is_edge_header, read_layout
+from loaders.tables.neo4j_nodes import is_node_header
+from loaders.tables.profile import ColumnProfile, profiles_of
+from loaders.tables.rows import ColumnsError
+from loaders.tables.table_rows import is_table_name, is_workbook
+
+_TYPICAL_SHARE = 0.8
+_TABLES = (Format.CSV, Format.TSV)
+
+
+class _Rows(Enum):
+    THINGS = "things"
+    STATEMENTS = "statements"
+    UNKNOWN = "unknown"
+
+
+def rows_are_things(source: str | Path, options: LoadOptions, /) -> bool:
+    """Returns whether the rows of a file's or folder's tables are things, by the first of them.
+
+    They are where a first row names columns, and neither these names nor the cells make statements
+    of the rows: a relation is no number and no date, and an edge leads to none. False where an
+    option says what rows are, or a table of the folder holds statements.
+    """
+    says = (options.columns, options.edge_relation, options.header, options.format)
+    if any(option not in ((), None) for option in says) or str(source) == STANDARD_INPUT:
+        return False
+    if is_remote_source(str(source)) or not Path(source).exists():
+        return False
+    tables = [path for path in source_paths(Path(source)) if is_table_name(str(path))]
+    rows = {_rows_of(path, options) for path in tables}
+    return _Rows.THINGS in rows and _Rows.STATEMENTS not in rows
+
+
+def _rows_of(path: Path, options: LoadOptions) -> _Rows:
+    if is_workbook(str(path)):
+        return _Rows.THINGS
+    try:
+        with open_source(str(path), limits=options.limits) as source:
+            if recognise_source(source) not in _TABLES:
+                return _Rows.STATEMENTS
+            dialect = recognise_dialect(source.head, encoding=encoding_of(source, options.encoding))
+            rows = dialect.sample(source.head)
+    except InputError:
+        return _Rows.UNKNOWN
+    if len(rows) < 2:
+        return _Rows.UNKNOWN
+    header, *others = rows
+    if is_node_header(header):
+        return _Rows.STATEMENTS
+    columns = _columns(header, others)
+    names_columns = _is_header(header, others, columns)
+    try:
+        layout = read_layout(rows, options, path.name)
+    except ColumnsError:
+        endpoints = is_edge_header(header)
+        if endpoints is not None and not any(
+            _is_typed(columns[end], dates=True) for end in endpoints
+        ):
+            return _Rows.STATEMENTS
+        return _Rows.THINGS if names_columns else _Rows.UNKNOWN
+    if layout.has_header or layout.relation is None:
+        return _Rows.STATEMENTS
+    relation, value = columns[layout.relation], columns[layout.tail]
+    is_thing = _is_typed(relation) or (_is_typed(value) and columns[layout.head].is_unique)
+    if names_columns and is_thing:
+        return _Rows.THINGS
+    relations = _columns(header, rows)[layout.relation]
+    comes_again = 2 * relations.cells.repeated >= len(rows)
+    return _Rows.STATEMENTS if comes_again else _Rows.UNKNOWN
+
+
+def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnProfile]:
+    columns = profiles_of(header)
+    for row in rows:
+        for column, cell in zip(columns, row, strict=False):
+            column.add(cell)
+    for column in columns:
+        column.finish()
+    return columns
+
+
+def _is_header(
+    header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[ColumnProfile]
+) -> bool:
+    """Returns whether the first row names columns: its cells are words that come nowhere else, and
+    stand over numbers or dates, or over names that come again.
+    """
+    names = [cell.strip() for cell in header]
+    if len(set(names)) < len(names) or not any(names):
+        return False
+    if any(name and not any(letter.isalpha() for letter in name) for name in names):
+        return False
+    if any(_is_typed(column) for column in _columns(header, [header])):
+        return False
+    if any(name and name in (cell.strip() for cell in row) for row in rows for name in names):
+        return False
+    return any(_is_typed(column) or 2 * column.cells.repeated >= len(rows) for column in columns)
+
+
+def _is_typed(column: ColumnProfile, /, *, dates: bool = False) -> bool:
+    """Returns whether most cells of a column are dates, or numbers unless ``dates`` alone count."""
+    counts = column.cells
+    typed = counts.dates if dates else counts.dates + counts.numbers
+    return 0 < _TYPICAL_SHARE * counts.cells <= typed
