@@ -22,7 +22,8 @@ from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import Service
 from graph_service.views.codec import encode_delta
 from graph_service.views.delta import make_delta
-from graph_service.views.measure.deviation import mean_clustering, mean_degree
+from graph_service.views.measure.clustering import mean_clustering
+from graph_service.views.measure.deviation import mean_degree
 from graph_service.views.prepared import PreparedBase
 
 LEVEL = 0.3

@@ -20,8 +20,9 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.delta import make_delta
-from graph_service.views.measure import deviation
-from graph_service.views.measure.deviation import BaseMeasure, mean_clustering, measure, similarity
+from graph_service.views.measure import clustering
+from graph_service.views.measure.clustering import mean_clustering
+from graph_service.views.measure.deviation import BaseMeasure, measure, similarity
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
@@ -134,6 +135,24 @@ def test_deviation_is_networkx_to_1e_12(
     assert 0.0 <= found.sd2 <= 1.0
 
 
+@settings(max_examples=60)
+@given(graph=graphs(), leaves=st.integers(1, 30), seed=st.integers(0, 100))
+def test_edges_without_a_triangle_count_as_neighbours(
+    graph: KnowledgeGraph, leaves: int, seed: int
+) -> None:
+    """O11: hubs with leaves, and relations in which no node is head and tail, beside triangles."""
+    rows: list[Triple] = [
+        (head, rel, tail) for head, rel, tail in edges_after(graph, empty_delta(graph))
+    ]
+    rows += [(f"leaf{i}", f"r{(seed + i) % 3}", f"e{seed * i % 5}") for i in range(leaves)]
+    rows += [(f"left{i % 4}", "r0", f"right{i * seed % 5}") for i in range(leaves)]
+    graph = build_graph(rows)
+    entities = [graph.node_ids[node] for node in range(graph.entity_count)]
+    expected, _ = by_networkx(edges_after(graph, empty_delta(graph)), entities)
+    measured = mean_clustering(graph.head[:], graph.rel[:], graph.tail, graph.node_count)
+    assert measured[: len(entities)] == pytest.approx(expected, abs=1e-12)
+
+
 @settings(max_examples=40)
 @given(graph=graphs())
 def test_the_base_itself_has_not_deviated(graph: KnowledgeGraph) -> None:
@@ -195,8 +214,8 @@ def test_large_graphs_are_counted_in_parts(graph: KnowledgeGraph, edges: int, we
     arrays = (graph.head[:], graph.rel[:], graph.tail, graph.node_count)
     whole = mean_clustering(*arrays)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deviation, "MAX_EDGES", edges)
-        patch.setattr(deviation, "MAX_WEDGES", wedges)
+        patch.setattr(clustering, "MAX_EDGES", edges)
+        patch.setattr(clustering, "MAX_WEDGES", wedges)
         assert mean_clustering(*arrays).tolist() == whole.tolist()
 
 
