@@ -63,12 +63,19 @@ class LineFile:
         Raises:
             InputError: The file can't be written.
         """
+        self.append_bytes(map(encode_line, lines), is_synced=is_synced and bool(lines))
+
+    def append_bytes(self, lines: Iterable[bytes], /, *, is_synced: bool = True) -> None:
+        """Writes lines at the end that are encoded already, each with its line end.
+
+        Raises:
+            InputError: The file can't be written.
+        """
         with self._errors(), self.path.open("ab") as file:
-            if lines:
-                file.writelines(map(encode_line, lines))
-                file.flush()
-                if is_synced:
-                    os.fsync(file.fileno())
+            file.writelines(lines)
+            file.flush()
+            if is_synced:
+                os.fsync(file.fileno())
 
     def replace(self, lines: Iterable[Any], /) -> None:
         """Writes all lines anew; the file is there as it was, or with all of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -59,6 +60,9 @@ def _start(builder: Any, remote: str, stack: ExitStack) -> Any:
     """Returns a session, which the stack stops."""
     address = _start_sail(stack) if remote == SAIL else remote
     is_local = address.startswith(_LOCAL)
+    if is_local:
+        # Functions in Python run in this environment, not in the first python3 of the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for name, value in _LOCAL_CONFIGURATION.items() if is_local else ():
         builder = builder.config(name, value)
     builder = builder.remote(address)

@@ -246,7 +246,7 @@ def run(
     cell_numbers = {cell.id: index for index, cell in enumerate(experiment.cells, 1)}
 
     def write(made: CellAnswer) -> None:
-        line, clock = _lines_of(made)
+        line, clock = lines_of(made)
         timings.append(clock, is_synced=False)
         answers.append(line, is_synced=last_of_cell[made.cell] == made.answer.question_id)
 
@@ -262,8 +262,8 @@ def run(
         yield replace(progress, label=f"cell {number} of {len(experiment.cells)} {made.cell}")
 
 
-def _lines_of(made: CellAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The line of an answer, and the line of its timings."""
+def lines_of(made: CellAnswer, /) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the line of an answer, and the line of its timings."""
     item = made.answer
     spent: dict[str, Any] = {"answer": dict(item.timings_ms)}
     result = item.result

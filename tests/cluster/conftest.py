@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cli_runs import cli, demo_cli
 from cluster_graph import Both, statements
+from demo_graph import demo_file, demo_service, demo_settings
 from graphs import load_graph
 
 from graph_service import open_service
 from graph_service.cluster.graph import ClusterGraph, open_graph
 from graph_service.export import export, exported_graph
 from graph_service.settings import Settings
+
+__all__ = ["cli", "demo_cli", "demo_file", "demo_service", "demo_settings"]
 
 ENGINE = os.environ.get("GRAPH_SERVICE_TEST_CLUSTER")
 if not ENGINE:

@@ -37,6 +37,8 @@ cluster view create @ --to view --method edge-deletion --level 0.3
 cluster view deviation @ view
 cluster view deviation graph.parquet @
 cluster view store @ --graph g
+cluster experiment run @ --out run
+cluster experiment run p.yaml --out @
 export x.tsv --graph g --labels @
 backup @
 backup @ --replace

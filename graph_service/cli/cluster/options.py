@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_service.cli.experiment.options import PlanOptions
 from graph_service.cli.options import GraphOptions, Subverb, SubverbGroup, VerbOptions, request
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.options import option
@@ -66,6 +67,18 @@ class StoreViewOptions(GraphOptions):
     note: str = option("", help="kept with the view")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterExperimentOptions(ClusterOptions, PlanOptions):
+    """What ``cluster experiment run`` takes."""
+
+    out: Path = option(
+        help="folder of the run, which the executors see too; goes on where it was", metavar="DIR"
+    )
+    tasks: int = option(
+        8, help="tasks of the engine; each opens the store, or reaches the server, once", least=1
+    )
+
+
 CLUSTER_VERBS = (
     SubverbGroup(
         "view",
@@ -95,6 +108,22 @@ CLUSTER_VERBS = (
                 "take a view that a cluster drew into the store of its graph",
                 StoreViewOptions,
                 ("cluster view store ed30 --graph demo --name ed30",),
+            ),
+        ),
+    ),
+    SubverbGroup(
+        "experiment",
+        "answer the cells of an experiment by an engine",
+        (
+            Subverb(
+                "run",
+                "cluster.experiment:run",
+                "answer the cells of a plan by an engine's tasks, then score them",
+                ClusterExperimentOptions,
+                (
+                    "cluster experiment run PLAN.yaml --out DIR --remote sc://spark:15002 "
+                    "--server http://serve:8000",
+                ),
             ),
         ),
     ),

@@ -42,7 +42,7 @@ READ_TIMEOUT_S = 600.0
 def plan(options: PlanOptions, output: Output, /) -> int:
     """Says what a plan asks and may take."""
     read = read_plan(options.plan, scores=SCORES)
-    with _reached(options, output) as reached:
+    with reach(options, output) as reached:
         opened = open_experiment(read, reached.client, embedder=reached.embedder)
         experiment = opened.experiment
         done = 0
@@ -115,7 +115,7 @@ def run(options: RunOptions, output: Output, /) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     with (
         one_writer(options.out / ANSWERS_NAME),
-        _reached(options, output) as reached,
+        reach(options, output) as reached,
         _models(read, options, options.out) as models,
     ):
         opened = open_experiment(
@@ -158,7 +158,7 @@ def run(options: RunOptions, output: Output, /) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reached:
+class Reached:
     """The graphs of a plan, in a store or on a server.
 
     Attributes:
@@ -174,8 +174,8 @@ class _Reached:
 
 
 @contextlib.contextmanager
-def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
-    """Opens the store or reaches the server that the options name."""
+def reach(options: PlanOptions, output: Output, /) -> Iterator[Reached]:
+    """Opens the store or reaches the server that the options name; gives what asks its graphs."""
     settings = settings_of(options)
     if options.server:
         if options.store:
@@ -187,12 +187,12 @@ def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
         retrying = RetryingTransport(served, retry_window_s=options.patience, say=output.note)
         with Client(retrying) as client:
             output.note(f"server {options.server}")
-            yield _Reached(client)
+            yield Reached(client)
         return
     limit_s = max(settings.read_timeout_s, READ_TIMEOUT_S)
     with open_from(options, output, read_timeout_s=limit_s) as service:
         counter = StoreSteps(service)
-        yield _Reached(Client.over(service), settings.embedder, counter.count, counter.changes)
+        yield Reached(Client.over(service), settings.embedder, counter.count, counter.changes)
 
 
 @dataclass(frozen=True, slots=True)
