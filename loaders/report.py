@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,27 @@ UNRECOGNISED_REASON = "files of no known format in the folder"
 EXIT_REJECTS = 3
 EXIT_STOPPED = 130
 _GRAPH_KEYS = ("name", "edition", "counts", "fingerprints", "published_at")
+
+_PLURAL = re.compile(
+    r"\b(cell|file|row|record|name|value|triple|statement|node|reference|text|term|document|page|"
+    r"description|relationship|reject|lexeme|list)s\b|\b(entit|cop)ies\b"
+)
+_VERB = re.compile(r"(?<=\bthat )(say|are|were|have|name|redirect)\b")
+_SINGULAR_VERBS = {"are": "is", "were": "was", "have": "has"}
+
+
+def in_agreement(count: int, reason: str, /) -> str:
+    """Returns a count and its reason, whose noun and verb are in the singular for one.
+
+    >>> in_agreement(1, "cells that say 'n/a'"), in_agreement(2, "cells that say 'n/a'")
+    ("1 cell that says 'n/a'", "2 cells that say 'n/a'")
+    """
+    if count == 1:
+        reason = _PLURAL.sub(lambda noun: noun[1] or f"{noun[2]}y", reason, count=1)
+        reason = _VERB.sub(
+            lambda verb: _SINGULAR_VERBS.get(verb[0], f"{verb[0]}s"), reason, count=1
+        )
+    return f"{count:,} {reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +211,10 @@ class LoadReport(RunReport):
             ("kept", self.kept),
             ("NOT COMPLETE", self.incomplete),
         ):
-            lines.extend(f"{title}: {count:,} {reason}" for reason, count in sorted(counts.items()))
+            lines.extend(
+                f"{title}: {in_agreement(count, reason)}"
+                for reason, count in sorted(counts.items())
+            )
         if self.unrecognised:
             more = self.skipped.get(UNRECOGNISED_REASON, 0) - len(self.unrecognised)
             lines.append(

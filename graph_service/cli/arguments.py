@@ -14,6 +14,16 @@ from graph_service.errors import InputError
 # What argparse says, which has no finer seam than this text; what doesn't match is shown as it is.
 _CHOICE = re.compile(r"argument (?P<name>\S+): invalid choice: '?(?P<given>.*?)'? \(choose from .*")
 _NUMBER = re.compile(r"argument (?P<name>\S+): invalid (?P<kind>int|float) value: (?P<given>.*)")
+_OTHER_WORDS = (
+    ("ask", "retrieve"),
+    ("query", "retrieve"),
+    ("question", "retrieve"),
+    ("import", "load"),
+    ("find", "search"),
+    ("perturb", "view"),
+    ("explore", "serve"),
+)
+"""What people type who do not know the verbs yet, with the verb that does it."""
 _NUMBERS = {"int": "a whole number", "float": "a number"}
 
 
@@ -58,7 +68,10 @@ class Parser(argparse.ArgumentParser):
             self._fail(
                 f"{name} must be one of {', '.join(choices)}; got {value!r}",
                 argument=name,
-                meant=get_close_matches(value, choices, n=1),
+                meant=[
+                    *(verb for word, verb in _OTHER_WORDS if word == value and verb in choices),
+                    *get_close_matches(value, choices, n=1),
+                ],
             )
         if number is not None:
             self._fail(

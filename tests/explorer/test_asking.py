@@ -81,11 +81,11 @@ def test_a_question_without_an_answer_says_what_else_could_be_asked(opened: Open
 def test_a_question_about_nothing_of_the_graph_shows_no_empty_parts(opened: Open, url: str) -> None:
     page = opened(at(url, graph="demo", q="Zzzz qqqq?"))
     expect(page.locator("#answers .unsure")).to_have_text(
-        "The question names no item of the graph."
+        "The question names nothing in the graph."
     )
     expect(page.locator("#linked")).to_have_text("")
     expect(page.locator(".instead")).to_contain_text("It answers, for instance:")
-    for part in ("#picture-part", "#paths-part"):
+    for part in ("#picture-part", "#paths-part", "#side-column"):
         expect(page.locator(part)).to_be_hidden()
     page.locator(".instead button").first.click()
     drawn(page)

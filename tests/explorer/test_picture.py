@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer_page import (
+    PHONE,
     QUESTION,
     Open,
     at,
@@ -77,6 +78,48 @@ def test_a_picture_can_be_read_and_edges_lead_around_nodes(opened: Open, url: st
     assert drawings == 16
     # Of 780 edges of 38 drawings ten find no way around all others.
     assert crossed <= 0.03 * edges
+
+
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll("#picture text")].map((text) => text.getBoundingClientRect());
+  const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6;
+  return boxes.filter((a, at) => boxes.slice(at + 1).some((b) => over(a, b))).length;
+}"""
+"""How many texts of the picture stand on another one."""
+
+
+def test_an_entitys_neighbours_stand_in_rows_and_no_text_on_another(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", item="Q2685")))
+    assert page.evaluate(OVERLAPPING) == 0
+    frame = "document.querySelector('#picture')"
+    assert page.evaluate(f"{frame}.scrollWidth <= {frame}.clientWidth + 1")
+    # Beside the entity there are two columns, whose rows begin at one line.
+    begins = page.evaluate(
+        "() => [...document.querySelectorAll('#picture .node:not(.start) rect')]"
+        ".map((box) => box.x.baseVal.value).filter((x) => x > 0)"
+    )
+    assert len(begins) > 10
+    assert max(begins) - min(begins) <= 1
+
+
+def test_on_a_phone_the_rows_stand_below_their_entity(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", item="Q2685"), size=PHONE))
+    assert page.evaluate(OVERLAPPING) == 0
+    tops = "(which) => document.querySelector(`#picture ${which} rect`).getBoundingClientRect().top"
+    assert page.evaluate(tops, ".node.start") < page.evaluate(tops, ".node:not(.start)")
+    frame = page.locator("#picture").bounding_box()
+    entity = page.locator("#picture .node.start").bounding_box()
+    assert frame is not None
+    assert entity is not None
+    assert entity["y"] >= frame["y"]
+
+
+def test_around_an_entity_on_a_view_no_heading_stands_alone(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", item="Q2685", m="rr", level=30)))
+    expect(page.locator("#changes-said")).to_contain_text("changed")
+    expect(page.locator("#answers")).to_be_empty()
+    expect(page.locator("#legend")).not_to_contain_text("in the answer")
 
 
 def test_a_line_of_the_picture_says_its_statement(opened: Open, url: str) -> None:

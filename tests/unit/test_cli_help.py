@@ -89,6 +89,7 @@ def test_every_option_is_explained() -> None:
         ("retrieve q --stratgy paths", "retrieve [options] [QUESTION]",
          "there is no option --stratgy. Did you mean --strategy? See: graph-service retrieve --help"),
         ("retrieve q -limit=3", "retrieve [options] [QUESTION]", "Did you mean --limit?"),
+        ("ask q", "[options] VERB ...", "got 'ask'. Did you mean retrieve?"),
         ("demo --rndom-seeds 3", "demo [options]", "Did you mean --random-seeds?"),
         ("score citations f --gld g", "score citations [options] FILE", "Did you mean --gold?"),
         ("retrieve q --xyzzy", "retrieve [options] [QUESTION]", "no option --xyzzy. See:"),

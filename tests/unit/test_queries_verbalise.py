@@ -39,6 +39,10 @@ from queries.generate.verbalise import (
     [
         ("mother", "Ada's mother is Bea"),
         ("place of birth", "Ada was born in Bea"),
+        ("editing", "Bea edited Ada"),
+        ("diplomatic relation", "Ada has diplomatic relations with Bea"),
+        ("regionServed", "Ada serves Bea"),
+        ("team", "Ada has played for Bea"),
         ("country of citizenship", "Ada is a citizen of Bea"),
         ("sex or gender", "Ada's sex or gender is Bea"),
         ("children", "Bea is a child of Ada"),

@@ -48,6 +48,7 @@ OWN = (
     "explorer.css",
     "export.js",
     "figures.js",
+    "fan.js",
     "files.js",
     "graphs.js",
     "icon.svg",

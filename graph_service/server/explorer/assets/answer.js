@@ -17,13 +17,16 @@ export function render(page) {
   const result = base.paths ?? base.subgraph;
   byId("answer-title").textContent = base.paths ? "Answer" : "Entity";
   show(byId("linked"), page.state.item ? lookedAt(page) : linked(page, result));
+  const isEntity = !base.paths && result.status === "OK";
   show(
     byId("answers"),
-    view
-      ? [side(page, "Base", base, view, "base"), side(page, "View", view, base, "view")]
-      : side(page, "Answer", base, null, "base"),
+    isEntity
+      ? []
+      : view
+        ? [side(page, "Base", base, view, "base"), side(page, "View", view, base, "view")]
+        : side(page, "Answer", base, null, "base"),
   );
-  byId("answers").classList.toggle("two", Boolean(view));
+  byId("answers").classList.toggle("two", Boolean(view) && !isEntity);
   show(byId("paths"), base.paths ? paths(page, base, view) : []);
   byId("paths-part").hidden = !base.paths?.items.length && !view?.paths?.items.length;
 }
@@ -32,7 +35,7 @@ export function render(page) {
 function lookedAt(page) {
   const id = page.state.item;
   const label = page.picture.nodes.find((node) => node.id === id)?.label ?? id;
-  return h("p", null, "Around ", entity(page, { itemId: id, label }, "around"), " ", idOf(id));
+  return h("p.answer", null, h("span.quiet", null, "Around "), entity(page, { itemId: id, label }, "around"), " ", idOf(id));
 }
 
 /**
@@ -128,6 +131,7 @@ function side(page, title, one, other, key) {
         ]).flat(),
       ),
     result.interpretation && interpretation(result.interpretation, key),
+    !answer && result.status !== "OK" && instead(page),
   );
 }
 
@@ -216,7 +220,7 @@ function worded(page, answer, key) {
  */
 function unsure(page, one, key) {
   const result = one.paths ?? one.subgraph;
-  if (result.status !== "OK") return [h("p.answer.unsure", null, result.statusText), instead(page)];
+  if (result.status !== "OK") return h("p.answer.unsure", null, result.statusText);
   const last = one.paths?.items[0]?.steps.at(-1);
   if (!last) return null;
   const end = last.reversed ? last.subject : last.statement.value.item;

@@ -13,6 +13,8 @@ import { HEIGHT, order } from "./layout.js";
 const DETOURS = [0, 36, -36, 72, -72, 110, -110, 150, -150, 200, -200, 260, -260, 340, -340];
 /** Where between its ends an edge is bent most. */
 const TURNS = [0.5, 0.25, 0.75];
+/** How far edges between the same nodes are bent apart. */
+export const BEND = 44;
 /** How far it stays from their boxes. */
 export const CLEARANCE = 5;
 const SAMPLES = 40;
@@ -32,25 +34,27 @@ export function* bent(edges) {
   for (const group of pairs.values()) {
     for (const [index, edge] of group.entries()) {
       const side = edge.source <= edge.target ? 1 : -1;
-      yield [edge, group.length === 1 ? 0 : side * (index - (group.length - 1) / 2) * 44];
+      yield [edge, group.length === 1 ? 0 : side * (index - (group.length - 1) / 2) * BEND];
     }
   }
 }
 
 /**
- * Returns the course of an edge that runs under no third node, if one is found: the least bent.
+ * Returns the course of an edge that runs under no third node and stays in the picture, if one is
+ * found: the least bent.
  * @param {Place} from
  * @param {Place} to
  * @param {number} bend that keeps it apart from edges between the same nodes
  * @param {readonly Box[]} others
+ * @param {Box} paper of the picture
  */
-export function around(from, to, bend, others) {
+export function around(from, to, bend, others, paper) {
   let best = curve(from, to, bend);
   let least = Infinity;
   for (const detour of DETOURS) {
     for (const turn of detour ? TURNS : [0.5]) {
       const course = curve(from, to, bend + detour, turn);
-      const under = crossed(course.at, others);
+      const under = crossed(course.at, others, paper);
       if (under < least) [best, least] = [course, under];
       if (!under) return best;
     }
@@ -59,17 +63,27 @@ export function around(from, to, bend, others) {
 }
 
 /**
- * Returns how many points of a course lie in boxes.
+ * Returns how many points of a course lie in boxes, which count twice, or beside the paper.
  * @param {(share: number) => Point} at
  * @param {readonly Box[]} boxes
+ * @param {Box} paper
  */
-function crossed(at, boxes) {
+function crossed(at, boxes, paper) {
   let count = 0;
   for (let step = 1; step < SAMPLES; step += 1) {
-    const { x, y } = at(step / SAMPLES);
-    if (boxes.some((box) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height)) count += 1;
+    const point = at(step / SAMPLES);
+    if (boxes.some((box) => holds(box, point))) count += 2;
+    else if (!holds(paper, point)) count += 1;
   }
   return count;
+}
+
+/**
+ * @param {Box} box
+ * @param {Point} point
+ */
+function holds(box, { x, y }) {
+  return x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
 }
 
 /**

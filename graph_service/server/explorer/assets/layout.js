@@ -1,16 +1,26 @@
 // Where the nodes of a picture stand. A function of the picture alone: no clock, no chance.
 
+import { Fan, hubOf } from "./fan.js";
+
 /**
  * @typedef {import("./union.js").Picture} Picture
- * @typedef {{x: number, y: number, width: number, scale: number}} Place
- * @typedef {Place & {index: number, fx?: number, fy?: number, vx: number, vy: number}} Body
+ * @typedef {{x: number, y: number, width: number, scale: number, row: "hub" | "row" | ""}} Place
+ *   a place may be the middle of a fan, or a row of it
+ * @typedef {Place & {index: number, fx?: number, fy?: number, vx: number, vy: number, gaps: Map<Body, number>}} Body
+ *   with the room that the labels of its edges need beside it
  */
 
 export const HEIGHT = 26;
 export const MOST_CHARACTERS = 26;
+/** How much wider the label of a node of the question or the answer is. */
+export const BOLD = 1.12;
+/** From the left to the right of a picture that is narrow, in px. */
+const NARROW_ROOM = 314;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const GAP_X = 22;
 const GAP_Y = 46;
+/** What an edge has beside its label: the arrow, and a bit of line at both sides. */
+const LABEL_GAP = 34;
 /** How much larger than others a node of many statements is, at most, and of how many. */
 const MOST_LARGER = 0.3;
 const MANY = 12;
@@ -66,14 +76,16 @@ const KEPT = 8;
 /**
  * Returns the place of each node of a picture.
  * @param {Picture} picture
+ * @param {boolean} narrow whether it is shown where there is little room from left to right
  * @returns {Map<string, Place>}
  */
-export function placesOf(picture) {
+export function placesOf(picture, narrow) {
   const key = JSON.stringify([
+    narrow,
     picture.nodes.map((node) => [node.id, node.label, node.stage]),
     picture.edges.map((edge) => [edge.id, edge.source, edge.target, edge.stage]),
   ]);
-  const places = kept.get(key) ?? settled(picture);
+  const places = kept.get(key) ?? settled(picture, narrow);
   kept.delete(key);
   kept.set(key, places);
   if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
@@ -84,9 +96,10 @@ export function placesOf(picture) {
  * Returns the place of each node. Nodes of a stage are placed around those of the stages before,
  * which stay where they are: nothing moves when a view is laid over a graph or a node is expanded.
  * @param {Picture} picture
+ * @param {boolean} narrow
  * @returns {Map<string, Place>}
  */
-function settled(picture) {
+function settled(picture, narrow) {
   /** @type {Map<string, Body>} */
   const bodies = new Map();
   const nodes = [...picture.nodes].sort((a, b) => a.stage - b.stage || order(a.id, b.id));
@@ -95,6 +108,9 @@ function settled(picture) {
   // What is added later changes the size of nothing that stands.
   const first = { nodes, edges: edges.filter((edge) => edge.stage === stages[0]) };
   const scales = scalesOf(first);
+  const hub = hubOf(first.edges);
+  /** @type {Fan | null} */
+  let fan = null;
   for (const stage of stages) {
     const added = nodes.filter((node) => node.stage === stage);
     added.forEach((node, index) => {
@@ -104,13 +120,48 @@ function settled(picture) {
     });
     // Edges of later stages must not draw these nodes.
     const known = edges.filter((edge) => edge.stage <= stage);
-    settle([...bodies.values()], links(known, bodies), added.length);
+    if (hub !== null) fan = inRows(fan, hub, added, known, bodies, narrow);
+    const free = added.filter((node) => bodies.get(node.id)?.fx === undefined);
+    if (free.length) settle([...bodies.values()], links(known, bodies), free.length, narrow);
     for (const body of bodies.values()) {
       body.fx = body.x = Math.round(body.x);
       body.fy = body.y = Math.round(body.y);
     }
   }
-  return new Map([...bodies].map(([id, { x, y, width, scale }]) => [id, { x, y, width, scale }]));
+  return new Map([...bodies].map(([id, { x, y, width, scale, row }]) => [id, { x, y, width, scale, row }]));
+}
+
+/**
+ * Places those nodes that are neighbours of the middle of a fan alone, each in a row of it.
+ * @param {Fan | null} fan null before its first rows
+ * @param {string} hub
+ * @param {readonly {id: string}[]} added
+ * @param {readonly import("./union.js").Edge[]} edges
+ * @param {Map<string, Body>} bodies
+ * @param {boolean} narrow
+ * @returns {Fan}
+ */
+function inRows(fan, hub, added, edges, bodies, narrow) {
+  const middle = /** @type {Body} */ (bodies.get(hub));
+  const stand = (/** @type {Body} */ body, /** @type {{x: number, y: number}} */ { x, y }) =>
+    Object.assign(body, { x, y, fx: x, fy: y, row: body === middle ? "hub" : "row" });
+  const leaves = added.filter(
+    ({ id }) =>
+      id !== hub &&
+      edges.every((edge) => (edge.source !== id && edge.target !== id) || edge.source === hub || edge.target === hub),
+  );
+  if (fan) {
+    for (const { id } of leaves) {
+      const body = /** @type {Body} */ (bodies.get(id));
+      stand(body, fan.add(body.width));
+    }
+    return fan;
+  }
+  stand(middle, { x: 0, y: 0 });
+  const made = new Fan(hub, middle, narrow);
+  const rows = leaves.map(({ id }) => ({ id, width: /** @type {Body} */ (bodies.get(id)).width }));
+  for (const [id, place] of made.begin(rows, edges)) stand(/** @type {Body} */ (bodies.get(id)), place);
+  return made;
 }
 
 /**
@@ -135,11 +186,12 @@ function begin(id, index, edges, bodies) {
   const turn = near ? Math.atan2(near.y, near.x) + 0.35 * ((index % 7) - 3) : index * GOLDEN;
   const x = (near?.x ?? 0) + 1.5 * radius * Math.cos(turn);
   const y = (near?.y ?? 0) + radius * Math.sin(turn);
-  return { x, y, vx: 0, vy: 0, width: 0, scale: 1, index: 0 };
+  return { x, y, vx: 0, vy: 0, width: 0, scale: 1, index: 0, row: "", gaps: new Map() };
 }
 
 /**
- * @param {readonly {source: string, target: string}[]} edges
+ * Returns the pairs that edges join, and notes how far apart the labels keep them.
+ * @param {readonly {source: string, target: string, label: string}[]} edges
  * @param {Map<string, Body>} bodies
  */
 function links(edges, bodies) {
@@ -149,7 +201,11 @@ function links(edges, bodies) {
     const source = bodies.get(edge.source);
     const target = bodies.get(edge.target);
     const pair = [edge.source, edge.target].sort().join("\n");
-    if (!source || !target || source === target || seen.has(pair)) continue;
+    if (!source || !target || source === target) continue;
+    const gap = Math.max(source.gaps.get(target) ?? 0, widthOf(short(edge.label)) + LABEL_GAP);
+    source.gaps.set(target, gap);
+    target.gaps.set(source, gap);
+    if (seen.has(pair)) continue;
     seen.add(pair);
     found.push({ source, target });
   }
@@ -160,8 +216,9 @@ function links(edges, bodies) {
  * @param {Body[]} bodies
  * @param {{source: Body, target: Body}[]} linked
  * @param {number} moved
+ * @param {boolean} narrow
  */
-function settle(bodies, linked, moved) {
+function settle(bodies, linked, moved, narrow) {
   const ticks = moved > 150 ? 120 : moved > 60 ? 200 : 300;
   const link = d3
     .forceLink(linked)
@@ -173,13 +230,31 @@ function settle(bodies, linked, moved) {
     .force("link", link)
     .force("charge", d3.forceManyBody().strength(-1300).distanceMax(700))
     .force("x", d3.forceX(0).strength(0.05))
-    .force("y", d3.forceY(0).strength(0.11))
-    .force("apart", apart())
+    .force("y", d3.forceY(0).strength(narrow ? 0.03 : 0.11))
+    .force("apart", apart(narrow))
+    .force("walls", narrow ? walls(bodies) : null)
     .tick(ticks);
+  if (narrow) walls(bodies)();
 }
 
-/** A force that keeps labels, which are boxes, apart. */
-function apart() {
+/**
+ * A force that keeps labels between the sides of a phone.
+ * @param {Body[]} bodies
+ */
+function walls(bodies) {
+  return () => {
+    for (const body of bodies) {
+      const most = Math.max(0, NARROW_ROOM - body.width * BOLD) / 2;
+      if (body.fx === undefined) body.x = Math.max(-most, Math.min(most, body.x));
+    }
+  };
+}
+
+/**
+ * A force that keeps labels, which are boxes, apart.
+ * @param {boolean} narrow whether there is room from the top to the bottom alone
+ */
+function apart(narrow) {
   /** @type {Body[]} */
   let bodies = [];
   const force = () => {
@@ -188,7 +263,7 @@ function apart() {
       for (let j = i + 1; j < bodies.length; j += 1) {
         const b = bodies[j];
         // Most pairs are far from each other; 300 nodes have 45,000 pairs.
-        if (Math.abs(b.y - a.y) < HEIGHT + GAP_Y) push(a, b);
+        if (Math.abs(b.y - a.y) < HEIGHT + GAP_Y) push(a, b, narrow);
       }
     }
   };
@@ -201,16 +276,17 @@ function apart() {
 /**
  * @param {Body} a
  * @param {Body} b
+ * @param {boolean} narrow
  */
-function push(a, b) {
+function push(a, b, narrow) {
   const dx = b.x - a.x;
   const dy = b.y - a.y;
-  const overX = (a.width + b.width) / 2 + GAP_X - Math.abs(dx);
+  const overX = (a.width + b.width) / 2 + Math.max(GAP_X, a.gaps.get(b) ?? 0) - Math.abs(dx);
   const overY = HEIGHT + GAP_Y - Math.abs(dy);
   if (overX <= 0 || overY <= 0) return;
   const free = (a.fx === undefined ? 1 : 0) + (b.fx === undefined ? 1 : 0);
   if (!free) return;
-  const aside = overX < overY;
+  const aside = !narrow && overX < overY;
   const amount = (0.7 * (aside ? overX : overY)) / free;
   const sign = (aside ? dx : dy) < 0 ? -1 : 1;
   const name = aside ? "x" : "y";

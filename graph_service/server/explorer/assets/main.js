@@ -8,7 +8,7 @@ import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
 import * as item from "./item.js";
 import * as perturb from "./perturb.js";
-import { LEAST_SCALE, LOOKS, draw, pictureLegend, sentenceOf } from "./picture.js";
+import { LOOKS, NARROW_PX, draw, pictureLegend, resize, sentenceOf } from "./picture.js";
 import * as question from "./question.js";
 import { connect } from "./server.js";
 import { START, asksNothing, readState, writeState } from "./state.js";
@@ -155,33 +155,39 @@ export class Page {
     this.#follow();
   }
 
-  /** Returns the picture as it is shown. */
-  drawing() {
+  /**
+   * Returns the picture as it is shown.
+   * @param {boolean} [narrow] whether there is little room; what is saved has the same room always
+   */
+  drawing(narrow = false) {
     const { sel, open } = this.state;
     const classes = this.answers?.classes ?? new Map();
-    return draw(this.picture, this.shown, { sel, open, title: this.title(), classes });
+    return draw(this.picture, this.shown, { sel, open, title: this.title(), classes, narrow });
   }
 
   #draw() {
-    const drawing = this.drawing();
     const frame = byId("picture");
-    byId("picture-part").hidden = !this.picture.nodes.length;
-    const wide = Number(drawing.getAttribute("width"));
-    const fitted = Math.max(LEAST_SCALE, Math.min(1, (frame.clientWidth - 2) / wide));
-    const scale = this.#zoom ?? fitted;
-    drawing.setAttribute("width", String(Math.round(wide * scale)));
-    drawing.setAttribute("height", String(Math.round(Number(drawing.getAttribute("height")) * scale)));
+    const nothing = !this.picture.nodes.length;
+    byId("picture-part").hidden = nothing;
+    byId("side-column").hidden = nothing && !this.answers?.view;
+    const isNarrow = frame.clientWidth < NARROW_PX;
+    const drawing = this.drawing(isNarrow);
+    resize(drawing, frame, this.#zoom);
     const { scrollLeft, scrollTop } = frame;
     const isNew = !frame.querySelector("svg");
     show(frame, drawing);
     if (isNew) {
       frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
-      frame.scrollTop = (frame.scrollHeight - frame.clientHeight) / 2;
+      // A narrow picture begins with its entity.
+      frame.scrollTop = isNarrow ? 0 : (frame.scrollHeight - frame.clientHeight) / 2;
     } else frame.scrollTo(scrollLeft, scrollTop);
     const statuses = new Set(this.shown.edges.map((edge) => edge.status));
     show(
       byId("legend"),
-      legend(Object.entries(LOOKS).filter(([status]) => statuses.has(/** @type {any} */ (status)))),
+      legend(
+        Object.entries(LOOKS).filter(([status]) => statuses.has(/** @type {any} */ (status))),
+        this.state.q ? this.shown.nodes : [],
+      ),
       pictureLegend(this.shown, this.answers?.classes ?? new Map()),
     );
     this.speak(this.state.sel);
@@ -267,13 +273,16 @@ export class Page {
   }
 }
 
-/** @param {[string, (typeof LOOKS)["kept"]][]} looks */
-function legend(looks) {
-  const place = (/** @type {string} */ kind, /** @type {string} */ words) =>
-    h("li", null, h(`span.swatch.${kind}`), words);
+/**
+ * @param {[string, (typeof LOOKS)["kept"]][]} looks
+ * @param {readonly import("./union.js").Node[]} nodes of a question; around an entity none
+ */
+function legend(looks, nodes) {
+  const place = (/** @type {boolean} */ shown, /** @type {string} */ kind, /** @type {string} */ words) =>
+    shown && h("li", null, h(`span.swatch.${kind}`), words);
   return [
-    place("start", "of the question"),
-    place("in-answer", "in the answer"),
+    place(nodes.some((node) => node.start), "start", "of the question"),
+    place(nodes.some((node) => node.answer), "in-answer", "in the answer"),
     ...(looks.length > 1 || looks.some(([status]) => status !== "kept")
       ? looks.flatMap(([status, look]) => (status === "changed" ? [": before", ": after"] : [""]).map((side) =>
           h(`li.line.${status}${side.replace(": ", ".")}`, null, h("span.line"), `${look.sign} ${look.words}${side}`.trim())))

@@ -2,9 +2,10 @@
 // the style sheet of the page says otherwise where it is dark.
 
 import { coloured } from "./classes.js";
-import { CLEARANCE, around, bent, loop, round } from "./curves.js";
+import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
 import { h, s } from "./dom.js";
-import { HEIGHT, MOST_CHARACTERS, order, placesOf, short, widthOf } from "./layout.js";
+import { ROW_LABEL, rowCourse } from "./fan.js";
+import { BOLD, HEIGHT, order, placesOf, short, widthOf } from "./layout.js";
 
 /**
  * @typedef {import("./union.js").Picture} Picture
@@ -28,8 +29,11 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-se
 const MARGIN = 28;
 const LABEL_HEIGHT = 17;
 const LABEL_SIZE = 13;
-/** The smallest that a picture is shown by itself: its labels have 12 px then. */
-export const LEAST_SCALE = 12 / LABEL_SIZE;
+/** The smallest that a picture is shown by itself: its labels have 12 px then, in small frames 11. */
+const LEAST_SCALE = { small: 11 / LABEL_SIZE, large: 12 / LABEL_SIZE };
+const SMALL_PX = 760;
+/** A frame that is narrower has its pictures from the top to the bottom. */
+export const NARROW_PX = 560;
 /** What colours nodes have by their class, the classes of most nodes first. */
 const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"];
 /** Where on its line a label may stand, best first. */
@@ -42,13 +46,15 @@ export const MOST_LABELS = 90;
  * less is shown.
  * @param {Picture} whole
  * @param {Picture} shown
- * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string}} marked
- *   what is selected and open, and the classes of entities; the name is for a second picture of a page
+ * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string, narrow?: boolean}} marked
+ *   what is selected and open, and the classes of entities; the name is for a second picture of a
+ *   page, and narrow says that there is little room from left to right
  * @returns {SVGSVGElement}
  */
 export function draw(whole, shown, marked) {
-  const places = placesOf(whole);
-  const box = boxOf([...places.values()]);
+  const narrow = marked.narrow ?? false;
+  const places = placesOf(whole, narrow);
+  const box = boxOf([...places.values()], narrow ? 18 : MARGIN);
   const dense = shown.edges.length > MOST_LABELS;
   const svg = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
@@ -86,9 +92,14 @@ export function draw(whole, shown, marked) {
       (marked.sel !== "" && edge.partner === marked.sel) ||
       (marked.open !== "" && (edge.source === marked.open || edge.target === marked.open));
     const others = [...standing].filter(([id]) => id !== edge.source && id !== edge.target).map(([, box]) => box);
-    const course = edge.source === edge.target ? loop(from) : around(from, to, bend, others);
+    const course =
+      edge.source === edge.target
+        ? loop(from)
+        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box));
     lines.append(line(edge, course.d, selected, name));
-    if (!dense || isMarked) labels.append(label(edge, free(edge, course.at, taken), selected));
+    const isRow = from.row !== "" && to.row !== "";
+    const words = narrow && isRow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);
+    if (!dense || isMarked) labels.append(label(edge, words, free(edge, words, course.at, taken, box), selected));
   }
   const boxes = s("g", { class: "nodes", "font-size": 13 });
   const colours = coloured(whole.nodes, marked.classes);
@@ -102,15 +113,49 @@ export function draw(whole, shown, marked) {
   return /** @type {SVGSVGElement} */ (svg);
 }
 
-/** @param {Place[]} places */
-function boxOf(places) {
+/**
+ * Returns the course of an edge between the middle of a fan and one of its rows; null for others.
+ * @param {Edge} edge
+ * @param {Place} from
+ * @param {Place} to
+ * @param {number} bend
+ * @param {boolean} narrow
+ */
+function rowOf(edge, from, to, bend, narrow) {
+  const toLeaf = from.row === "hub";
+  const [hub, leaf] = toLeaf ? [from, to] : [to, from];
+  if (hub.row !== "hub" || leaf.row !== "row") return null;
+  const line = (bend / BEND) * (edge.source <= edge.target ? 1 : -1);
+  const words = narrow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);
+  return rowCourse(hub, leaf, { toLeaf, line, width: widthOf(words), narrow });
+}
+
+/**
+ * @param {Place[]} places
+ * @param {number} margin at the left and the right
+ */
+function boxOf(places, margin) {
   if (!places.length) return { x: 0, y: 0, width: 120, height: 80 };
-  const left = Math.min(...places.map((place) => place.x - place.width / 2)) - MARGIN;
-  const right = Math.max(...places.map((place) => place.x + place.width / 2)) + MARGIN;
+  const left = Math.min(...places.map((place) => place.x - place.width / 2)) - margin;
+  const right = Math.max(...places.map((place) => place.x + place.width / 2)) + margin;
   const top = Math.min(...places.map((place) => place.y)) - HEIGHT / 2 - MARGIN - 14;
   const bottom = Math.max(...places.map((place) => place.y)) + HEIGHT / 2 + MARGIN;
   const [x, y] = [Math.floor(left), Math.floor(top)];
   return { x, y, width: Math.ceil(right) - x, height: Math.ceil(bottom) - y };
+}
+
+/**
+ * Makes a picture as large as its frame has room for, but not so small that it can't be read.
+ * @param {SVGSVGElement} drawing
+ * @param {HTMLElement} frame
+ * @param {number | null} zoom in place of what fits
+ */
+export function resize(drawing, frame, zoom) {
+  const wide = Number(drawing.getAttribute("width"));
+  const least = frame.clientWidth < SMALL_PX ? LEAST_SCALE.small : LEAST_SCALE.large;
+  const scale = zoom ?? Math.max(least, Math.min(1, (frame.clientWidth - 2) / wide));
+  drawing.setAttribute("width", String(Math.round(wide * scale)));
+  drawing.setAttribute("height", String(Math.round(Number(drawing.getAttribute("height")) * scale)));
 }
 
 /** @param {string} name */
@@ -161,19 +206,34 @@ function line(edge, d, selected, name) {
 }
 
 /**
+ * Returns a text that is at most so many px wide.
+ * @param {string} text
+ * @param {number} width
+ */
+function cut(text, width) {
+  if (widthOf(text) <= width) return text;
+  let letters = [...text];
+  while (letters.length > 1 && widthOf(`${letters.join("")}…`) > width) letters = letters.slice(0, -1);
+  return `${letters.join("").trimEnd()}…`;
+}
+
+/**
  * Returns a place for the label of an edge: the first, from the middle on, where nothing else is.
  * @param {Edge} edge
+ * @param {string} words
  * @param {(share: number) => Point} along
  * @param {Box[]} taken what is there; the label's box is added
+ * @param {Box} paper of the picture
  * @returns {Point}
  */
-function free(edge, along, taken) {
-  const width = widthOf(wordsOf(edge)) + 4;
+function free(edge, words, along, taken, paper) {
+  const width = (edge.onPath ? BOLD : 1) * widthOf(words) + 8;
   let best = boxAt(along(0.5), width, LABEL_HEIGHT);
   let least = Infinity;
   for (const share of SHARES) {
     const box = boxAt(along(share), width, LABEL_HEIGHT);
-    const over = taken.reduce((sum, other) => sum + overlap(box, other), 0);
+    const outside = box.width * box.height - overlap(box, paper);
+    const over = taken.reduce((sum, other) => sum + overlap(box, other), outside);
     if (over < least) [best, least] = [box, over];
     if (!over) break;
   }
@@ -209,12 +269,12 @@ function wordsOf(edge) {
 
 /**
  * @param {Edge} edge
+ * @param {string} words
  * @param {Point} middle
  * @param {boolean} selected
  */
-function label(edge, middle, selected) {
+function label(edge, words, middle, selected) {
   const look = LOOKS[edge.status];
-  const words = wordsOf(edge);
   return s(
     "text",
     {
@@ -231,7 +291,7 @@ function label(edge, middle, selected) {
       "font-weight": selected || edge.onPath ? 700 : null,
     },
     words,
-    edge.label.length > MOST_CHARACTERS && s("title", null, edge.label),
+    words.endsWith("…") && s("title", null, edge.label),
   );
 }
 
@@ -245,7 +305,7 @@ function isBold(node) {
  * @param {Place} place
  */
 function widthOfNode(node, place) {
-  return (isBold(node) ? 1.12 : 1) * place.scale * widthOf(short(node.label)) + 24;
+  return (isBold(node) ? BOLD : 1) * place.scale * widthOf(short(node.label)) + 24;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { ApiError, ask } from "./api.js";
 import { classesOf } from "./classes.js";
 import { byId, h, said, show } from "./dom.js";
-import { draw, pictureLegend } from "./picture.js";
+import { NARROW_PX, draw, pictureLegend, resize } from "./picture.js";
 import { START, askAnew } from "./state.js";
 import { unionOf } from "./union.js";
 
@@ -54,7 +54,7 @@ export async function render(page) {
     const data = await introduction(graph);
     if (!isShown()) return;
     const { text, items } = data.graph.introduction;
-    byId("about").textContent = `${text}.`;
+    byId("about").textContent = text;
     if (items.length) await picture(page, graph, items[0], isShown);
     if (isShown()) show(byId("examples"), await examples(page, "first"));
   } catch (error) {
@@ -144,7 +144,8 @@ async function picture(page, graph, item, isShown) {
   if (!isShown()) return;
   const frame = byId("first-picture");
   const title = `Around ${item.label}`;
-  const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first" });
+  const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first", narrow: frame.clientWidth < NARROW_PX });
+  resize(drawing, frame, null);
   show(frame, drawing);
   frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
   show(byId("first-legend"), pictureLegend(union, classes));

@@ -1,0 +1,163 @@
+// A picture of one entity and its neighbours: rows at both sides of it, or below where it is narrow.
+
+import { HEIGHT, order, short, widthOf } from "./layout.js";
+import { xy } from "./curves.js";
+
+/**
+ * @typedef {import("./union.js").Edge} Edge
+ * @typedef {import("./union.js").Node} Node
+ * @typedef {import("./layout.js").Place} Place
+ * @typedef {import("./curves.js").Point} Point
+ */
+
+/** With fewer neighbours a picture is no list yet, and with more its rows are too many to read. */
+const LEAVES = { least: 9, most: 40 };
+const PITCH = 40;
+/** The widest label of a row that stands below; what is wider is cut. */
+export const ROW_LABEL = 95;
+/** The widest label that moves the rows outwards. */
+const WIDEST_LABEL = 125;
+/** How far apart the lines of one row end at it, and the labels of those that have no room beside. */
+const LINES = 18;
+/** What stands between a row and its label: the arrow. */
+const LABEL_GAP = 14;
+const CORNER = 9;
+const INDENT = 16;
+
+/**
+ * Returns the entity that all edges of a picture begin or end at; null if its neighbours are too
+ * few or too many for rows.
+ * @param {readonly Edge[]} edges
+ * @returns {string | null}
+ */
+export function hubOf(edges) {
+  const [first] = edges;
+  if (!first) return null;
+  const hub = [first.source, first.target].find((id) => edges.every((edge) => edge.source === id || edge.target === id));
+  if (hub === undefined) return null;
+  const leaves = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
+  const count = leaves.size - 1;
+  return count >= LEAVES.least && count <= LEAVES.most ? hub : null;
+}
+
+/** The rows of a fan: where the next one of each side goes. */
+export class Fan {
+  /**
+   * @param {string} hub
+   * @param {Place} place of the hub
+   * @param {boolean} narrow whether all rows stand below it
+   */
+  constructor(hub, place, narrow) {
+    this.hub = hub;
+    this.narrow = narrow;
+    this.half = place.width / 2;
+    this.height = place.scale * HEIGHT;
+    this.inner = 0;
+    this.rows = { left: 0, right: 0 };
+    this.count = 0;
+  }
+
+  /**
+   * Returns the places of the first neighbours, in the order of their relations.
+   * @param {readonly {id: string, width: number}[]} leaves
+   * @param {readonly Edge[]} edges
+   * @returns {Map<string, Point & {side: number}>}
+   */
+  begin(leaves, edges) {
+    /** @type {Map<string, string>} */
+    const relations = new Map();
+    for (const edge of edges) {
+      const [leaf, way] = edge.source === this.hub ? [edge.target, "1"] : [edge.source, "2"];
+      const name = `${edge.label}\n${way}`;
+      if (name < (relations.get(leaf) ?? "\uffff")) relations.set(leaf, name);
+    }
+    const label = Math.max(...edges.map((edge) => widthOf(short(edge.label))));
+    const room = Math.min(label, this.narrow ? ROW_LABEL : WIDEST_LABEL) + LABEL_GAP + 22;
+    this.inner = this.narrow ? INDENT + room - this.half : Math.max(this.half + 30, this.half / 2 + room);
+    const sorted = [...leaves].sort(
+      (a, b) => order(relations.get(a.id) ?? "", relations.get(b.id) ?? "") || order(a.id, b.id),
+    );
+    const perSide = this.narrow ? sorted.length : Math.ceil(sorted.length / 2);
+    /** @type {Map<string, Point & {side: number}>} */
+    const places = new Map();
+    for (const [name, sign] of /** @type {const} */ ([["left", -1], ["right", 1]])) {
+      const part = this.narrow ? (sign < 0 ? [] : sorted) : sign < 0 ? sorted.slice(0, perSide) : sorted.slice(perSide);
+      part.forEach((leaf, index) => {
+        const y = this.narrow ? this.#below(index) : this.#beside(index, part.length);
+        places.set(leaf.id, this.#at(leaf.width, sign, y));
+        this.rows[name] = y + PITCH;
+      });
+    }
+    return places;
+  }
+
+  /**
+   * Returns the place of a neighbour that is added later: below the rows that there are.
+   * @param {number} width
+   */
+  add(width) {
+    const side = this.narrow || this.rows.right <= this.rows.left ? "right" : "left";
+    const y = this.rows[side];
+    this.rows[side] += PITCH;
+    return this.#at(width, side === "left" ? -1 : 1, y);
+  }
+
+  /** @param {number} index */
+  #below(index) {
+    return this.height / 2 + 34 + index * PITCH;
+  }
+
+  /**
+   * @param {number} index
+   * @param {number} count
+   */
+  #beside(index, count) {
+    const upper = Math.floor(count / 2);
+    const from = this.height / 2 + 32;
+    return index < upper ? -from - (upper - 1 - index) * PITCH : from + (index - upper) * PITCH;
+  }
+
+  /**
+   * @param {number} width
+   * @param {number} side
+   * @param {number} y
+   */
+  #at(width, side, y) {
+    return { x: Math.round(side * (this.inner + width / 2)), y: Math.round(y), side };
+  }
+}
+
+/**
+ * Returns the course of an edge between the middle of a fan and one of its rows, and where its label
+ * may stand: first beside the row.
+ * @param {Place} hub
+ * @param {Place} leaf
+ * @param {{toLeaf: boolean, line: number, width: number, narrow: boolean}} edge
+ *   which line of its row it is, counted from the middle one, and how wide its label is
+ */
+export function rowCourse(hub, leaf, { toLeaf, line, width, narrow }) {
+  const side = Math.sign(leaf.x - hub.x) || 1;
+  const most = HEIGHT / 2;
+  const offset = Math.max(-most, Math.min(most, line * LINES));
+  const outer = { x: leaf.x - side * (leaf.width / 2 + (toLeaf ? 3 : 0)), y: leaf.y + offset };
+  const down = Math.sign(leaf.y - hub.y) || 1;
+  const edge = hub.y + down * ((hub.scale * HEIGHT) / 2 + (toLeaf ? 0 : 3));
+  // The farther the row, the nearer to the middle it leaves: no two lines cross.
+  const far = Math.min(1, Math.abs(leaf.y - hub.y) / 320);
+  const reach = hub.width / 2 - 16;
+  const x = narrow ? hub.x - hub.width / 2 + INDENT : hub.x + side * (reach - 0.75 * reach * far) + offset / 4;
+  const inner = { x, y: edge };
+  const at = (/** @type {number} */ share) => ({
+    x: outer.x - side * (width / 2 + LABEL_GAP + (narrow ? 0 : 450) * Math.abs(share - 0.5)),
+    y: narrow ? leaf.y + line * LINES : outer.y,
+  });
+  // Rows below stand on one line that turns to each of them.
+  const points = narrow
+    ? [inner, { x, y: outer.y - CORNER }, { x, y: outer.y }, { x: x + CORNER, y: outer.y }, outer]
+    : [inner, { x, y: edge + 0.9 * (outer.y - edge) }, { x: x + 0.2 * (outer.x - x), y: outer.y }, outer];
+  const [first, ...rest] = (toLeaf ? points : points.reverse()).map(xy);
+  const d = narrow
+    ? `M${first} L${rest[0]} Q${rest[1]} ${rest[2]} L${rest[3]}`
+    : `M${first} C${rest.join(" ")}`;
+  return { d, at };
+}
