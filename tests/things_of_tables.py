@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from graph_service.model.statement import Statement
 from graph_service.model.values import display_value
 from loaders.items import Parsed
 from loaders.options import LoadOptions
@@ -15,6 +16,10 @@ from loaders.tables.look import look_lines
 from loaders.tables.mapping import TablesPlan
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.things import read_things
+
+PARTS = "Part No,Supplier,Maker,Amount\nP1,2,Bolt Co,5\nP2,1,bolt co,6\nP3,9,Nut Inc,7\n"
+SUPPLIERS = "id,name,manager\n1,Kestrel,2\n2,Pola,\n"
+MAKERS = "Code,Name\nB,Bolt Co\nN,Nut Inc\n"
 
 
 class Things:
@@ -51,3 +56,8 @@ class Things:
 
     def notes(self) -> str:
         return "\n".join(look_lines(self.plan))
+
+
+def statements_of(blocks: Iterable[Parsed], /) -> list[Statement]:
+    """Returns the statements of some blocks in their order."""
+    return [statement for parsed in blocks for statement in parsed.statements]

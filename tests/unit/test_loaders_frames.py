@@ -1,0 +1,155 @@
+"""Workbooks, Parquet and DataFrames as tables of things (B14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow
+from pyarrow import parquet
+from things_of_tables import Things, statements_of
+
+from graph_service.model.classes import RDF_TYPE
+from graph_service.model.values import (
+    Quantity,
+    StringValue,
+    display_value,
+)
+from graph_service.store import open_store
+from loaders.options import LoadOptions
+from loaders.source import open_source
+from loaders.tables.frames import load_frames
+from loaders.tables.plan import plan_tables, request_of
+from loaders.tables.things import read_things
+
+
+def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    text = (
+        "id,name,made,kilos,sold,tags\n1,Saw,2024-04-03,1.125,yes,a;b\n2,Axe,2024-05-04,40,no,b\n"
+    )
+    expected = Things(tmp_path / "text", {"tools.csv": text}).parsed.statements
+    cells: list[list[Any]] = [
+        ["id", "name", "made", "kilos", "sold", "tags"],
+        [1, "Saw", datetime(2024, 4, 3), 1.125, True, "a;b"],
+        [2, "Axe", datetime(2024, 5, 4), 40, False, "b"],
+    ]
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Tools of 2024"])
+    for row in cells:
+        workbook.active.append(row)
+    workbook.save(tmp_path / "tools.xlsx")
+    header, *rows = cells
+    columns: dict[Any, list[Any]] = {
+        name: [row[index] for row in rows] for index, name in enumerate(header)
+    }
+    columns["kilos"] = [1.125, 40.0]
+    columns["tags"] = [["a", "b"], ["b"]]
+    parquet.write_table(pyarrow.table(columns), tmp_path / "tools.parquet")
+    for name in ("tools.xlsx", "tools.parquet"):
+        request = LoadOptions(row="id")
+        said = request_of(request)
+        assert said is not None
+        plan = plan_tables(tmp_path / name, said, request)
+        with open_source(tmp_path / name) as source:
+            blocks = list(read_things(source, replace(request, tables=plan), {}))
+        statements = statements_of(blocks)
+        # The title and the header of the workbook are rows too.
+        assert sum(block.counts.read for block in blocks) == 3 + (name == "tools.xlsx")
+        # A cell of a workbook is one number, where 1.125 beside 40 may be two in a text.
+        exact = {("tool/1", "kilos", Quantity("1.1250"))}
+        assert {(s.head, s.relation, s.value) for s in statements} == exact | {
+            (s.head, s.relation, s.value) for s in expected if s.value != StringValue("1.125")
+        }
+
+
+def test_sheets_of_a_workbook_are_tables(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "parts"
+    rows: list[list[Any]] = [["Stock list"], [], ["SKU", "Name", "Pieces"], ["S1", "Saw", 4]]
+    for row in [*rows, ["S2", "Axe", None], ["Total", None, 4]]:
+        workbook.active.append(row)
+    sheet = workbook.create_sheet("suppliers")
+    for row in (["id", "name"], [1, "Pola"]):
+        sheet.append(row)
+    workbook.save(tmp_path / "stock.xlsx")
+    options = LoadOptions(row="auto")
+    request = request_of(options)
+    assert request is not None
+    plan = plan_tables(tmp_path / "stock.xlsx", request, options)
+    with open_source(tmp_path / "stock.xlsx") as source:
+        statements = statements_of(list(read_things(source, replace(options, tables=plan), {})))
+    assert {(s.head, s.relation, display_value(s.value)) for s in statements} == {
+        ("part/s1", RDF_TYPE, "class/part"),
+        ("part/s1", "pieces", "4"),
+        ("part/s2", RDF_TYPE, "class/part"),
+        ("supplier/1", RDF_TYPE, "class/supplier"),
+    }
+
+
+class Columns:
+    """What pandas and Polars have in common with a table in memory."""
+
+    columns = ("id", "price", "made")
+
+    def itertuples(self, *, index: bool, name: None) -> list[tuple[Any, ...]]:
+        assert not index
+        assert name is None
+        return [(1, 2.125, date(2024, 4, 3)), (2, float("nan"), None)]
+
+
+class Array:
+    """What numpy and Polars have in common of a cell that holds several values."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def __ne__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array with more than one element is ambiguous")
+
+    def tolist(self) -> list[Any]:
+        return [*self.values]
+
+
+class Lists(Columns):
+    """A frame with lists, tuples and arrays in its cells."""
+
+    columns = ("id", "tags", "sizes")
+
+    def itertuples(self, *, index: bool, name: None) -> list[tuple[Any, ...]]:
+        return [(1, Array("red; dark", "blue"), [1, 2]), (2, Array("blue"), (3, None))]
+
+
+def test_lists_of_frames_have_each_of_their_values(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/g.db") as store:
+        report = load_frames({"parts": Lists()}, store=store, graph="g")
+        assert report.graph is not None
+        values = {
+            (statement.head, statement.relation, display_value(statement.value))
+            for part in ("part/1", "part/2")
+            for statement in store.statements_of(report.graph.edition, part)
+        }
+    expected = {
+        ("part/1", "tags", "red; dark"),
+        ("part/1", "tags", "blue"),
+        ("part/2", "tags", "blue"),
+    }
+    sizes = {("part/1", "sizes", "1"), ("part/1", "sizes", "2"), ("part/2", "sizes", "3")}
+    assert expected | sizes <= {
+        (head, relation, value.removeprefix("tag/")) for head, relation, value in values
+    }
+
+
+def test_frames_are_loaded_as_tables(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'graph.db'}") as store:
+        report = load_frames({"parts": Columns()}, store=store, graph="g", row="id")
+    assert report.graph is not None
+    # Two of what the rows are, a price and a date.
+    assert report.graph.counts.statements == 4
+    assert report.skipped == {"empty cells": 2}

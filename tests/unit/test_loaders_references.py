@@ -1,0 +1,200 @@
+"""Columns that refer to tables: by key, by name, and rows that join two things (B14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from things_of_tables import MAKERS, PARTS, SUPPLIERS, Things
+
+from graph_service.model.classes import RDF_TYPE
+from graph_service.model.values import (
+    EntityValue,
+    Quantity,
+    StringValue,
+)
+from loaders.tables.mapping import read_tables_request
+
+CATEGORIES = "Category ID,Category,Parent category ID,Level\n1,Tools,,1\n2,Saws,1,2\n3,Axes,1,2\n"
+
+
+STAFF = (
+    "staff no,name,office,line manager,deputy\n7,Ida Falk,Oslo,,Jon Berg\n"
+    "8,Jon Berg,Oslo,Ida Falk,Kim Lund\n9,Kim Lund,Oslo,Ida Falk,Ida Falk\n"
+    "10,Liv Moe,Bergen,Jon Berg,\n"
+)
+
+
+ARTISTS = (
+    "name,born,teacher\nElin Sandvik,1861,Jonas Hale\nJonas Hale,1832,\n"
+    "Marta Kova\u010d,1898,elin sandvik\nTom\u00e1s Ibarra,1910,Marta Kova\u010d\n"
+)
+
+
+def test_what_describes_another_column_stays_with_the_row_where_it_differs(tmp_path: Path) -> None:
+    text = "id,Shop,Shop City\n1,Roma,Rome\n2,Roma,Milan\n3,Roma,Rome\n"
+    things = Things(tmp_path, {"sales.csv": text})
+    assert things.values("shop city") == {
+        "sale/1": "city/rome",
+        "sale/2": "city/milan",
+        "sale/3": "city/rome",
+    }
+
+
+def test_references_by_key_by_name_and_to_the_same_table(tmp_path: Path) -> None:
+    parts = PARTS.replace("P3,9", "P3,1") + "".join(f"P{n},1,Nut Inc,1\n" for n in range(4, 14))
+    things = Things(
+        tmp_path,
+        {
+            "parts.csv": parts + "P14,9,Nut Inc,1\n",
+            "suppliers.csv": SUPPLIERS,
+            "makers.csv": MAKERS,
+        },
+    )
+    suppliers = things.values("supplier")
+    # One key of three is no supplier's: too many to call the column a reference.
+    assert "67% of its values are keys of suppliers.csv" in things.notes()
+    assert suppliers["part/p1"] == "2"
+    things = Things(
+        tmp_path, {"parts.csv": parts, "suppliers.csv": SUPPLIERS, "makers.csv": MAKERS}
+    )
+    assert things.values("supplier")["part/p1"] == "supplier/2"
+    assert things.values("maker")["part/p2"] == "maker/b"
+    assert things.values("manager") == {"supplier/1": "supplier/2"}
+    assert things.labels()["supplier/2"] == "Pola"
+    # A number beside is a number, though it may be a key.
+    assert things.types("amount") == {Quantity}
+
+
+def test_a_column_of_names_of_its_own_table_refers_to_it(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path, {"artists.csv": ARTISTS, "staff.csv": STAFF, "categories.csv": CATEGORIES}
+    )
+    assert things.values("teacher") == {
+        "artist/elin sandvik": "artist/jonas hale",
+        "artist/marta kova\u010d": "artist/elin sandvik",
+        "artist/tom\u00e1s ibarra": "artist/marta kova\u010d",
+    }
+    # By the names of rows that have numbers, whatever the header is.
+    assert things.values("line manager") == {
+        "staff/8": "staff/7",
+        "staff/9": "staff/7",
+        "staff/10": "staff/8",
+    }
+    assert things.values("deputy") == {"staff/7": "staff/8", "staff/8": "staff/9"} | {
+        "staff/9": "staff/7"
+    }
+    assert things.values("parent category") == {
+        "category/2": "category/1",
+        "category/3": "category/1",
+    }
+    # A number is no reference where only its cells would say so.
+    assert things.types("level") == {Quantity}
+    assert 'class = "artist", references = "artists.csv"' in things.notes()
+
+
+def test_a_column_that_repeats_names_or_has_others_too_stays_text(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            # The name of its own row, a name of another row, names of which one is there.
+            "provinces.csv": "province,capital,friend,twin\nMilan,Milan,Rome,Milan\n"
+            "Rome,Rome,Milan,Lyon\nTurin,Turin,Turin,Bonn\n",
+            "grades.csv": "grade,group\nA,B\nB,A\nC,C\n",
+        },
+    )
+    for relation in ("capital", "twin"):
+        assert things.types(relation) == {StringValue}, relation
+    assert things.values("friend")["province/milan"] == "province/rome"
+    assert things.types("group") == {StringValue}
+
+
+def test_a_column_refers_to_the_one_table_whose_names_its_cells_are(tmp_path: Path) -> None:
+    clubs = "club,city\nHarbour City,Portsea\nFC Oldmoor,Oldmoor\nGate Rovers,Gate\n"
+    matches = (
+        "match,home,away,kit\nM1,Harbour City,FC Oldmoor,red\nM2,fc oldmoor,Gate Rovers,blue\n"
+        "M3,Gate Rovers,Harbour City,red\n"
+    )
+    things = Things(tmp_path, {"clubs.csv": clubs, "matches.csv": matches})
+    assert things.values("home") == {
+        "match/m1": "club/harbour city",
+        "match/m2": "club/fc oldmoor",
+        "match/m3": "club/gate rovers",
+    }
+    assert things.values("away")["match/m2"] == "club/gate rovers"
+    # Two tables have these names: the header would have to say which is meant.
+    fans = clubs.replace("club,city", "fan club,town")
+    folder = tmp_path / "two"
+    folder.mkdir()
+    things = Things(folder, {"clubs.csv": clubs, "fans.csv": fans, "matches.csv": matches})
+    assert set(things.values("home").values()).isdisjoint(
+        {"club/harbour city", "fan/harbour city", "fan club/harbour city"}
+    )
+
+
+def test_first_and_last_name_are_a_name_that_columns_refer_by(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            "employees.csv": "id,Surname,Forename,Manager\n1,Falk,Ida,\n2,Berg,Jon,Ida Falk\n"
+            "3,Lund,Kim,jon berg\n4,Moe,Liv,Ida Falk\n",
+            "orders.csv": "order no,employee\n7,Kim Lund\n8,Liv Moe\n",
+        },
+    )
+    assert things.labels()["employee/3"] == "Kim Lund"
+    assert things.values("manager") == {
+        "employee/2": "employee/1",
+        "employee/3": "employee/2",
+        "employee/4": "employee/1",
+    }
+    assert things.values("employee") == {"order/7": "employee/3", "order/8": "employee/4"}
+
+
+def test_a_reference_to_its_own_table_that_is_said(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(
+        '[tables."provinces.csv".columns]\ntwin = { references = "provinces.csv" }\n'
+    )
+    things = Things(
+        tmp_path,
+        {"provinces.csv": "province,twin\nMilan,Lyon\nRome,milan\nTurin,\n"},
+        tables_request=read_tables_request(mapping),
+    )
+    assert things.values("twin") == {
+        "province/milan": "province/lyon",
+        "province/rome": "province/milan",
+    }
+    assert things.parsed.kept == {"cells of twin that provinces.csv does not have": 1}
+
+
+def test_a_reference_that_is_said_counts_what_is_not_there(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(
+        '[tables."parts.csv".columns]\nSupplier = { references = "suppliers.csv" }\n'
+    )
+    things = Things(
+        tmp_path,
+        {"parts.csv": PARTS, "suppliers.csv": SUPPLIERS},
+        tables_request=read_tables_request(mapping),
+    )
+    assert things.values("supplier")["part/p3"] == "supplier/9"
+    assert things.parsed.kept["cells of Supplier that suppliers.csv does not have"] == 1
+
+
+def test_a_row_that_joins_two_things_is_a_statement(tmp_path: Path) -> None:
+    things = Things(
+        tmp_path,
+        {
+            "orders.csv": "orderID,day\n7,2024-01-02\n8,2024-01-03\n",
+            "products.csv": "productID,productName\n1,Chai\n2,Tofu\n",
+            "details.csv": "orderID,productID,quantity\n7,1,12\n7,2,3\n8,1,4\n",
+            "takes.csv": "orderID,productID\n7,1\n8,2\n",
+        },
+    )
+    [first, *_] = [s for s in things.parsed.statements if s.relation == "product"]
+    assert (first.head, first.value) == ("order/7", EntityValue("product/1"))
+    assert [(snak.relation, snak.value) for snak in first.qualifiers] == [
+        ("quantity", Quantity("12"))
+    ]
+    # In takes.csv every order comes once, and it is no table of orders all the same.
+    assert len([s for s in things.parsed.statements if s.relation == "product"]) == 5
+    assert not [head for head in things.values(RDF_TYPE) if head.startswith("take/")]
