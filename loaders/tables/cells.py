@@ -389,10 +389,15 @@ def _unit_of(prefix: str, suffix: str, spaced: bool) -> tuple[str | None, bool]:
     return (suffix, False) if is_word else (None, False)
 
 
+def is_currency(unit: str, /) -> bool:
+    """Returns whether the unit of a number is a currency, by its code or sign."""
+    return unit in _CURRENCIES or unit in ("$", "\u00a5")
+
+
 def is_unit(word: str, /) -> str | None:
     """Returns the code of a word that is a known unit or currency."""
     code = _SYMBOLS.get(word, word)
-    return code if code in _CURRENCIES or code in _UNITS or code in ("$", "\u00a5") else None
+    return code if is_currency(code) or code in _UNITS else None
 
 
 # Dates

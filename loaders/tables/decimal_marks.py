@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loaders.tables.cells import Mark, read_number
+from loaders.tables.cells import Mark, is_currency, read_number
 from loaders.tables.mapping import ColumnMapping, ColumnType
 from loaders.tables.profile import CellCounts
 from loaders.tables.table_look import TableLook
@@ -35,6 +35,19 @@ def settle_marks(looks: Sequence[TableLook], /) -> None:
                 _settle(look, column, counts, own or proofs)
 
 
+def _money_mark(counts: CellCounts) -> str:
+    """Returns the decimal mark of sums of money that may be two numbers; "" if they do not tell.
+
+    £41,200 is no sum with three decimals. One such digit before the mark is not enough: fuel costs
+    1,379 € a litre.
+    """
+    is_money = bool(counts.units) and all(map(is_currency, counts.units))
+    if is_money and len(counts.either_marks) == 1 and 2 * counts.either_long > counts.either:
+        [mark] = counts.either_marks
+        return "." if mark == "," else ","
+    return ""
+
+
 def _settle(
     look: TableLook, column: ColumnMapping, counts: CellCounts, proofs: Sequence[_Proof]
 ) -> None:
@@ -49,6 +62,12 @@ def _settle(
         look.mapping = look.mapping.with_column(
             replace(column, decimal=proof.mark, decimal_reason=read)
         )
+        return
+    mark = "" if first or _marks(counts) else _money_mark(counts)
+    if mark and example is not None:
+        read = f"{example.digits} read as {example.amount(mark)}, as money has no three decimals"
+        notes.append(f"cells that may be two numbers: {counts.either:,}; {read}")
+        look.mapping = look.mapping.with_column(replace(column, decimal=mark, decimal_reason=read))
         return
     notes.append(
         f"{counts.either:,} cells may be two numbers, as 1,200 is 1200 or 1.2, and stay text: say "

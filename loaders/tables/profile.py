@@ -48,7 +48,8 @@ class CellCounts:
         cells: All that are counted.
         numbers, integers, coded: Numbers; those of digits alone; digits that begin with a zero.
         long_integers: Integers of four digits and more.
-        either_zero, either: Numbers that may be two; those of them whose last digit is a zero.
+        either, either_zero, either_long: Numbers that may be two; those of them whose last digit is
+            a zero; those with two digits and more before the mark.
         either_example: The digits of the first of them.
         marks: Decimal marks that numbers prove.
         units: Units of numbers that have a known one or none (""); ``unknown_units``: others.
@@ -65,7 +66,7 @@ class CellCounts:
     def __init__(self) -> None:
         self.cells = self.repeated = self.characters = self.short = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
-        self.either = self.either_zero = 0
+        self.either = self.either_zero = self.either_long = 0
         self.either_example = ""
         self.dates = self.yes = self.no = self.addresses = self.wikidata = self.binary = 0
         self.marks: Counter[Mark] = Counter()
@@ -91,6 +92,7 @@ class CellCounts:
                 self.either_example = self.either_example or number.digits
                 self.either_marks["." if "." in number.digits else ","] += count
                 self.either_zero += count if number.digits.endswith("0") else 0
+                self.either_long += count if len(number.digits.lstrip("+-")) > len("1,200") else 0
             if number.is_integer:
                 self.integers += count
                 self.long_integers += count if len(number.digits) > 3 else 0

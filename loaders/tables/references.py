@@ -45,7 +45,8 @@ _SELF = frozenset(
 _LEAST_NAMES = 2
 """So many names of its own table a column with another header must have."""
 _LEAST_NAMES_OF_OTHERS = 3
-"""And so many of another table."""
+_LEAST_LONG_NAMES_OF_OTHERS = 2
+"""And so many of another table; fewer where each is of two words and more."""
 
 
 def yield_key(table: TableLook, looks: Sequence[TableLook]) -> None:
@@ -130,7 +131,11 @@ def _refer_by_cells(table: TableLook, column: ColumnMapping, looks: Sequence[Tab
     ``Home`` and ``Away`` of matches.csv name clubs. Where the names of two tables are these, the
     header must say which.
     """
-    if not _has_names(table, column, _LEAST_NAMES_OF_OTHERS):
+    cells = table.profile(column.name)
+    # First and last name are a coincidence less often than one word.
+    are_long = cells.is_complete and all(" " in cell for cell in cells.distinct)
+    least = _LEAST_LONG_NAMES_OF_OTHERS if are_long else _LEAST_NAMES_OF_OTHERS
+    if not _has_names(table, column, least):
         return False
     named = [
         look

@@ -45,6 +45,7 @@ from loaders.tables.wording import (
     full_name_columns,
     header_words,
     is_id_name,
+    is_kind_name,
     referred_name,
     relation_name,
 )
@@ -164,7 +165,7 @@ class TableLook:
                     argument="mapping",
                 )
             self.requests[name] = dict(fields)
-        self.kind = table.kind or class_name(self.sheet if "#" in self.name else self.name)
+        self.kind = table.kind or self._kind()
         columns: list[ColumnMapping] = []
         for profile in self.profiles:
             decision = decide_column(profile, self.requests.get(profile.name, {}))
@@ -192,6 +193,16 @@ class TableLook:
         self._set_key(key or self._key())
         self._set_names()
 
+    def _kind(self) -> str:
+        """Returns what a row is: what the file or the sheet is called, in the singular."""
+        kind = class_name(self.sheet if "#" in self.name else self.name)
+        named = (
+            relation_name(profile.name)
+            for profile in self.profiles
+            if profile.is_unique and is_kind_name(profile.name, kind)
+        )
+        return next(named, kind)
+
     def _key(self) -> str:
         """Returns the column whose cells name the rows, one each; "" if none tells."""
         unique = [
@@ -208,7 +219,8 @@ class TableLook:
             first = unique[0].cells
             if ids[:1] == unique[:1] or first.short + first.coded >= 0.8 * first.cells:
                 return unique[0].name
-        return ""
+        names = [profile.name for profile in unique]
+        return next((name for name in names if relation_name(name) == self.kind), "")
 
     def _set_key(self, name: str) -> None:
         if not name:

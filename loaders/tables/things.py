@@ -40,7 +40,7 @@ from loaders.tables.mapping import (
 from loaders.tables.profile import split_list
 from loaders.tables.rows import Row, RowError, row_statement
 from loaders.tables.table_rows import Shape, read_table
-from loaders.tables.wording import full_name_columns, row_noun
+from loaders.tables.wording import file_words, full_name_columns, row_noun
 from loaders.terms import TermGatherer
 
 
@@ -278,8 +278,12 @@ class _ThingReader:
             for kind in sorted(kinds):
                 terms = self._terms.of(self._ids.id_of("class", kind))
                 terms.add_label(self._language, kind)
-                nouns = self._row_nouns if kind == self._mapping.kind else ()
-                for name in (plural(kind), *nouns, *map(plural, nouns)):
+                nouns: list[str] = []
+                if kind == self._mapping.kind:
+                    # A German plural is the file's.
+                    nouns = [file_words(self._mapping.sheet or self._mapping.file)]
+                    nouns += [name for noun in self._row_nouns for name in (noun, plural(noun))]
+                for name in (plural(kind), *nouns):
                     if name != kind:
                         terms.add_alias(self._language, name)
         parsed.entities.extend(self._terms.take())

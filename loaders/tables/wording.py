@@ -27,7 +27,7 @@ _IRREGULAR = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
     "species": "species", "news": "news", "data": "data", "movies": "movie", "staff": "staff",
 }  # fmt: skip
-_YEARS = frozenset({"year", "yr", "jahr", "année", "año", "anno", "vintage"})
+_YEARS = frozenset({"year", "yr", "jahr", "année", "año", "anno", "vintage", "jahrgang"})
 """Words that call a number a year by themselves."""
 _NO_YEARS = frozenset(
     {"per", "a", "each", "every", "this", "last", "previous", "pro", "par", "por"}
@@ -187,21 +187,46 @@ def class_name(path: str, /) -> str:
     >>> class_name("data/order-details.csv"), class_name("Parts.xlsx")
     ('order detail', 'part')
     """
-    pure = PurePath(path)
-    while pure.suffix.lower() in _TABLE_SUFFIXES:
-        pure = pure.with_suffix("")
-    *before, last = header_words(pure.name) or ["row"]
+    *before, last = file_words(path).split() or ["row"]
     return " ".join([*before, singular(last)])
 
 
+def file_words(path: str, /) -> str:
+    """Returns the words of a file's name, or a sheet's.
+
+    >>> file_words("data/order-details.csv"), file_words("Bestellungen")
+    ('order details', 'bestellungen')
+    """
+    pure = PurePath(path)
+    while pure.suffix.lower() in _TABLE_SUFFIXES:
+        pure = pure.with_suffix("")
+    return " ".join(header_words(pure.name))
+
+
+def is_kind_name(name: str, kind: str, /) -> bool:
+    """Returns whether a header is what rows of a kind are called, where German has it as a plural.
+
+    >>> [is_kind_name(*each) for each in (("Klasse", "klassen"), ("Wein", "weine"), ("Ward", "ward"))]
+    [True, True, True]
+    >>> is_kind_name("Weingut", "weine"), is_kind_name("", "en")
+    (False, False)
+    """
+    word = relation_name(name).lower()
+    return bool(word) and any(word + ending == kind.lower() for ending in ("", "e", "n", "en"))
+
+
 def singular(word: str, /) -> str:
-    """Returns an English noun in the singular, as far as its ending tells.
+    """Returns an English noun in the singular, as far as its ending tells; a German one on -ung too.
 
     >>> [singular(word) for word in ("categories", "boxes", "parts", "status", "children")]
     ['category', 'box', 'part', 'status', 'child']
+    >>> singular("bestellungen")
+    'bestellung'
     """
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if word.endswith("ungen"):
+        return word[:-2]
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "shes", "ches", "xes")):

@@ -198,3 +198,17 @@ def test_a_row_that_joins_two_things_is_a_statement(tmp_path: Path) -> None:
     # In takes.csv every order comes once, and it is no table of orders all the same.
     assert len([s for s in things.parsed.statements if s.relation == "product"]) == 5
     assert not [head for head in things.values(RDF_TYPE) if head.startswith("take/")]
+
+
+def test_two_full_names_of_one_other_table_are_references(tmp_path: Path) -> None:
+    staff = "No,First Name,Last Name\n1,Felix,Brandt\n2,Sana,Qureshi\n3,Tom,Okafor\n"
+    patients = "Patient ID,Doctor,Friend\nP1,Sana Qureshi,Tom\nP2,Felix Brandt,Ann\nP3,,\n"
+    things = Things(tmp_path, {"staff.csv": staff, "patients.csv": patients})
+    assert things.values("doctor") == {"patient/p1": "staff/2", "patient/p2": "staff/1"}
+    assert things.types("friend") == {StringValue}
+    # Two names of one word may be those of another table by chance.
+    wards = "Ward,Head\nNorth,Ann\nSouth,Tom\n"
+    nurses = "No,Name\n1,Ann\n2,Tom\n3,Eva\n"
+    (tmp_path / "wards").mkdir()
+    things = Things(tmp_path / "wards", {"wards.csv": wards, "nurses.csv": nurses})
+    assert things.types("head") == {StringValue}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from things_of_tables import Things
@@ -235,3 +236,25 @@ def test_cells_alone() -> None:
         assert number is None or not number.is_known_unit, cell
     for cell in ("31.02.2024", "13/13/2024", "10.05.24", "0000-01-01", "2024-13-01", "25:00"):
         assert read_date_cell(cell) is None, cell
+
+
+def test_money_has_no_three_decimals(tmp_path: Path) -> None:
+    def salaries(*cells: str) -> tuple[list[Any], str]:
+        rows = "".join(f'{index},"{cell}"\n' for index, cell in enumerate(cells))
+        things = Things(tmp_path, {"staff.csv": f"id,salary\n{rows}"})
+        return [*things.values("salary").values()], things.notes()
+
+    values, notes = salaries("£41,200", "£8,000", "£91,500")
+    assert values == ["41200 GBP", "8000 GBP", "91500 GBP"]
+    assert "£41,200 read" not in notes
+    assert "41,200 read as 41200, as money has no three decimals" in notes
+    assert salaries("41.200 €", "39.900 €")[0] == ["41200 EUR", "39900 EUR"]
+    # Prices of fuel, weights, and cells that contradict each other decide nothing.
+    assert salaries("1,379 €", "1,419 €")[0] == ["1,379 €", "1,419 €"]
+    assert salaries("41,207 kg", "39,911 kg")[0] == ["41,207 kg", "39,911 kg"]
+    assert salaries("€41,207", "€41.207")[0] == ["€41,207", "€41.207"]
+
+
+def test_a_vintage_is_a_year(tmp_path: Path) -> None:
+    things = Things(tmp_path, {"weine.csv": "Nr;Jahrgang\nR1;2019\nR2;2017\n"})
+    assert things.types("jahrgang") == {Time}

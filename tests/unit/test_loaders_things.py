@@ -256,3 +256,28 @@ def test_a_load_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_table_whose_header_is_not_the_widest_row_stops_the_load(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the header is taken to be"):
         Things(tmp_path, {"t.csv": "id,a\n1,2,3\n2,3,4,5\n"}, row="id")
+
+
+def test_a_column_that_is_called_as_a_german_plural_names_the_rows(tmp_path: Path) -> None:
+    classes = "Klasse;Raum\n5a;101\n5b;102\n"
+    wines = "Artikelnr;Wein;Preis\nR-1;Riesling Alt;9,80 €\nR-2;Rosé;12,50 €\n"
+    orders = "Bestellnr;Wein\nB-1;Rosé\nB-2;Riesling Alt\n"
+    tables = {"klassen.csv": classes, "weine.csv": wines, "bestellungen.csv": orders}
+    things = Things(tmp_path, tables)
+    assert things.values("raum") == {"klasse/5a": "101", "klasse/5b": "102"}
+    assert things.labels()["wein/r-1"] == "Riesling Alt"
+    assert things.values("wein") == {"bestellung/b-1": "wein/r-2", "bestellung/b-2": "wein/r-1"}
+
+
+def test_classes_have_the_names_of_their_file_and_of_their_key(tmp_path: Path) -> None:
+    orders = "Bestellnr;Menge\nB-1;2\nB-2;3\n"
+    budget = "Project,Cost\nApollo,5\nHermes,7\n"
+    prices = "Client,Sum\nApollo,5\nHermes,7\n"
+    tables = {"bestellungen.csv": orders, "budget.csv": budget, "clients.csv": prices}
+    entities = Things(tmp_path, tables).parsed.entities
+    names = {entity.id: set(entity.aliases.get("en", ())) for entity in entities}
+    assert {"bestellungen"} <= names["class/bestellung"]
+    assert {"budgets", "project", "projects"} <= names["class/budget"]
+    assert {"budget Apollo", "project Apollo"} <= names["budget/apollo"]
+    # The header that says the same as the file adds nothing.
+    assert names["class/client"] == {"clients"}
