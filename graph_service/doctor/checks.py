@@ -495,7 +495,7 @@ def check_embedding(embedder: Embedder, /) -> Check:
 
 def check_vector_file(settings: Settings, /) -> Check:
     """Returns whether the file of text vectors can be written; makes nothing."""
-    from graph_service.embed.vectors import VectorFile
+    from graph_service.embed.vector_file import VectorFile
 
     path = settings.vector_file
     fix = "export GRAPH_SERVICE_VECTORS=FILE (in a folder that can be written)"

@@ -17,7 +17,7 @@ from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.view_records import repeated_names
 from graph_service.artifacts.views import ViewStore
-from graph_service.embed.vectors import VectorFile
+from graph_service.embed.vector_file import VectorFile
 from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.hashing import fingerprint, sum_hashes

@@ -8,7 +8,8 @@ from pathlib import Path
 from graph_service.embed.catalogue import CATALOGUE, folder_of
 from graph_service.embed.cosines import cosine
 from graph_service.embed.protocol import Embedder
-from graph_service.embed.vectors import PartVectors, VectorFile, Vectors, open_vectors
+from graph_service.embed.vector_file import VectorFile
+from graph_service.embed.vectors import PartVectors, Vectors, open_vectors
 from graph_service.embed.weights import FETCH_HINT
 from graph_service.errors import ModelFileError
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from error_texts import check_error
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ from graph_service.doctor import checks as doctor
 from graph_service.doctor.checks import Check, State
 from graph_service.embed import weights
 from graph_service.embed.minilm import MiniLM
-from graph_service.embed.vectors import VectorFile
+from graph_service.embed.vector_file import VectorFile
 from graph_service.embed.weights import ModelFile
 from graph_service.errors import InputError, ModelFileError
 from graph_service.model.statement import make_statement
@@ -609,4 +610,4 @@ def test_a_fetch_that_fails_ends_with_4(
 
     monkeypatch.setattr(weights, "fetch_model", fetch)
     assert main(["model", "fetch"]) == 4
-    assert "it could not be fetched. Run it again." in capsys.readouterr().err
+    check_error(capsys.readouterr().err)

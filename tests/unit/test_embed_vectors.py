@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_service.byte_budget import ByteBudget
-from graph_service.embed import VectorFile, Vectors, open_vectors
+from graph_service.embed import VectorFile, Vectors, open_vectors, vector_file
 from graph_service.embed import vectors as vectors_module
 from graph_service.errors import (
     DeadlineError,
@@ -309,7 +309,7 @@ def test_vectors_of_another_length_are_noticed(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_service.embed.vectors._BUSY_MS", 50)
+    monkeypatch.setattr("graph_service.embed.vector_file._BUSY_MS", 50)
     with open_vectors(Counting(), tmp_path / "v.db") as vectors:
         other = sqlite3.connect(tmp_path / "v.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -351,7 +351,7 @@ def test_texts_that_pass_are_kept_among_the_last_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of questions would grow for ever; what a graph's texts are stays."""
-    monkeypatch.setattr(vectors_module, "MAX_TRANSIENT", 3)
+    monkeypatch.setattr(vector_file, "MAX_TRANSIENT", 3)
     path = tmp_path / "v.db"
     with open_vectors(Counting(), path) as vectors:
         first = vectors.encode(["graph text", "question 0"], transient=["question 0"])
