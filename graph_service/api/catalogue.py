@@ -23,20 +23,6 @@ from graph_service.model.request import check_languages
 from graph_service.model.result import FoundItem, SearchHit
 
 
-@output(Introduction)
-class IntroductionType:
-    """What a graph is about."""
-
-    model: strawberry.Private[Introduction]
-
-
-@output(ExampleQuestion)
-class ExampleQuestionType:
-    """A question about a graph, with its answer."""
-
-    model: strawberry.Private[ExampleQuestion]
-
-
 @output(GraphInfo)
 class GraphType(Node):
     """A published graph, with pages of its classes and relations."""
@@ -72,24 +58,24 @@ class GraphType(Node):
 
     def introduction(
         self, info: Context, language_codes: LanguageCodes = None
-    ) -> IntroductionType | None:
+    ) -> Introduction | None:
         """Returns what the graph is about."""
         frame = self._frame(language_codes)
         introduction = info.context.service.introduction(
             graph=self.model.name, languages=frame.languages
         )
-        shown: IntroductionType = build(info.context, frame, introduction)
+        shown: Introduction = build(info.context, frame, introduction)
         return shown
 
     def example_questions(
         self, info: Context, language_codes: LanguageCodes = None
-    ) -> list[ExampleQuestionType] | None:
+    ) -> tuple[ExampleQuestion, ...] | None:
         """Returns questions about the graph with their answers."""
         frame = self._frame(language_codes)
         examples = info.context.service.example_questions(
             graph=self.model.name, languages=frame.languages
         )
-        return [build(info.context, frame, example) for example in examples]
+        return tuple(build(info.context, frame, example) for example in examples)
 
     def _frame(self, language_codes: Sequence[str] | None) -> Frame:
         languages = tuple(language_codes or ("en",))

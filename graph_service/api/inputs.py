@@ -199,24 +199,25 @@ class CreateViewInput:
     )
 
 
-@strawberry.input(description="A view whose making is to be cancelled.")
-class CancelJobInput:
-    """A view whose making is to be cancelled."""
+@strawberry.input
+class StoredViewInput:
+    """Which stored view an input is about; it is no type of the schema itself."""
 
     reference: str = strawberry.field(description="The view's viewId or name.")
     graph: str | None = strawberry.field(
         default=None, description="The name of its graph; may be left out if there is one."
     )
+
+
+@strawberry.input(description="A view whose making is to be cancelled.")
+class CancelJobInput(StoredViewInput):
+    """A view whose making is to be cancelled."""
 
 
 @strawberry.input(description="A stored view that gets another name or note.")
-class UpdateViewInput:
+class UpdateViewInput(StoredViewInput):
     """A stored view that gets another name or note."""
 
-    reference: str = strawberry.field(description="The view's viewId or name.")
-    graph: str | None = strawberry.field(
-        default=None, description="The name of its graph; may be left out if there is one."
-    )
     name: str | None = strawberry.field(
         default=None, description="The new name; null leaves the one that it has."
     )
@@ -226,13 +227,8 @@ class UpdateViewInput:
 
 
 @strawberry.input(description="A stored view to delete.")
-class DeleteViewInput:
+class DeleteViewInput(StoredViewInput):
     """A stored view to delete."""
-
-    reference: str = strawberry.field(description="The view's viewId or name.")
-    graph: str | None = strawberry.field(
-        default=None, description="The name of its graph; may be left out if there is one."
-    )
 
 
 @strawberry.input(description="A graph to delete.")

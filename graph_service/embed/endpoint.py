@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import orjson
 
-from graph_service.embed.protocol import Float32
+from graph_service.embed.protocol import Float32, check_text
 from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
 from graph_service.http.retry import RetryPolicy, is_transient
@@ -99,12 +99,7 @@ class EndpointEmbedder:
             LimitError: The account's credit is spent.
         """
         for text in texts:
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"a text to embed holds a lone surrogate: {text[:80]!r}"
-                ) from error
+            check_text(text)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         # Endpoints refuse empty texts; one space has a vector everywhere.

@@ -9,7 +9,17 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from graph_service.errors import InputError
+
 Float32 = npt.NDArray[np.float32]
+
+
+def check_text(text: str, /) -> None:
+    """Raises ``InputError`` for a text that no model reads: it holds a lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
 
 
 class Embedder(Protocol):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from graph_service.embed.protocol import Float32
+from graph_service.embed.protocol import Float32, check_text
 from graph_service.embed.weights import remembered_sha256
-from graph_service.errors import InputError, SetupError
+from graph_service.errors import SetupError
 
 _INSTALL_HINT = 'Run: pip install "graph-service[sentence-transformers]"'
 
@@ -82,12 +82,7 @@ class SentenceTransformerEmbedder:
             InputError: A text holds a lone surrogate.
         """
         for text in texts:
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"a text to embed holds a lone surrogate: {text[:80]!r}"
-                ) from error
+            check_text(text)
         if not texts:
             return np.zeros((0, self._dimension), dtype=np.float32)
         return self._encode(texts)

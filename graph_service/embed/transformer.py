@@ -51,8 +51,8 @@ from graph_service.embed.layers import (
     read_layers,
 )
 from graph_service.embed.low_rank import LayerUpdate, updated_layers
-from graph_service.embed.protocol import Float32
-from graph_service.errors import InputError, ModelFileError
+from graph_service.embed.protocol import Float32, check_text
+from graph_service.errors import ModelFileError
 from graph_service.math_threads import one_math_thread
 
 if TYPE_CHECKING:
@@ -269,10 +269,7 @@ class TransformerEmbedder:
         return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
 
     def _ids(self, text: str, *, special: bool) -> list[int]:
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
+        check_text(text)
         token_ids: list[int] = self._tokenizer.encode(text, add_special_tokens=special).ids
         return token_ids
 
