@@ -72,10 +72,9 @@ class GraphType(Node):
     ) -> tuple[ExampleQuestion, ...] | None:
         """Returns questions about the graph with their answers."""
         frame = self._frame(language_codes)
-        examples = info.context.service.example_questions(
+        return info.context.service.example_questions(
             graph=self.model.name, languages=frame.languages
         )
-        return tuple(build(info.context, frame, example) for example in examples)
 
     def _frame(self, language_codes: Sequence[str] | None) -> Frame:
         languages = tuple(language_codes or ("en",))
