@@ -1,4 +1,4 @@
-"""Texts of errors: ``raises`` compares what an error says with ``golden/error_texts.json``.
+"""Texts of errors, compared with ``golden/error_texts.json``: of errors, and of what verbs print.
 
 A test says which class of error it expects. The golden file has the code, the argument at fault,
 the message and the hint of each error, by the test that meets it.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,7 @@ E = TypeVar("E", bound=BaseException)
 _FOLDER = re.compile(r"[^\s'\"]*/pytest-of-[^/]+/pytest-\d+/(?:popen-gw\d+/)?[^/\s:;,'\")]+")
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 _HASH = re.compile(r"\b[0-9a-f]{12,}(?:-[0-9a-f]{12,})*\b")
+_WRITER = re.compile(r"process \d+ on \S+, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _met: dict[str, int] = {}
 """How many errors each test has met so far; it holds the test that runs alone."""
 
@@ -54,6 +56,19 @@ class Expected(Generic[E]):
 def raises(kind: type[E], /) -> Expected[E]:
     """Expects an error of a class, with the text that is recorded for this test."""
     return Expected(kind)
+
+
+def check_error(printed: str, /) -> None:
+    """Expects that a verb has printed an error, with the text that is recorded for this test."""
+    _, mark, text = printed.partition("error: ")
+    assert mark, printed
+    _compare({"printed": _steady(text.strip())})
+
+
+def check_answer(error: Mapping[str, Any], /) -> None:
+    """Expects that an error of a GraphQL answer has the text and the fields that are recorded."""
+    fields = {name: value for name, value in error["extensions"].items() if name != "requestId"}
+    _compare({"message": _steady(error["message"]), **fields})
 
 
 def _compare(record: dict[str, Any]) -> None:
@@ -98,4 +113,5 @@ def _recorded() -> dict[str, Any]:
 
 
 def _steady(text: str) -> str:
-    return _HASH.sub("HASH", _PORT.sub(r"\1:PORT", _FOLDER.sub("FOLDER", text)))
+    text = _WRITER.sub("process N on HOST, since TIME", _FOLDER.sub("FOLDER", text))
+    return _HASH.sub("HASH", _PORT.sub(r"\1:PORT", text))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from demo_graph import ARNOLD, MARIA, QUESTION, request
+from error_texts import check_answer
 from graphql import parse, validate
 
 from graph_service import Service
@@ -549,7 +550,7 @@ def test_an_operation_is_chosen_by_name(demo_service: Service) -> None:
     assert run(demo_service, document, operation_name="B") == {"graph": {"name": "demo"}}
     unknown = fail(demo_service, document, operation_name="C")
     assert unknown["extensions"]["code"] == "BAD_INPUT"
-    assert unknown["message"] == "the document has no operation named 'C'"
+    check_answer(unknown)
     assert "operation" in fail(demo_service, "fragment F on Graph { name }")["message"]
 
 
@@ -557,7 +558,7 @@ def test_several_operations_and_none_chosen_is_bad_input(own_service: Service) -
     document = 'query A { graphs { nodes { name } } } mutation B { deleteGraph(input: {name: "demo"}) { name } }'
     error = fail(own_service, document, writable=True)
     assert error["extensions"]["code"] == "BAD_INPUT"
-    assert error["message"] == "the document has 2 operations: say which by operationName"
+    check_answer(error)
     assert run(own_service, document, operation_name="A") == {
         "graphs": {"nodes": [{"name": "demo"}]}
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from demo_graph import MARIA
+from error_texts import check_answer
 from graphs import load_graph
 from word_vectors import Letters
 
@@ -302,7 +303,7 @@ def test_a_passage_has_the_item_that_its_document_is_about(tmp_path: Path) -> No
 def test_a_page_of_views_has_its_bounds(demo_service: Service, first: int) -> None:
     document = "query($first: Int!) { views(first: $first) { totalCount } }"
     (error,) = execute(demo_service, document, {"first": first})["errors"]
-    assert error["message"] == f"first must be 1 to 1000, got {first}"
+    check_answer(error)
     assert error["extensions"]["argument"] == "first"
     for within in (1, 1000):
         assert (
@@ -315,5 +316,5 @@ def test_two_hundred_items_are_read_at_once_and_no_more(demo_service: Service) -
     found = execute(demo_service, document, {"ids": [MARIA] * 200})["data"]["items"]
     assert found == [{"itemId": MARIA}] * 200
     (error,) = execute(demo_service, document, {"ids": [MARIA] * 201})["errors"]
-    assert error["message"] == "at most 200 ids, got 201"
+    check_answer(error)
     assert error["extensions"]["argument"] == "itemIds"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from demo_graph import MARIA
-from error_texts import raises
+from error_texts import check_answer, raises
 from graphs import load_graph
 from word_vectors import Letters
 
@@ -266,7 +266,7 @@ def test_a_cursor_belongs_to_one_list() -> None:
 def test_a_cursor_is_one_that_a_page_gave(demo_service: Service, cursor: str) -> None:
     document = "query($after: String!) { views(after: $after) { totalCount } }"
     (error,) = execute(demo_service, document, {"after": cursor})["errors"]
-    assert error["message"] == f"not a cursor of this list: {cursor[:40]!r}"
+    check_answer(error)
     assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "after")
 
 

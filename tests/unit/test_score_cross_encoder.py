@@ -166,10 +166,8 @@ def test_a_pair_is_cut_at_the_models_own_length(
 )
 def test_a_model_that_is_not_there_is_said_to_be(hub: Hub, fault: Exception) -> None:
     hub.fault = fault
-    with pytest.raises(SetupError) as caught:
+    with raises(SetupError):
         CrossEncoder("some/model").judge([SHORT])
-    assert caught.value.message == "can't load the cross-encoder 'some/model': no such model"
-    assert caught.value.hint == "Give the name of a sequence classification model, or its folder."
 
 
 @pytest.mark.parametrize("name", ["torch", "transformers"])

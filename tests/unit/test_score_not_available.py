@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from error_texts import raises
 from hand_chat import HandChat, script
 from query_samples import triple
 
@@ -150,11 +151,8 @@ def test_a_chat_model_says_whether_a_sentence_is_beside_its_question_k6() -> Non
     beside = beside_judge(Judge(model))
     assert beside("Who\nwas it?", "It was\nAda.") is False
     assert beside("Who was it?", "She liked tea.") is True
-    with pytest.raises(ReplyError) as caught:
+    with raises(ReplyError) as caught:
         beside("Who was it?", "She liked tea.")
-    assert caught.value.message == (
-        "unreadable: it has to end with [[answers]] or [[beside]], and has neither"
-    )
     assert caught.value.fault is ReplyFault.MALFORMED
     assert model.asked[0].last == "Question: Who was it?\n\nSentence: It was Ada."
 

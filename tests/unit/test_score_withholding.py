@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from error_texts import raises
 from hand_chat import HandChat, script
 from query_samples import HandRetriever, triple, triplets
 
@@ -101,12 +102,8 @@ def test_how_the_rounds_are_asked_is_told() -> None:
     asked = Asked(model, Setting.KALMA, "demo", Strategy.PATHS, "okgqa", 7)
     assert asked.label == "hand-1, kalma, graph demo, paths, preset okgqa, limit 7"
     for setting in (Setting.LTGEN_PASSAGES, Setting.LTGEN_BOTH, Setting.LTGEN_NONE):
-        with pytest.raises(InputError) as caught:
+        with raises(InputError) as caught:
             Asked(setting=setting)
-        assert caught.value.message == (
-            f"setting {setting.value} does not answer from the graph's statements alone, "
-            "so that nothing can be withheld from it"
-        )
         assert caught.value.argument == "setting"
 
 
