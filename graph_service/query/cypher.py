@@ -2,6 +2,10 @@
 
 Ids, texts and names are quoted as data. Its answers are those of ``execution`` over the graph itself;
 a view is no part of Neo4j.
+
+In a graph of several sources a node has the ids of all entities that are one thing with it as
+``equal``. Each step then goes on from any of them, and an answer is the first. Below a class, two
+steps from a class to its equal of another source are followed.
 """
 
 from __future__ import annotations
@@ -41,14 +45,15 @@ _ANSWER = "coalesce(x.long_id, x.id, x.value) AS answer, x.label AS label"
 _KNOWN = "coalesce(NOT {0}.type IN ['somevalue', 'novalue'], true)"
 
 
-def render_cypher(query: Query, /, *, graph: str) -> str:
+def render_cypher(query: Query, /, *, graph: str, joins_equal: bool = False) -> str:
     """Returns a query as Cypher that returns its answers, their number, or whether there are any.
 
     Args:
         query: The query.
         graph: Name of the graph.
+        joins_equal: Whether entities of the graph are one thing with others.
     """
-    return _Rendering(graph).render(query)
+    return _Rendering(graph, joins_equal=joins_equal).render(query)
 
 
 def quote(text: str, /) -> str:
@@ -61,9 +66,10 @@ def quote(text: str, /) -> str:
 
 
 class _Rendering:
-    def __init__(self, graph: str, /) -> None:
+    def __init__(self, graph: str, /, *, joins_equal: bool) -> None:
         self._graph = graph
         self._count = 0
+        self._joins_equal = joins_equal
 
     def render(self, query: Query, /) -> str:
         lines = [f"MATCH (g:Graph {{name: {quote(self._graph)}}})"]
@@ -91,14 +97,24 @@ class _Rendering:
         else:
             ids = query.start.class_ids
             lines.append(f"MATCH (c:Entity {{graph: g.current}}) WHERE {_one_of('c.id', ids)}")
-            lines.append(f"MATCH {_below('k', 'c', 's')}, ({start}:Entity)-[i]->(k)")
-            lines.append(f"WHERE {_below_test('s', ids)} AND {_instance_test('i', ids)}")
+            if self._joins_equal:
+                above = "c"
+                for below in ("k1", "k2"):
+                    lines.append(_member(above, f"{below}m"))
+                    lines.append(f"MATCH {_below(below, f'{below}m', f'{below}s')}")
+                    lines.append(f"WHERE {_any_below_test(f'{below}s')}")
+                    lines.append(f"WITH DISTINCT {below}")
+                    above = below
+                lines.append(_member(above, "k"))
+                lines.append(f"MATCH ({start}:Entity)-[i]->(k) WHERE {_any_instance_test('i')}")
+            else:
+                lines.append(f"MATCH {_below('k', 'c', 's')}, ({start}:Entity)-[i]->(k)")
+                lines.append(f"WHERE {_below_test('s', ids)} AND {_instance_test('i', ids)}")
             lines.append(f"WITH DISTINCT {start}")
         tests: list[str] = []
         if query.path:
-            pattern = _pattern(nodes, query.relations, "r")
-            lines.append(f"MATCH {pattern}")
-            tests += _statement_tests(query.relations, "r")
+            lines.append(self._match(nodes, query.relations, "r"))
+            tests += self._statement_tests(query.relations, "r")
         for node, step in zip(nodes[1:], query.path, strict=True):
             tests += [self._filter(each, node) for each in step.filters]
         tests += [self._filter(each, "x") for each in query.filters]
@@ -106,7 +122,35 @@ class _Rendering:
             tests.append(_KNOWN.format("x"))
         if tests:
             lines.append(("WHERE " if query.path else "WITH * WHERE ") + " AND ".join(tests))
+        if self._joins_equal and query.fold is not Fold.COMPARE:
+            lines.append("OPTIONAL MATCH (f:Entity {graph: x.graph, id: x.equal[0]})")
+            lines.append("WITH DISTINCT coalesce(f, x) AS x")
         return lines
+
+    def _match(self, nodes: Sequence[str], path: Sequence[Relation], name: str) -> str:
+        """Returns what matches a path; its relationships are named ``name`` and a number.
+
+        ``WITH *`` lets Neo4j plan each step by itself: as one pattern, three steps over equal
+        entities take it twice as long to plan.
+        """
+        if not self._joins_equal:
+            return f"MATCH {_pattern(nodes, path, name)}"
+        clauses = []
+        for index, relation in enumerate(path, 1):
+            at = f"{name}{index}m"
+            step = _pattern([at, nodes[index]], [relation], "").replace("[1]", f"[{name}{index}]")
+            clauses.append(f"{_member(nodes[index - 1], at)} WITH * MATCH {step}")
+        return " WITH * ".join(clauses)
+
+    def _statement_tests(self, path: Sequence[Relation], name: str) -> list[str]:
+        """Returns the conditions on the statements of a path; none is used twice."""
+        tests = _statement_tests(path, name)
+        if self._joins_equal:
+            for index, relation in enumerate(path, 1):
+                for earlier in range(1, index):
+                    if path[earlier - 1].id == relation.id:
+                        tests.append(_differ(f"{name}{index}", f"{name}{earlier}"))
+        return tests
 
     def _filter(self, filter: Filter, node: str) -> str:
         match filter:
@@ -125,8 +169,8 @@ class _Rendering:
             return f"coalesce({self._test(test, node)}, false)"
         nodes = [node, *(self._name() for _ in path[1:]), self._name()]
         last = nodes[-1]
-        tests = _statement_tests(path, f"{last}_")
-        match = f"MATCH {_pattern(nodes, path, f'{last}_')} WHERE {' AND '.join(tests)}"
+        tests = self._statement_tests(path, f"{last}_")
+        match = f"{self._match(nodes, path, f'{last}_')} WHERE {' AND '.join(tests)}"
         if isinstance(test, During):
             return f"EXISTS {{ {match} WITH {last} AS v {_during(test)} }}"
         return f"EXISTS {{ {match} AND {self._test(test, last)} }}"
@@ -136,7 +180,12 @@ class _Rendering:
             case Present():
                 return _KNOWN.format(node)
             case Among(ids):
+                if self._joins_equal:
+                    of_thing = f"coalesce({node}.equal, [coalesce({node}.long_id, {node}.id)])"
+                    return f"any(id IN {of_thing} WHERE {_one_of('id', ids)})"
                 return _one_of(f"coalesce({node}.long_id, {node}.id)", ids)
+            case InstanceOf(class_ids) if self._joins_equal:
+                return self._joined_instance(node, class_ids)
             case InstanceOf(class_ids):
                 to, of = self._name(), self._name()
                 match = f"MATCH ({node})-[{of}i]->({of}), {_below(of, to, f'{to}s')}"
@@ -154,13 +203,28 @@ class _Rendering:
                 return f"({compared})"
         raise AssertionError(test)
 
+    def _joined_instance(self, node: str, class_ids: Sequence[str]) -> str:
+        """Returns whether any entity of a thing is an instance of a class or of its equals."""
+        names = [self._name() for _ in range(7)]
+        at, of, first, second, third, fourth, last = names
+        clauses = [
+            f"{_member(node, at)} WITH * MATCH ({at})-[{at}i]->({of}) WHERE {_any_instance_test(f'{at}i')}"
+        ]
+        for lower, member, upper in ((of, first, second), (second, third, fourth)):
+            clauses.append(
+                f"WITH * {_member(lower, member)} WITH * MATCH {_below(member, upper, f'{upper}s')} "
+                f"WHERE {_any_below_test(f'{upper}s')}"
+            )
+        clauses.append(f"WITH * {_member(fourth, last)} AND {_one_of(f'{last}.id', class_ids)}")
+        return f"EXISTS {{ {' '.join(clauses)} }}"
+
     def _valued(self, order: Order) -> list[str]:
         """Returns what adds ``low`` and ``high``, what each answer is ordered by."""
         lines, node = [], "x"
         if order.path:
             nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
-            lines.append(f"MATCH {_pattern(nodes, order.path, 'o_')}")
-            lines.append(f"WHERE {' AND '.join(_statement_tests(order.path, 'o_'))}")
+            lines.append(self._match(nodes, order.path, "o_"))
+            lines.append(f"WHERE {' AND '.join(self._statement_tests(order.path, 'o_'))}")
             node = "v"
         carried = "answer, label"
         if order.kind is Comparable.DATES:
@@ -233,6 +297,33 @@ def _statement_tests(path: Sequence[Relation], name: str) -> list[str]:
         tests.append(f"{name}{index}.relation = {quote(relation.id)}")
         tests.append(f"{name}{index}.rank <> 'deprecated'")
     return tests
+
+
+def _member(node: str, name: str) -> str:
+    """Returns what matches each entity that is one thing with a node, itself too."""
+    ids = f"coalesce({node}.equal, [{node}.id])"
+    return f"MATCH ({name}:Entity {{graph: {node}.graph}}) WHERE {name}.id IN {ids}"
+
+
+def _differ(one: str, other: str) -> str:
+    """Returns whether two statements of a relation differ, in another source too."""
+    heads, tails = ([f"{end}({name})" for name in (one, other)] for end in ("startNode", "endNode"))
+    same = " AND ".join(
+        f"coalesce({left}.equal[0], {left}.id) = coalesce({right}.equal[0], {right}.id)"
+        for left, right in (heads, tails)
+    )
+    elsewhere = f"({heads[0]} <> {heads[1]} OR {tails[0]} <> {tails[1]})"
+    return f"{one} <> {other} AND NOT coalesce({same} AND {elsewhere}, false)"
+
+
+def _any_below_test(name: str) -> str:
+    test = f"{_one_of('e.relation', sorted(SUBCLASS_RELATIONS))} AND e.rank <> 'deprecated'"
+    return f"all(e IN {name} WHERE {test})"
+
+
+def _any_instance_test(name: str) -> str:
+    relations = _one_of(f"{name}.relation", sorted(INSTANCE_RELATIONS))
+    return f"{relations} AND {name}.rank <> 'deprecated'"
 
 
 def _one_of(value: str, ids: Iterable[str]) -> str:

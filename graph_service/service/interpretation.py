@@ -18,7 +18,7 @@ def make_interpretation(
     names = Names(renderer.label_of, renderer.label_of_relation)
     return Interpretation(
         render_english(read.query, names),
-        render_cypher(read.query, graph=graph),
+        render_cypher(read.query, graph=graph, joins_equal=renderer.joins_equal),
         render_sparql(read.query, joins_equal=renderer.joins_equal),
         read.unread,
         tuple(RankedReading(render_english(each.query, names), each.score) for each in read.ranked),

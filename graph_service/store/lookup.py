@@ -74,7 +74,11 @@ def pairs_naming_one(rows: Iterable[Sequence[Any]], /) -> Iterator[tuple[str, st
 
 def read_merged_entities(reader: GraphReader, edition: str, /) -> MergedEntities:
     """Returns which entities of an edition are one thing, as 64-bit keys."""
-    pairs = reader.equal_pairs(edition)
+    return merge_pairs(reader.equal_pairs(edition))
+
+
+def merge_pairs(pairs: Sequence[tuple[str, str]], /) -> MergedEntities:
+    """Returns which entities are one thing, as 64-bit keys, by the pairs of ids that are linked."""
     sources: dict[int, str] = {}
     links = np.empty((2, len(pairs)), dtype=np.int64)
     for column, pair in enumerate(pairs):

@@ -168,14 +168,14 @@ def _portions(rows: Rows) -> Iterator[list[tuple[int, list[int] | None]]]:
 
 _COPY_NODES = """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
     WITH a ORDER BY a.key LIMIT $limit
-    CREATE (b:Entity) SET b = a {.*, graph: $edition,
+    CREATE (b:Entity) SET b = a {.*, graph: $edition, equal: null,
         key: $edition + ':' + right(a.key, 16), batch: null,
         _search: $token + substring(a._search, $cut)}
     RETURN max(a.key), count(*)"""
 # Names kept aside become entities: the load may bring the statement they wait for.
 _COPY_UNUSED_NAMES = """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
     WITH a ORDER BY a.key LIMIT $limit
-    CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
+    CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null, equal: null,
         key: $edition + ':' + right(a.key, 16),
         _search: $token + substring(a.spare, $cut)}
     RETURN max(a.key), count(*)"""

@@ -38,6 +38,7 @@ from graph_service.store.neo4j.editions import (
     read_entity_rows,
     read_statement_rows,
 )
+from graph_service.store.neo4j.equal_ids import write_equal_ids
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
@@ -213,6 +214,7 @@ class Neo4jLoadSession:
             self._delete(merged)
             self._set_names_aside(merged.entities)
             self._write_pages(merged)
+            write_equal_ids(self._connection, self._plan.edition)
             relations = np.unique(merged.statements["relation"]).tolist()
             untyped = self._label_relations(relations)
             result = merged.load_counts(outdated, conflicting)

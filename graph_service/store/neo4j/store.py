@@ -31,7 +31,6 @@ from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
     follow_redirects,
-    pairs_naming_one,
 )
 from graph_service.store.names import graph_of, require_graph_name, unknown_graph
 from graph_service.store.neo4j.browse import count_relations, read_overview, read_statements
@@ -49,6 +48,7 @@ from graph_service.store.neo4j.editions import (
     published_names,
     require_published,
 )
+from graph_service.store.neo4j.equal_ids import read_pairs
 from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
 from graph_service.store.neo4j.journal import HEAD_ROW, key_page, unpack
 from graph_service.store.neo4j.load import (
@@ -93,14 +93,6 @@ IDS_A_QUERY = 5_000
 
 _SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
     WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
-_NAMED = """MATCH (s:SameAs) WHERE $first < s.key AND s.key < $last
-    MATCH (n:Entity {key: s.key}) WHERE n.redirect IS NULL
-    MATCH (o:Entity {key: s.target}) WHERE o.redirect IS NULL
-    RETURN coalesce(o.long_id, o.id), coalesce(n.long_id, n.id)"""
-_NAMING_ONE = """MATCH (s:SameAs) WHERE $first < s.key AND s.key < $last
-    WITH s.key AS named, collect(s.target) AS targets WHERE size(targets) > 1
-    UNWIND targets AS target MATCH (o:Entity {key: target}) WHERE o.redirect IS NULL
-    RETURN named, coalesce(o.long_id, o.id) ORDER BY named, target"""
 _IS_UNFINISHED = "u.state IN ['loading', 'finished']"
 _UNFINISHED_COLUMNS = "u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
 _UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
@@ -380,14 +372,9 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
 
     def equal_pairs(self, edition: str, /) -> list[tuple[str, str]]:
         """Returns pairs of linked entities; see ``GraphReader.equal_pairs``."""
-        # Keys begin with their edition, and ";" comes after ":".
-        parameters = {"first": f"{edition}:", "last": f"{edition};"}
-
-        def read(tx: neo4j.Transaction) -> list[tuple[str, str]]:
-            named = ((owner, other) for owner, other in rows_of(tx, _NAMED, parameters))
-            return [*named, *pairs_naming_one(rows_of(tx, _NAMING_ONE, parameters))]
-
-        return self._read(edition, read, what="reading the same entities")
+        return self._read(
+            edition, lambda tx: read_pairs(tx, edition), what="reading the same entities"
+        )
 
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
