@@ -9,6 +9,8 @@ import argparse
 import contextlib
 import errno
 import os
+import re
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -67,9 +69,39 @@ def main(
             return exit_code(mapped)
 
 
+def _require_no_endless_device(word: str) -> None:
+    """Raises ``InputError`` where an argument names a device whose content never ends.
+
+    Reading ``/dev/zero`` takes all the memory of the machine before it fails.
+    """
+    for name in {word, *re.split("sqlite:///|[=,]", word)}:
+        try:
+            mode = os.stat(name).st_mode
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_finite(name)):
+            raise InputError(f"{name} is a device; expected a file")
+
+
+def _is_finite(device: str) -> bool:
+    """Returns whether a device is a terminal, or the one that holds nothing."""
+    if os.path.samefile(device, os.devnull):
+        return True
+    try:
+        descriptor = os.open(device, os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return False
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _run(words: Sequence[str], output: Output, parser: argparse.ArgumentParser) -> int:
     if any("\0" in text for text in words):
         raise InputError("an argument has a NUL byte, which no file name can have")
+    for word in words:
+        _require_no_endless_device(word)
     parsed = parser.parse_args(words)
     if not hasattr(parsed, "run"):
         parser.print_help()

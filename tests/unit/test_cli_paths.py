@@ -161,6 +161,7 @@ def paths(folder: Path) -> Iterator[dict[str, str]]:
             "empty": "",
             "binary": str(folder / "bytes"),
             "socket": str(folder / "socket"),
+            "endless": "/dev/zero",
         }
 
 
@@ -189,6 +190,27 @@ def test_an_error_of_a_file_is_one_line(filled: Cli, paths: dict[str, str], case
         assert "Traceback" not in err, kind
         assert code in (0, 1, 2, 3, 4, 5), kind
         assert len(errors) == 1 or code in (0, 1, 3), (kind, err)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_device_that_never_ends_is_not_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading it takes all the memory of the machine: no verb may begin."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a verb has begun")
+
+    monkeypatch.setattr("graph_service.cli.options.read_options", fail)
+    for case in CASES:
+        words = case.replace("@.yaml", "@").replace("@", "/dev/full").split()
+        code, _, err = cli(*words)
+        assert (code, err) == (2, "error: /dev/full is a device; expected a file\n"), case
+
+
+def test_devices_that_end_are_read(filled: Cli) -> None:
+    assert (
+        "null holds no question"
+        in filled("answer", "--questions", "/dev/null", "--model", "echo").err
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

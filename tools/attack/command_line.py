@@ -33,6 +33,7 @@ HOSTILE = (
     "\x9b31mHugo",
 )
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+MOST_MEMORY = 4_000_000_000
 _RUNS_ON = {"serve", "mcp", "demo", "model", "bench", "doctor", "completion"}
 """Verbs that serve until they are stopped, load from the network, or take minutes."""
 
@@ -106,6 +107,7 @@ def fuzzed_arguments(target: Target) -> str:
             arguments = [*words, *verbs[words].draw(target.random, values)]
             code, errors = _main(arguments)
             assert "Traceback" not in errors, (arguments, errors[-600:])
+            assert "no memory is left" not in errors, arguments
             assert 0 <= code <= 6, (arguments, code)
             exits[code] = exits.get(code, 0) + 1
     return ", ".join(f"{count} x exit {code}" for code, count in sorted(exits.items()))
@@ -221,16 +223,24 @@ def _words(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def _restricted(target: Target) -> Iterator[None]:
-    """Runs in the folder of the attack, on its store, and lets no file grow past 50 MB."""
+    """Runs in the folder of the attack, on its store.
+
+    No file may grow past 50 MB, and this process by no more than ``MOST_MEMORY`` bytes.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    memory = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    most = pages * resource.getpagesize() + MOST_MEMORY
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     environment = {**os.environ, "GRAPH_SERVICE_STORE": _copied(target)}
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000_000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (most, memory[1]))
     try:
         with contextlib.chdir(target.folder), mock.patch.dict(os.environ, environment):
             yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        resource.setrlimit(resource.RLIMIT_AS, memory)
         signal.signal(signal.SIGXFSZ, handler)
 
 
