@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,16 +28,17 @@ from graph_service.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
-from graph_service.model.identity import key64
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import make_passage
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.settings import Settings
-from graph_service.store.neo4j import driver, schema
+from graph_service.store.lease import owner_name
+from graph_service.store.neo4j import driver, migration
+from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.schema import PASSAGE_INDEX, SCHEMA_VERSION, SEARCH_INDEX
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
-from graph_service.store.passages import PassageAddress
 from graph_service.store.protocol import Batch
 
 pytestmark = pytest.mark.neo4j
@@ -170,15 +175,8 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(
             load.finish()
 
 
-@pytest.mark.parametrize("meta", ["SET m.version = 4", "DELETE m"])
-def test_a_database_of_the_last_release_is_searched_as_before(
-    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meta: str
-) -> None:
-    """L6: its ``search`` becomes ``_search``; without a version it is an import of that release.
-
-    On a server of its own: on a shared one it would end the loads of other tests.
-    """
-    monkeypatch.setattr(schema, "_PORTION", 2)
+def _filled(store: Neo4jStore) -> GraphInfo:
+    """Loads graph ``old``, with a passage and a name of an id without a statement."""
     entities = [
         Entity("Q42", labels={"en": "Douglas Adams"}),
         Entity("P106", kind=EntityKind.PROPERTY, labels={"en": "occupation"}),
@@ -189,6 +187,18 @@ def test_a_database_of_the_last_release_is_searched_as_before(
         for relation, tail in (("P106", "Q1"), ("http://a/x#b", "http://a/New_York"))
     ]
     passage = make_passage("Towels are useful.", title="Guide", source="file", entity="Q42")
+    with store.begin_load("old", owner="o", source="s") as load:
+        load.write(Batch(entities=entities, statements=statements))
+        load.finish()
+        info = load.publish()
+    with store.passages.begin("old", source="file", options={}, owner="o") as texts:
+        texts.write([passage], checkpoint={})
+        texts.publish()
+    return info
+
+
+def _make_older(store: Neo4jStore, *, meta: str = "SET m.version = 4") -> None:
+    """Makes the store what the last release wrote."""
     older = [
         "MATCH (n:Entity|Passage) SET n.search = n._search REMOVE n._search",
         "MATCH (n:Entity) WHERE n.bare REMOVE n.label",
@@ -200,30 +210,152 @@ def test_a_database_of_the_last_release_is_searched_as_before(
             f"CREATE FULLTEXT INDEX {index} FOR (n:{label}) ON EACH [n.search] "
             "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
         ]
+    for statement in (*older, f"MATCH (m:GraphServiceMeta {{id: 'schema'}}) {meta}"):
+        store._connection.write(statement)
+
+
+def _check(store: Neo4jStore, info: GraphInfo) -> None:
+    """Checks that graph ``old`` is searched, and that nothing of the older store is left."""
+    for query, id_ in (("New York", "http://a/New_York"), ("douglas", "Q42")):
+        assert [hit.entity.id for hit in store.search(info.edition, query)] == [id_]
+    sets = store.passages.sets(graph="old")
+    matches = store.passages.match(sets, ["towels"], deadline=Deadline.none())
+    assert [match.address.number for match in matches.matches] == [sets[0].number]
+    assert [item.fault for item in store.inspect(info) if item.fault] == []
+    query = """MATCH (n:Entity|Relation) WHERE n.search IS NOT NULL OR n.label IS NULL
+        RETURN count(n)"""
+    assert store._connection.read(query) == [[0]]
+
+
+@pytest.mark.parametrize("meta", ["SET m.version = 4", "DELETE m"])
+def test_a_database_of_the_last_release_is_searched_as_before(
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meta: str
+) -> None:
+    """L6: its ``search`` becomes ``_search``; without a version it is an import of that release.
+
+    On a server of its own: on a shared one it would end the loads of other tests.
+    """
+    monkeypatch.setattr(migration, "_PORTION", 2)
     with _open(server, tmp_path) as store:
-        with store.begin_load("old", owner="o", source="s") as load:
-            load.write(Batch(entities=entities, statements=statements))
-            load.finish()
-            info = load.publish()
-        with store.passages.begin("old", source="file", options={}, owner="o") as texts:
-            texts.write([passage], checkpoint={})
-            texts.publish()
-        for statement in older:
-            store._connection.write(statement)
-        store._connection.write(f"MATCH (m:GraphServiceMeta {{id: 'schema'}}) {meta}")
+        info = _filled(store)
+        _make_older(store, meta=meta)
         with _open(server, tmp_path) as opened:
-            for query, id_ in (("New York", "http://a/New_York"), ("douglas", "Q42")):
-                assert [hit.entity.id for hit in opened.search(info.edition, query)] == [id_]
-            sets = opened.passages.sets(graph="old")
-            matches = opened.passages.match(sets, ["towels"], deadline=Deadline.none())
-            assert [match.address for match in matches.matches] == [
-                PassageAddress(sets[0].number, key64(passage.id))
-            ]
-            assert [item.fault for item in opened.inspect(info) if item.fault] == []
-            query = """MATCH (n:Entity|Relation) WHERE n.search IS NOT NULL OR n.label IS NULL
-                RETURN count(n)"""
-            assert opened._connection.read(query) == [[0]]
+            _check(opened, info)
             opened.delete_graph("old")
+
+
+def test_a_step_of_the_schema_that_is_cut_anywhere_is_done_by_the_next(
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L6: at once, since the process that had claimed it has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    write = Connection.write
+    is_cut, cuts = True, 0
+    with _open(server, tmp_path) as store:
+        info = _filled(store)
+        while is_cut:
+            _make_older(store)
+            parts, last = itertools.count(), 2 + 4 * cuts
+
+            def write_some(
+                self: Connection,
+                query: str,
+                parts: Iterator[int] = parts,
+                last: int = last,
+                **named: Any,
+            ) -> Any:
+                if next(parts) >= last:
+                    raise StoreUnavailableError("cut")
+                return write(self, query, **named)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Connection, "write", write_some)
+                patch.setattr(migration, "owner_name", lambda: owner_name(ended.pid))
+                try:
+                    _open(server, tmp_path).close()
+                    is_cut = False
+                except StoreUnavailableError:
+                    cuts += 1
+            with _open(server, tmp_path) as opened:
+                _check(opened, info)
+        store.delete_graph("old")
+    assert cuts > 4
+
+
+def test_one_process_brings_the_schema_up_to_date_and_others_wait(
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+    migrate, take = migration._migrate, migration._Claim.take
+    runs, takes = list[int](), list[bool]()
+
+    def held(connection: Connection, old: int, *claim: Any) -> None:
+        runs.append(old)
+        begun.set()
+        assert go.wait(600)
+        migrate(connection, old, *claim)
+
+    def noted(self: Any, version: int) -> bool:
+        takes.append(take(self, version))
+        return takes[-1]
+
+    monkeypatch.setattr(migration, "_migrate", held)
+    monkeypatch.setattr(migration._Claim, "take", noted)
+    with _open(server, tmp_path) as store:
+        info = _filled(store)
+        _make_older(store)
+        with ThreadPoolExecutor(2) as pool:
+            try:
+                first = pool.submit(_open, server, tmp_path)
+                assert begun.wait(600)
+                second = pool.submit(_open, server, tmp_path)
+                wait_until(lambda: False in takes)
+                assert not second.done()
+            finally:
+                go.set()
+            for opened in (first.result(600), second.result(600)):
+                with opened:
+                    _check(opened, info)
+        store.delete_graph("old")
+    assert runs == [4]
+
+
+def test_a_process_that_was_silent_drops_nothing_of_the_one_that_took_over(
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would end loads that began since, and drop the indexes that are searched."""
+    begun, go = threading.Event(), threading.Event()
+    migrate = migration._migrate
+
+    def held(*arguments: Any) -> None:
+        if not begun.is_set():
+            begun.set()
+            assert go.wait(600)
+        migrate(*arguments)
+
+    monkeypatch.setattr(migration, "_migrate", held)
+    # Whoever is silent loses its step at once.
+    monkeypatch.setattr(migration, "_CLAIM_S", 0.0)
+    with _open(server, tmp_path) as store:
+        info = _filled(store)
+        _make_older(store)
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                late = pool.submit(_open, server, tmp_path)
+                assert begun.wait(600)
+                with _open(server, tmp_path) as opened:
+                    load = opened.begin_load("new", owner="o", source="s")
+                    load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
+                    go.set()
+                    late.result(600).close()
+                    _check(opened, info)
+                    load.finish()
+                    assert load.publish().counts.statements == 1
+            finally:
+                go.set()
+        for name in ("old", "new"):
+            store.delete_graph(name)
 
 
 def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from error_texts import raises
 
 from graph_service.errors import GraphNotFoundError, StoreError
-from graph_service.store.neo4j import editions, schema
+from graph_service.store.neo4j import editions, migration
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.editions import read_entity_rows, read_statement_rows
 from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW
@@ -98,7 +98,7 @@ def test_indexes_are_waited_for_until_all_are_made(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("time.sleep", waits.append)
     making = [["search", "POPULATING"]]
     indexes = Indexes(*[making] * 400, [])
-    schema._await_indexes(cast("Connection", indexes))
+    migration._await_indexes(cast("Connection", indexes))
     assert indexes.answers == []
     assert len(waits) == 400
     assert waits[0] < waits[-1] <= 2.0
@@ -107,4 +107,4 @@ def test_indexes_are_waited_for_until_all_are_made(monkeypatch: pytest.MonkeyPat
 def test_an_index_that_cannot_be_made_is_told() -> None:
     indexes = Indexes([["search", "FAILED"], ["other", "POPULATING"]])
     with raises(StoreError):
-        schema._await_indexes(cast("Connection", indexes))
+        migration._await_indexes(cast("Connection", indexes))

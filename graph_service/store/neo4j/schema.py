@@ -23,12 +23,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from typing import Any
 
 import neo4j
 
-from graph_service.errors import KeyCollisionError, SchemaVersionError, StoreError
+from graph_service.errors import KeyCollisionError
 from graph_service.model.identity import key64
 from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 
@@ -38,23 +37,21 @@ MAX_NEW_TYPES = 5_000
 """New relationship types a load may make. A Neo4j database holds 65,536 and never frees one."""
 
 MAX_INDEXED_ID_BYTES = 1_000
-_FIRST_WAIT_S, _MOST_WAIT_S = 0.05, 2.0
-"""Between two looks at whether the indexes are made."""
 SEARCH_INDEX = "graph_service_search"
 PASSAGE_INDEX = "graph_service_passages"
 
-_PASSAGE_STATEMENTS = (
+PASSAGE_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_passage_set IF NOT EXISTS "
     "FOR (n:PassageSet) REQUIRE n.number IS UNIQUE",
     "CREATE CONSTRAINT graph_service_passage IF NOT EXISTS FOR (n:Passage) REQUIRE n.key IS UNIQUE",
     f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n._search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
 )
-_UNUSED_NAME_STATEMENTS = (
+UNUSED_NAME_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_spare_name IF NOT EXISTS "
     "FOR (n:SpareName) REQUIRE n.key IS UNIQUE",
 )
-_NAME_STATEMENTS = (
+NAME_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_record_name IF NOT EXISTS "
     "FOR (n:GraphRecord) REQUIRE n.name_id IS UNIQUE",
 )
@@ -75,8 +72,8 @@ STATEMENTS = (
     "CREATE CONSTRAINT graph_service_meta IF NOT EXISTS "
     "FOR (n:GraphServiceMeta) REQUIRE n.id IS UNIQUE",
     "CREATE INDEX graph_service_entity_id IF NOT EXISTS FOR (n:Entity) ON (n.graph, n.id)",
-    *_UNUSED_NAME_STATEMENTS,
-    *_NAME_STATEMENTS,
+    *UNUSED_NAME_STATEMENTS,
+    *NAME_STATEMENTS,
     "CREATE INDEX graph_service_same_as IF NOT EXISTS FOR (n:SameAs) ON (n.key)",
     "CREATE INDEX graph_service_same_as_target IF NOT EXISTS FOR (n:SameAs) ON (n.target)",
     "CREATE INDEX graph_service_record_kind IF NOT EXISTS FOR (n:GraphRecord) ON (n.kind)",
@@ -85,130 +82,14 @@ STATEMENTS = (
     "CREATE INDEX graph_service_record_part IF NOT EXISTS FOR (n:GraphRecordPart) ON (n.record)",
     f"CREATE FULLTEXT INDEX {SEARCH_INDEX} IF NOT EXISTS FOR (n:Entity) ON EACH [n._search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
-    *_PASSAGE_STATEMENTS,
+    *PASSAGE_STATEMENTS,
 )
-_SEARCH_STATEMENTS = tuple(
-    statement for statement in STATEMENTS if statement.startswith("CREATE FULLTEXT INDEX")
-)
-# An unfinished load has the journal of before; the same command begins it anew.
-_DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
-    SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
 
 
 def caption_in_cypher(id_: str, /) -> str:
     """Returns ``caption_of`` as an expression of Cypher."""
     tail = f"last(split(replace({id_}, '#', '/'), '/'))"
     return f"CASE WHEN {id_} CONTAINS '://' AND {tail} <> '' THEN {tail} ELSE {id_} END"
-
-
-_MIGRATIONS = {
-    1: _PASSAGE_STATEMENTS,
-    2: (*_UNUSED_NAME_STATEMENTS, _DROP_UNFINISHED),
-    3: _NAME_STATEMENTS,
-    4: (
-        _DROP_UNFINISHED,
-        f"DROP INDEX {SEARCH_INDEX} IF EXISTS",
-        f"DROP INDEX {PASSAGE_INDEX} IF EXISTS",
-        f"MATCH (r:Relation) WHERE r.label IS NULL SET r.label = {caption_in_cypher('r.id')}",
-    ),
-}
-"""From version ``n`` to ``n + 1``; each may be run again."""
-_ENTITY_ID = "coalesce(n.long_id, n.id)"
-_SET_CAPTION = f"n.label = coalesce(n.label, {caption_in_cypher(_ENTITY_ID)})"
-_SET_SEARCH = "n._search = coalesce(n.search, n._search)"
-_PORTIONED_MIGRATIONS = {
-    4: {
-        "Entity": f"SET {_SET_CAPTION}, {_SET_SEARCH} REMOVE n.search",
-        "SpareName": f"SET {_SET_CAPTION}",
-        "Passage": f"SET {_SET_SEARCH} REMOVE n.search",
-    }
-}
-"""What is done after it to all nodes of a label, by portions; each may be run again."""
-_INDEXES_AFTER = {4: _SEARCH_STATEMENTS}
-"""Indexes that are made at the end, of what the portions wrote."""
-_PORTION = 5_000
-_VERSION_OF_OLD_IMPORTS = 4
-"""Of files for Neo4j's import tool that a version before 5 wrote."""
-
-
-def _migrate(connection: Connection, old: int, /) -> None:
-    """Brings the store from a version to the next."""
-    for statement in _MIGRATIONS[old]:
-        connection.write(statement, what="bringing the store up to date")
-    for label, change in _PORTIONED_MIGRATIONS.get(old, {}).items():
-        query = f"""MATCH (n:{label}) WHERE n.key > $after WITH n ORDER BY n.key LIMIT $limit
-            {change} RETURN max(n.key)"""
-        after = ""
-        while after is not None:
-            [[after]] = connection.write(
-                query, what="bringing the store up to date", after=after, limit=_PORTION
-            )
-    for statement in _INDEXES_AFTER.get(old, ()):
-        connection.write(statement, what="making the indexes")
-    _await_indexes(connection)
-
-
-def _await_indexes(connection: Connection) -> None:
-    """Waits until the indexes are made, however large the graphs; others' do not count."""
-    query = """SHOW INDEXES YIELD name, state
-        WHERE name STARTS WITH 'graph_service' AND state <> 'ONLINE' RETURN name, state"""
-    wait = _FIRST_WAIT_S
-    while rows := connection.write(query, what="making the indexes"):
-        failed = [name for name, state in rows if state == "FAILED"]
-        if failed:
-            raise StoreError(
-                f"Neo4j at {connection.url} could not make {', '.join(sorted(failed))}",
-                hint="Its log says why. Drop these indexes, then run the command again.",
-            )
-        time.sleep(wait)
-        wait = min(2 * wait, _MOST_WAIT_S)
-
-
-def _version_without_meta(connection: Connection, /) -> int:
-    """Returns the version of a database that names none: empty, or filled by Neo4j's import tool."""
-    query = "MATCH (n:Entity) WITH n LIMIT 1000 WHERE n.search IS NOT NULL RETURN count(n)"
-    [[old]] = connection.read(query, what="opening the store")
-    return _VERSION_OF_OLD_IMPORTS if old else SCHEMA_VERSION
-
-
-def ensure_schema(connection: Connection, /) -> str:
-    """Makes the indexes once; returns the store's id.
-
-    Raises:
-        SchemaVersionError: A newer version of this package has written here.
-    """
-    query = "MATCH (m:GraphServiceMeta {id: 'schema'}) RETURN m.version, m.store_id"
-    rows = connection.read(query, what="opening the store")
-    if not rows:
-        for statement in STATEMENTS:
-            connection.write(statement, what="making the indexes")
-        _await_indexes(connection)
-        rows = connection.write(
-            "MERGE (m:GraphServiceMeta {id: 'schema'}) "
-            "ON CREATE SET m.version = $version, m.store_id = randomUUID() "
-            "RETURN m.version, m.store_id",
-            what="making the indexes",
-            version=_version_without_meta(connection),
-        )
-    version, store_id = rows[0]
-    if version > SCHEMA_VERSION:
-        raise SchemaVersionError(
-            f"the graphs in Neo4j at {connection.url} have schema {version}, this version reads "
-            f"up to {SCHEMA_VERSION}",
-            hint="Install a newer graph-service.",
-        )
-    if version < SCHEMA_VERSION:
-        # Of the leader: another member may not know yet that it was done, and loads end with it.
-        version = connection.write(query, what="opening the store")[0][0]
-    for old in range(version, SCHEMA_VERSION):
-        _migrate(connection, old)
-        connection.write(
-            "MATCH (m:GraphServiceMeta {id: 'schema'}) WHERE m.version = $old "
-            "SET m.version = $old + 1",
-            what="making the indexes",
-            old=old,
-        )
-    return str(store_id)
 
 
 def hex_key(key: int, /) -> str:

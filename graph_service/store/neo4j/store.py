@@ -59,6 +59,7 @@ from graph_service.store.neo4j.load import (
     info_of_row,
     time_text,
 )
+from graph_service.store.neo4j.migration import ensure_schema
 from graph_service.store.neo4j.passages import Neo4jPassages, mark_passages
 from graph_service.store.neo4j.records import Neo4jRecords, delete_records
 from graph_service.store.neo4j.region import read_neighbourhood, read_relations
@@ -80,7 +81,6 @@ from graph_service.store.neo4j.scan import (
 from graph_service.store.neo4j.schema import (
     MAX_NEW_TYPES,
     SEARCH_INDEX,
-    ensure_schema,
     hex_key,
     search_token,
 )
