@@ -60,6 +60,7 @@ class NamedThing:
         relations: How well each relation that leads there fits, by id, where words near it tell;
             None for what the whole question tells.
         is_negated: Whether it is said not to be.
+        is_value: Whether only statements of the answers lead to it, and none of it to them.
     """
 
     id: str
@@ -68,6 +69,7 @@ class NamedThing:
     is_class: bool = False
     relations: Mapping[str, float] | None = None
     is_negated: bool = False
+    is_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +381,8 @@ class _Enumerator:
             if node in targets and self._parts.fold is Fold.EXISTS:
                 yield _Option((Condition((), Among((thing.id,))),), thing.span, gain + thing.score)
             for relation in self._walker.relations_to(targets, node):
+                if thing.is_value and relation.backward:
+                    continue
                 condition = Condition((relation,), Among((thing.id,)))
                 if relation.id in INSTANCE_RELATIONS and not relation.backward:
                     condition = Condition((), InstanceOf((thing.id,)))

@@ -182,6 +182,14 @@ class Walker:
             Walks.at(self.classes(class_ids)), INSTANCE_RELATIONS, backward=True
         )
 
+    def largest_classes(self, count: int, /) -> list[str]:
+        """Returns the ids of the classes that most statements make something an instance of."""
+        relations = [self.graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
+        of_class = np.isin(self.graph.rel, [each for each in relations if each is not None])
+        classes, sizes = np.unique(self.graph.tail[of_class], return_counts=True)
+        order = np.lexsort((classes, -sizes))[:count]
+        return list(self.graph.node_ids.take(classes[order]))
+
     def classes(self, class_ids: Sequence[str], /) -> Int64:
         """Returns some classes and all below them, ascending; a circle of subclasses ends."""
         classes = frontier = self.nodes(class_ids)

@@ -38,7 +38,7 @@ def class_part(source: GraphSlice, request: RetrieveRequest, /) -> ClassPart | N
     if not may_be_about_a_class(request, source.preset):
         return None
     if source.classes is None and source.region is None:
-        return ClassPart(source.named.arrays, source.overlay, is_cut=False)
+        return ClassPart(source.named.arrays, source.overlay, is_cut=False, has_all_classes=True)
     return source.classes
 
 
@@ -77,6 +77,7 @@ class ClassReader:
                 min_confidence=self.preset.min_confidence,
                 deadline=self.deadline,
                 is_cut=self.part.is_cut,
+                has_all_classes=self.part.has_all_classes,
             )
         )
         self.watch.stage("classes")

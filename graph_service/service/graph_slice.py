@@ -28,11 +28,13 @@ class ClassPart:
         arrays: What instances of the classes that it names have.
         overlay: The view of it, if any.
         is_cut: Whether limits left something out.
+        has_all_classes: Whether it is the whole graph, with the classes that are not named too.
     """
 
     arrays: KnowledgeGraph
     overlay: Overlay | None
     is_cut: bool
+    has_all_classes: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

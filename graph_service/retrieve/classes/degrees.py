@@ -40,9 +40,11 @@ class DegreeReader:
             if any(overlap(match.span(), each.span) and each.relations for each in degrees):
                 continue
             after = self._text.rows(match.end(), self._text.clause_end(match.end()))
+            # "earns the most", "was hired last": the verb before it names what is compared.
+            near = after[:3] or self._text.rows(0, match.start())[-1:]
             fits = {
                 id_: fit
-                for id_, fit in self._text.relation_words.local(after[:3]).items()
+                for id_, fit in self._text.relation_words.local(near).items()
                 if fit >= FITTING
             }
             kinds = (Comparable.DATES,) if word in OF_DATES else (Comparable.NUMBERS,)

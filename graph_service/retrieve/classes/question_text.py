@@ -14,6 +14,13 @@ from graph_service.retrieve.constraints.dates import lowered
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
+_PEOPLE = re.compile(
+    r"^\s*who\b|\b(?:which|what|how many|list|all|the|any)\s+(?:of the\s+)?(people|persons?)\b"
+)
+# What "who" does, and what is done to it: no statement of the one who is meant.
+_NOT_THE_SUBJECT = re.compile(r"^\s*who\s+(?:do|does|did|(?:is|was|are|were)\s+[^?]*\bby)\b")
+_JOINING = frozenset({"in", "at", "for", "to", "from", "under"})
+_BEING = frozenset({"is", "are", "was", "were"})
 _DETERMINERS = re.compile(r"\b(?:which|what)\s+$", re.IGNORECASE)
 _APOSTROPHES = ("'", "\u2019")
 
@@ -129,6 +136,32 @@ class QuestionText:
         while before and before[-1] in {"a", "an", "the", "any", "some", "its", "their"}:
             before.pop()
         return bool(before) and before[-1] in HAVING
+
+
+def people_span(question: str, /) -> Span | None:
+    """Returns the words of a question that mean people of no stated class; None where none do.
+
+    >>> people_span("Who has the highest salary?"), people_span("Who does Ann report to?")
+    ((0, 3), None)
+    """
+    folded = lowered(question)
+    match = _PEOPLE.search(folded)
+    if match is None or _NOT_THE_SUBJECT.match(folded):
+        return None
+    return match.span(1) if match[1] else match.span()
+
+
+def joins_people(question: str, span: Span, /) -> bool:
+    """Returns whether an entity is named as what people are joined to: they work in it, report to
+    it.
+
+    >>> joins_people("Who works in Sales?", (13, 18)), joins_people("Who manages Ann?", (12, 15))
+    (True, False)
+    """
+    before = [word for word, _, end in word_spans(question) if end <= span[0]]
+    if before and before[-1] == "the":
+        before.pop()
+    return len(before) > 1 and before[-1] in _JOINING and before[-2] not in _BEING
 
 
 def asks_for_instances(question: str, class_span: Span, /) -> bool:

@@ -8,7 +8,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -21,9 +21,20 @@ from graph_service.model.graph import Float64, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.result import ScorePart, Strategy
-from graph_service.query.algebra import Fold, Instances, Not, filters_of, paths_of
+from graph_service.query.algebra import (
+    Among,
+    Condition,
+    Filter,
+    Fold,
+    InstanceOf,
+    Instances,
+    Text,
+    filters_of,
+    paths_of,
+)
 from graph_service.query.enumeration import (
     EnumerationBudget,
+    NamedTest,
     NamedThing,
     ScoredQuery,
     Span,
@@ -34,8 +45,13 @@ from graph_service.query.execution import execute
 from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
 from graph_service.query.walking import Walker
 from graph_service.retrieve.classes.profile import profile_relations
-from graph_service.retrieve.classes.question_text import asks_for_instances
+from graph_service.retrieve.classes.question_text import (
+    asks_for_instances,
+    joins_people,
+    people_span,
+)
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
+from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.naming import MOST_WORDS
 from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -51,7 +67,7 @@ from graph_service.retrieve.context import (
     Selection,
 )
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 
@@ -67,6 +83,8 @@ class ClassRules:
         near: Other queries that are answered, the next ones.
         sure, doubtful: Confidence in an answer that is sure, and in one that is not.
         demonym: Off the score of an entity that is named by what people and things of it are called.
+        implied: Classes that *who* may mean, the largest ones.
+        implied_statements: Of a graph at most in which *who* is read as people of a class.
     """
 
     mentions: int = 2
@@ -77,6 +95,8 @@ class ClassRules:
     sure: float = 0.9
     doubtful: float = 0.3
     demonym: float = 0.1
+    implied: int = 6
+    implied_statements: int = 2_000_000
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
@@ -84,6 +104,8 @@ class ClassRules:
 
 
 CLASS_RULES = ClassRules()
+_PERSON_AND_OTHERS = ("person", "thing", "organization", "place")
+_WORK = root("work")
 _BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
 
 
@@ -103,6 +125,7 @@ class ClassRequest:
         min_confidence: From which on an answer is sure.
         deadline: Raises ``DeadlineError`` when past.
         is_cut: Whether the graph is a part of which limits left something out.
+        has_all_classes: Whether it has all classes, so that *who* may mean the people of one.
     """
 
     question: str
@@ -116,6 +139,7 @@ class ClassRequest:
     min_confidence: float
     deadline: Deadline
     is_cut: bool = False
+    has_all_classes: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +151,8 @@ class ClassAnswer:
         mentions: The class and the entities that the query names.
         is_sure: Whether the answer is.
         class_ids: The classes that the question names.
-        is_list: Whether it lists instances as a walk could, neither counted, ordered nor negated.
+        is_list: Whether it lists instances of a named class as a walk could: neither counted nor
+            ordered, by no values and nothing negated.
     """
 
     selection: Selection
@@ -168,6 +193,7 @@ class _ClassQuestion:
         self._clock = Clock()
         self._labels = Labels(request.graph, request.overlay, request.languages, request.deadline)
         self._walker = self._new_walker()
+        self._implied_span: Span | None = None
 
     def _new_walker(self) -> Walker:
         return Walker(
@@ -183,19 +209,24 @@ class _ClassQuestion:
         if not ranked:
             return None
         best = ranked[0]
+        implied = self._implied_span
+        if implied is not None and best.unread:
+            return None
         result = self._execute(best)
         is_sure = not best.unread and not best.reading.refusal and result.is_complete
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
         self._clock.stage("answer")
+        if implied is not None and not is_sure:
+            return None
         selection = self._selection(best, result, ranked, is_sure=is_sure)
         confident = is_sure and CLASS_RULES.sure >= self._request.min_confidence
         class_ids = frozenset(
             thing.id for each in ranked for thing in each.reading.parts.things if thing.is_class
         )
         query = best.scored.query
-        is_list = query.fold is Fold.LIST and query.order is None
-        is_list = is_list and not any(isinstance(each, Not) for each in filters_of(query))
+        is_list = query.fold is Fold.LIST and query.order is None and implied is None
+        is_list = is_list and all(map(_is_walked, filters_of(query)))
         return ClassAnswer(selection, self._mentions(best), confident, class_ids, is_list)
 
     def ranked(self) -> list[RankedReading]:
@@ -203,16 +234,33 @@ class _ClassQuestion:
         names = _find_names(self._request.question, self._graph, self._walker)
         self._clock.stage("names")
         ranked: list[RankedReading] = []
-        spans = sorted(names.classes)[: CLASS_RULES.mentions]
-        for index, span in enumerate(spans):
-            classes = [
-                NamedThing(id_, span, -CLASS_RULES.later_mention * index, is_class=True)
-                for id_ in names.classes[span]
-            ]
+        for classes in self._classes(names):
             ranked += self._queries(classes, names)
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         self._clock.stage("queries")
         return ranked
+
+    def _classes(self, names: _Names) -> Iterator[list[NamedThing]]:
+        """Yields the classes that the question may be about, those of the same words together."""
+        spans = sorted(names.classes)[: CLASS_RULES.mentions]
+        for index, span in enumerate(spans):
+            score = -CLASS_RULES.later_mention * index
+            yield [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
+        people = None if spans else people_span(self._request.question)
+        if people is None or not self._request.has_all_classes:
+            return
+        if self._graph.edge_count > CLASS_RULES.implied_statements:
+            return
+        self._implied_span = people
+        names.entities[:] = [
+            entity for entity in names.entities if joins_people(self._request.question, entity[0])
+        ]
+        ids = self._walker.largest_classes(CLASS_RULES.implied)
+        nodes = np.array([self._graph.find_node(id_) for id_ in ids], dtype=np.int64)
+        similarity = self._cosines(self._labels.nodes(nodes), _PERSON_AND_OTHERS)
+        scores = np.minimum(similarity[:, 0] - similarity[:, 1:].max(axis=1), 0.0)
+        for id_, score in zip(ids, scores.tolist(), strict=True):
+            yield [NamedThing(id_, people, score, is_class=True)]
 
     def _queries(self, classes: Sequence[NamedThing], names: _Names) -> list[RankedReading]:
         nodes = np.unique(self._walker.instances([each.id for each in classes]).targets)
@@ -225,22 +273,41 @@ class _ClassQuestion:
         reading = read_class_question(
             self._request.question, classes, things, profiles, self._cosines
         )
+        parts = reading.parts
+        if self._implied_span is not None:
+            # As of entities: no text that people are not joined to.
+            question = self._request.question
+            tests = [
+                test
+                for test in parts.tests
+                if not _says_text(test, question) or joins_people(question, test.span)
+            ]
+            parts = replace(parts, tests=tests)
         enumeration = enumerate_queries(
-            reading.parts,
+            parts,
             self._graph,
             overlay=self._request.overlay,
             ranks=self._request.ranks,
             budget=_BUDGET,
             deadline=self._request.deadline,
         )
-        of_instances = asks_for_instances(self._request.question, classes[0].span)
+        of_instances = self._implied_span is not None or asks_for_instances(
+            self._request.question, classes[0].span
+        )
+        thing_spans = {thing.span for thing in things}
         ranked = []
         for scored in enumeration.queries:
             if classes[0].span not in scored.spans:
                 continue
-            if of_instances and isinstance(scored.query.start, Instances) and scored.query.path:
+            query = scored.query
+            if of_instances and isinstance(query.start, Instances) and query.path:
+                continue
+            if self._implied_span is not None and not (query.filters or query.order):
                 continue
             unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
+            if self._implied_span is not None and thing_spans.isdisjoint(scored.spans):
+                # "works part time": nothing is said to be worked at.
+                unread = tuple(word for word in unread if root(word) != _WORK)
             score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
             ranked.append(RankedReading(scored, reading, score, unread))
         return ranked
@@ -263,7 +330,9 @@ class _ClassQuestion:
             if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
             if self._walker.relations_to(nodes, node):
-                things.append(NamedThing(self._graph.node_ids[node], span, score))
+                id_ = self._graph.node_ids[node]
+                is_value = self._implied_span is not None
+                things.append(NamedThing(id_, span, score, is_value=is_value))
         return things
 
     # How sure the best is
@@ -436,7 +505,9 @@ def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
                 continue
             nodes = _nodes_of(run, graph)
             ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
-            if ids:
+            # The last word of "Lakeside School" is a part of its name.
+            is_part = any(overlap(span, longer) and span != longer for longer, _, _ in entities)
+            if ids and not is_part:
                 classes[span] = ids
             entities += [(span, node, 0.0) for node in nodes.tolist()]
             if length == 1 and not len(nodes):
@@ -454,6 +525,18 @@ def _nodes_of(run: Sequence[str], graph: KnowledgeGraph) -> Int64:
     names = {" ".join(run), " ".join((*run[:-1], singular(run[-1])))}
     matches = [graph.names.find(name)[0].astype(np.int64) for name in sorted(names)]
     return np.unique(np.concatenate(matches))
+
+
+def _says_text(test: NamedTest, question: str) -> bool:
+    """Returns whether a test is for a text that the question says, and not for a flag."""
+    return isinstance(test.test, Text) and words(test.test.text) == words(
+        question[slice(*test.span)]
+    )
+
+
+def _is_walked(filter: Filter) -> bool:
+    """Returns whether walks tell what passes a filter: that leads to an entity, or is of a class."""
+    return isinstance(filter, Condition) and isinstance(filter.test, Among | InstanceOf)
 
 
 def _answer_key(ranked: RankedReading, result: QueryResult) -> object:

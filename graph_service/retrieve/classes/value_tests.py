@@ -14,6 +14,7 @@ from graph_service.retrieve.classes.degrees import meaning_fit
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, texts_of
 from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import CLAUSE, IN_STOCK, NEAR_WORDS, NO_STOCK, STOCK
+from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import comparative_meanings
 from graph_service.text.fold import fold, words
@@ -57,7 +58,7 @@ class ValueTestReader:
                 if self._text.relation_words.fits[row, column] >= 1.0
                 and not overlap((word.start, word.end), self._text.class_span)
             ]
-            roots = {root(self._text.content[row].text) for row in rows}
+            roots = {word_root(self._text.content[row].text) for row in rows}
             own = {root(word) for word in words(profile.label) if word not in EMPTY_IN_ENGLISH}
             if not rows or not own <= roots or claimed.intersection(rows):
                 continue

@@ -40,12 +40,12 @@ YES_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could)\
 COUNT_TAIL = re.compile(r"\b(?:in total|in all|altogether|overall|(?:are|is) there)\b")
 DEGREE_OF = re.compile(
     r"\b(most|fewest|least|highest|lowest|largest|greatest|biggest|smallest|longest|shortest"
-    r"|maximum|minimum|earliest|latest|newest|oldest)\b"
+    r"|maximum|minimum|earliest|latest|newest|oldest|(?:first|last)(?=\s*\?*$))\b"
 )
 LEAST_OF = frozenset(
-    {"fewest", "least", "lowest", "smallest", "shortest", "minimum", "earliest", "oldest"}
+    {"fewest", "least", "lowest", "smallest", "shortest", "minimum", "earliest", "oldest", "first"}
 )
-OF_DATES = frozenset({"earliest", "latest", "newest", "oldest"})
+OF_DATES = frozenset({"earliest", "latest", "newest", "oldest", "first", "last"})
 RANKS = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
 }  # fmt: skip

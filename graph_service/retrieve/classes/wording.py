@@ -61,6 +61,8 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "from": frozenset({"country", "origin"}),
     "spoken": frozenset({"language"}),
     "report": frozenset({"reports", "manager", "supervisor", "boss"}),
+    "work": frozenset({"department", "employer", "office", "team", "company", "division",
+                       "remote", "manager", "supervisor"}),
     "boss": frozenset({"reports", "manager", "supervisor"}),
     "supplied": frozenset({"supplier"}),
     "located": frozenset({"city", "country", "location", "region", "town", "place", "address"}),
@@ -135,8 +137,17 @@ class RelationWords:
         return scores
 
 
+def word_root(word: str, /) -> str:
+    """Returns the stem of a word of a question, of an adverb that of its adjective.
+
+    >>> word_root("remotely") == word_root("remote")
+    True
+    """
+    return root(word.removesuffix("ly") if len(word) > len("early") else word)
+
+
 def _word_fit(word: str, label: str, own: frozenset[str]) -> float:
-    stem = root(word)
+    stem = word_root(word)
     if stem in own:
         return _OWN
     if not own.isdisjoint(_BY_ROOT.get(stem, ())):

@@ -228,7 +228,7 @@ def _by_comparison(
     judge: CandidateJudge, judged: list[JudgedCandidate], ranked: Sequence[RankedCandidate]
 ) -> Chosen:
     """Returns the candidates with the values that two named things are compared by first, and the
-    answer: one of the two, or both where their values are equal.
+    answer: one of the two, both where their values are equal, or whether the first comes first.
     """
     asked = judge.asked
     nodes = [judge.node_at(span) for span in asked.compared]
@@ -246,13 +246,19 @@ def _by_comparison(
         if one.walks.relations == (relation,) and not one.walks.backward[0]:
             is_winner = int(one.walks.nodes[0, 0]) in compared.winners
             one.score = best + CONSTRAINT_RULES.named_bonus + is_winner
-    answer = PickedAnswer(
-        AnswerKind.SUPERLATIVE,
-        None,
-        tuple(judge.whole.nodes[list(compared.winners)].tolist()),
-        tuple(judge.whole.edges[list(compared.edges)].tolist()),
-        truncated=False,
-    )
+    edges = tuple(judge.whole.edges[list(compared.edges)].tolist())
+    if asked.is_claim:
+        is_tie = len(compared.winners) > 1
+        if is_tie and asked.superlative.is_date:
+            # Of spans of time that overlap neither is surely first.
+            return misread
+        holds = not is_tie and compared.winners[0] == nodes[0]
+        claim = PickedAnswer(
+            AnswerKind.YES_NO, "yes" if holds else "no", (), edges, truncated=False
+        )
+        return Chosen(_ranked_again(judged, ranked), answer=claim, reading=reading)
+    winners = tuple(judge.whole.nodes[list(compared.winners)].tolist())
+    answer = PickedAnswer(AnswerKind.SUPERLATIVE, None, winners, edges, truncated=False)
     return Chosen(_ranked_again(judged, ranked), answer=answer, reading=reading)
 
 

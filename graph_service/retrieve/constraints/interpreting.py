@@ -270,6 +270,10 @@ class _Interpreter:
         order = self._order(judge, superlative, nodes)
         if order is None:
             return ReadQuery(query, tuple(words(superlative.text)))
+        if judge.asked.is_claim:
+            in_order = np.array(places, dtype=np.int64)
+            start = Entities(self._ids(judge, in_order))
+            return ReadQuery(Query(start, order=order, fold=Fold.COMPARE))
         return ReadQuery(replace(query, order=order))
 
     def _stored_number(self) -> int | None:

@@ -78,6 +78,7 @@ class AskedAnswer:
         is_negated: Whether something is said not to be: then nothing is read.
         compared: Characters of the two names that a comparison chooses between (``A or B``); the
             superlative then says by what.
+        is_claim: Whether the first of the two is said to come first: the answer is yes or no.
         negated_from: Character of the word from which on what is named is said not to be; -1 for
             none.
     """
@@ -91,6 +92,7 @@ class AskedAnswer:
     is_understood: bool = True
     is_negated: bool = False
     compared: tuple[tuple[int, int], ...] = ()
+    is_claim: bool = False
     negated_from: int = -1
 
     def counted_noun(self) -> str:
@@ -137,6 +139,9 @@ def read_answer(
             is_understood=degree is not None,
             compared=pair,
         )
+    if strict and _YES_NO.match(folded) and (claim := _claim(question, folded, names)):
+        pair, degree = claim
+        return AskedAnswer(AskedForm.COMPARISON, superlative=degree, compared=pair, is_claim=True)
     dates = tuple(_dates(question, folded, names))
     count = _COUNT.search(folded)
     yes_no = _YES_NO.match(folded)
@@ -258,10 +263,46 @@ def _comparative(
     ]
     if len(found) != 1:
         return None
-    (match,) = found
+    return _compares(question, found[0], _HAVING_NOUN.search(folded, 0, len(folded)))
+
+
+def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -> Superlative:
+    """Returns what a comparative compares: the values of a noun, or those that it means itself."""
     greatest, is_date, meanings = _DEGREES[_COMPARATIVES[match[1]]]
     text = question[match.start() : match.end()]
+    if noun is not None:
+        meanings = (noun[1],)
     return Superlative(text, match.start(), match.end(), greatest, is_date, meanings)
+
+
+def _claim(
+    question: str, folded: str, names: Sequence[tuple[int, int]]
+) -> tuple[tuple[tuple[int, int], ...], Superlative] | None:
+    """Returns the two names of which a question says that the first comes first, and by what:
+    *Is A heavier than B?*, *Was A born before B?*
+    """
+    ordered = sorted(set(names))
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    if len(pairs) != 1 or not re.fullmatch(r"\W*", folded[ordered[1][1] :]):
+        return None
+    (left, right) = ordered
+    between = folded[left[1] : right[0]]
+    if match := _VERB_BEFORE.fullmatch(between):
+        meanings = _BORN_OR_MADE if match[1] == "born" else (match[1],)
+        start, end = left[1] + match.start(1), left[1] + match.end(2)
+        is_later = match[2] in {"after", "later than"}
+        return (left, right), Superlative(question[start:end], start, end, is_later, True, meanings)
+    if match := _THAN.search(between):
+        comparative = _COMPARATIVE.match(folded, left[1] + match.start(1), left[1] + match.end(1))
+        if comparative is None or comparative[1] not in _COMPARATIVES:
+            return None
+        noun = (
+            _OF_LEFT.search(folded, 0, left[0])
+            or _OWN_NOUN.match(between)
+            or _HAVING_NOUN.search(between)
+        )
+        return (left, right), _compares(question, comparative, noun)
+    return None
 
 
 def _modifiers(
@@ -423,6 +464,12 @@ _DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
     "least populated": (False, False, ("population",)),
     "widest": (True, False, ("width",)),
     "fastest": (True, False, ("speed", "maximum speed")),
+    "earns most": (True, False, ("salary", "wage", "income", "pay")),
+    "earns least": (False, False, ("salary", "wage", "income", "pay")),
+    "costs most": (True, False, ("price", "cost")),
+    "costs least": (False, False, ("price", "cost")),
+    "weighs most": (True, False, ("mass", "weight")),
+    "weighs least": (False, False, ("mass", "weight")),
 }
 _DEGREE = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _DEGREES), key=len, reverse=True))})\b(?!-)"
@@ -438,6 +485,12 @@ _COMPARATIVES: Mapping[str, str] = {
         for degree in _DEGREES
         if degree.startswith(("most ", "least "))
     },
+    **{
+        f"{verb}{ending} {word}": f"{verb}s {degree}"
+        for verb in ("earn", "cost", "weigh")
+        for ending in ("", "s", "ed")
+        for word, degree in (("more", "most"), ("less", "least"))
+    },
     "first": "first",
     "last": "last",
     "later": "latest",
@@ -448,6 +501,17 @@ _COMPARATIVE = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _COMPARATIVES), key=len, reverse=True))}"
     r"|(?:more|less)\s+\w+|better|worse|(?!other|over|under|after|never|ever|either)\w{3,}ier)\b"
 )
+# "has a bigger budget", "the budget of X", "X's budget"
+_HAVING_NOUN = re.compile(
+    r"\b(?:has|have|had|with)\s+(?:a|an|the)\s+(?:more\s+)?\w+(?:er)?\s+(\w+)(?=\s*,|\s+than\b)"
+)
+_OF_LEFT = re.compile(r"\bthe\s+((?:\w+\s+)?\w+)\s+of\s+(?:the\s+)?$")
+_OWN_NOUN = re.compile(r"['\u2019]s?\s+((?:\w+\s+)?\w+?)(?=\s+(?:more|less|\w+er)\b)")
+_THAN = re.compile(
+    rf"\b({_COMPARATIVE.pattern[2:-2]})(?:\s+\w+)?\s+than\s+"
+    r"(?:(?:that|the\s+(?:\w+\s+){1,2}?)\s*of\s+)?(?:the\s+|an?\s+)?$"
+)
+_VERB_BEFORE = re.compile(r"\s+(\w+)\s+(before|after|earlier than|later than)\s+(?:the\s+)?")
 _OR = re.compile(r"[\s,]*\bor\b\s*(?:the\s+|an?\s+)?")
 # After these the word is part of another word's meaning: "first name", "last year".
 _FIXED = re.compile(

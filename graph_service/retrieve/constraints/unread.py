@@ -256,20 +256,30 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     return any(own and min(said[each] for each in own) > len(walks.relations) for own in names)
 
 
+_DOERS = frozenset(
+    {"author", "boss", "captain", "chair", "coach", "father", "guide", "head", "host", "lead",
+     "mentor", "mother", "sponsor", "tutor"}
+)  # fmt: skip
+"""Nouns for who does what the same word says as a verb."""
+
+
 def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether the start does what a question says, and the first step leads to who does it.
 
-    *How many people does X manage?* does not ask for the manager of X.
+    *How many people does X manage?* does not ask for the manager of X, nor *Who does X mentor?* for
+    the mentor.
     """
     start, end = judge.span(walks)
     if start < 0 or walks.backward[0] or not _DOES.search(judge.question[:start]):
         return False
     following = word_spans(judge.question[end:])
     label = words(judge.texts[walks.relations[0]])
-    return bool(
-        following and label and label[-1].endswith(("er", "or")) and label[-1] != following[0][0]
-        and root(label[-1]) == root(following[0][0])
-    )  # fmt: skip
+    if not following or not label:
+        return False
+    verb, noun = following[0][0], label[-1]
+    if noun == verb:
+        return noun in _DOERS
+    return noun.endswith(("er", "or")) and root(noun) == root(verb)
 
 
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

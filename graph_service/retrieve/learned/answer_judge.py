@@ -56,21 +56,24 @@ class AnswerJudge:
         fit = self._prior.least[steps.sum(axis=1) > 1]
         return float(fit.max(initial=-np.inf))
 
-    def further_labels(self, start: int, /) -> frozenset[str]:
+    def further_labels(self, start: int, best: int, /) -> frozenset[str]:
         """Returns the labels of relations that one entity, reached by one statement of a start,
-        has: but for kin, whose relations are not those of the start.
+        has, and those of the best candidate after its first: but for kin, whose relations are not
+        those of the start.
 
         Args:
             start: Which of the start entities.
+            best: The best candidate.
         """
         candidates, texts = self._reader.candidates, self._reader.texts
         numbers = self._finalists.numbers
         is_near = (candidates.start[numbers] == start) & (candidates.length[numbers] == 2)
         is_near &= ~candidates.backward[numbers, 0] & (candidates.walks[numbers] == 1)
-        steps = [candidates.sequence(number) for number in numbers[is_near].tolist()]
+        near = [best, *numbers[is_near].tolist()]
         return frozenset(
-            texts[last]
-            for (first, _), (last, _) in steps
+            texts[relation]
+            for (first, _), *others in map(candidates.sequence, near)
+            for relation, _ in others
             if not any(is_kin(word) for word in words(texts[first]))
         )
 

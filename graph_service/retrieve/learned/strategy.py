@@ -141,7 +141,7 @@ def by_learning(
             reader.texts,
             given=asking.given,
             further_fit=first.further_fit(),
-            further_labels=first.further_labels(of_best),
+            further_labels=first.further_labels(of_best, chosen.ranked[0].number),
         )
     if confidence is not None and (unstated or is_empty):
         confidence = min(confidence, UNSTATED_RULES.right)

@@ -209,4 +209,10 @@ def _said_label(left: frozenset[str], guess: _PriorGuess, /) -> str | None:
     own = [side for each, _ in guess.steps for side in sides_of(each)]
     if not left or any(stems <= side.words for side in own):
         return None
-    return next((each for each in guess.labels if _content(each, None) == left), None)
+    return next((each for each in guess.labels if _is_said(each, left)), None)
+
+
+def _is_said(label: str, left: frozenset[str]) -> bool:
+    """Returns whether some words are those of a label: of *after a work by* they are too few."""
+    content = _content(label, None)
+    return content == left and len(words(label)) <= len(content) + 1
