@@ -76,9 +76,10 @@ class ViewRecords:
                     f"--graph {graph} --name NAME",
                 )
             return first
-        known = ", ".join(view.name or view.id for view in views[:10]) or "none yet"
+        known = ", ".join(view.name or view.id for view in views[:10])
+        others = f"; it has: {known}" if known else ", and no other view"
         raise ViewNotFoundError(
-            f"graph {graph!r} has no view {reference!r}; it has: {known}", argument="view"
+            f"graph {graph!r} has no view {reference!r}{others}", argument="view"
         )
 
     def delete(self, graph: str, reference: str, /, *, edges: str) -> str:

@@ -27,6 +27,12 @@ _OTHER_WORDS = (
 _NUMBERS = {"int": "a whole number", "float": "a number"}
 
 
+def _close_options(name: str, known: Sequence[str]) -> list[str]:
+    """Returns the known option whose word is closest; the dashes, which all have, do not count."""
+    options = {option.lstrip("-"): option for option in known}
+    return [options[word] for word in get_close_matches(name.lstrip("-"), options, n=1)]
+
+
 class Help(argparse.RawDescriptionHelpFormatter):
     """Leaves the lines of examples as they are, and room for the longest options."""
 
@@ -116,7 +122,7 @@ class Parser(argparse.ArgumentParser):
             self._fail(
                 f"{self.prog} itself has no option {name}; a verb's options come after the verb",
                 argument=name,
-                meant=get_close_matches(name, known, n=1),
+                meant=_close_options(name, known),
             )
 
     def _refuse(self, extras: Sequence[str]) -> NoReturn:
@@ -131,7 +137,7 @@ class Parser(argparse.ArgumentParser):
         self._fail(
             f"there is no option {name}",
             argument=name,
-            meant=get_close_matches(f"--{name.lstrip('-')}", known, n=1),
+            meant=_close_options(name, known),
         )
 
     def _fail(

@@ -92,6 +92,7 @@ def test_every_option_is_explained() -> None:
         ("ask q", "[options] VERB ...", "got 'ask'. Did you mean retrieve?"),
         ("demo --rndom-seeds 3", "demo [options]", "Did you mean --random-seeds?"),
         ("score citations f --gld g", "score citations [options] FILE", "Did you mean --gold?"),
+        ("export demo --out x.nt", "export [options]", "no option --out. See:"),
         ("retrieve q --xyzzy", "retrieve [options] [QUESTION]", "no option --xyzzy. See:"),
         ("--store sqlite:///x.db load y", "[options] VERB ...",
          "graph-service itself has no option --store; a verb's options come after the verb."),
