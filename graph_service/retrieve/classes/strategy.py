@@ -181,11 +181,6 @@ def answer_class_question(request: ClassRequest, /) -> ClassAnswer | None:
     return _ClassQuestion(request).answer()
 
 
-def rank_class_queries(request: ClassRequest, /) -> list[RankedReading]:
-    """Returns the queries that a question about a class may mean, best first."""
-    return _ClassQuestion(request).ranked()
-
-
 class _ClassQuestion:
     def __init__(self, request: ClassRequest, /) -> None:
         self._request = request
