@@ -73,6 +73,24 @@ class _Replayed(io.RawIOBase):
         return size
 
 
+class _Bounded(io.RawIOBase):
+    """The next bytes of a stream, as many as are named; None for all."""
+
+    def __init__(self, rest: BinaryIO, size: int | None) -> None:
+        self._rest, self._left = rest, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        data = self._rest.read(len(view) if self._left is None else min(len(view), self._left))
+        view[: len(data)] = data
+        if self._left is not None:
+            self._left -= len(data)
+        return len(data)
+
+
 class ByteSource:
     """The bytes of one source after decompression; a context manager.
 
@@ -101,6 +119,7 @@ class ByteSource:
             else unpacked(cast(BinaryIO, buffered), self.compression)
         )
         self._produced = 0
+        self._begin = 0
         self._damage: DamagedSourceError | None = None
         self._watch: Callable[[bytes], None] | None = None
         self.head = self._read_head()
@@ -206,8 +225,25 @@ class ByteSource:
             return b"", f"{what} of more than {limit} bytes in one piece; {instead}"
         return b"".join(pieces), ""
 
+    def narrow(self, start: int, end: int | None, /) -> None:
+        """Goes on at a position of a plain file and ends at another; ``head`` stays the file's.
+
+        A reader that is given ``start`` as the position to go on from reads this part alone.
+
+        Args:
+            start: Bytes before the part.
+            end: Bytes before its end; None for the file's.
+        """
+        if self._raw is None or self.compression is not None:
+            raise ValueError(f"{self.name} has no positions to go to")
+        self._raw.seek(start)
+        part = _Bounded(self._raw, None if end is None else end - start)
+        self._stream = io.BufferedReader(part, _BUFFER_BYTES)
+        self._pending, self._produced, self._begin = b"", start, start
+
     def skip(self, count: int, /) -> None:
         """Reads past ``count`` bytes; raises ``DamagedSourceError`` if there are fewer."""
+        count -= self._begin
         while count > 0:
             data = self.read(min(count, BLOCK_BYTES))
             if not data:

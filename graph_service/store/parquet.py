@@ -281,9 +281,13 @@ def statement_columns(
         "language": [
             value.language if isinstance(value, MonolingualText) else None for value in values
         ],
-        "qualifiers": [_snaks(item.qualifiers) if item.qualifiers else None for item in statements],
+        "qualifiers": [
+            snak_rows(item.qualifiers) if item.qualifiers else None for item in statements
+        ],
         "sources": [
-            [_snaks(reference.parts) for reference in item.references] if item.references else None
+            [snak_rows(reference.parts) for reference in item.references]
+            if item.references
+            else None
             for item in statements
         ],
         "context": encoded.contexts,
@@ -295,7 +299,8 @@ def statement_columns(
     return columns, encoded.sums
 
 
-def _snaks(snaks: Iterable[Snak]) -> list[dict[str, str]]:
+def snak_rows(snaks: Iterable[Snak], /) -> list[dict[str, str]]:
+    """Returns qualifiers, or the parts of a reference, as the layout has them."""
     return [
         {
             "relation": snak.relation,

@@ -5,7 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from graph_service.model.statement import Entity, EntityKind
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.statement import Entity, EntityKind, encode_terms
+from graph_service.store.texts import holds_nul
+
+
+def encode_hashed_terms(entity: Entity, /) -> str:
+    """Returns the terms of an entity without its revision: what its content hash is made of.
+
+    Raises:
+        InputError: They hold text that no store can hold.
+    """
+    try:
+        encoded = encode_terms(
+            entity if entity.revision is None else replace(entity, revision=None)
+        )
+    except TypeError as error:
+        raise InputError(f"a term of {entity.id!r} holds a lone surrogate: {error}") from error
+    if "\\u0000" in encoded and holds_nul(orjson.loads(encoded)):
+        raise InputError(f"a term of {entity.id!r} holds a NUL character")
+    return encoded
 
 
 def is_outdated(stored: Entity, new: Entity, /) -> bool:

@@ -7,25 +7,20 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 import orjson
 
-from graph_service.errors import InputError
 from graph_service.model.identity import check_text, key64
-from graph_service.model.statement import (
-    Entity,
-    encode_terms,
-)
+from graph_service.model.statement import Entity
 from graph_service.store.encoded import EncodedStatements, encode_statements, id_key
 from graph_service.store.hashes import Uint64, collision, entity_hash
 from graph_service.store.protocol import Batch
 from graph_service.store.sqlite.row_locations import RowLocation, RowLocations
 from graph_service.store.sqlite.rows import KIND_CODES, entity_of_row
 from graph_service.store.sqlite.schema import of_edition
-from graph_service.store.terms import is_of_other_age, is_outdated, merge_terms
-from graph_service.store.texts import holds_nul
+from graph_service.store.terms import encode_hashed_terms, is_of_other_age, is_outdated, merge_terms
 
 _INSERT_STATEMENT = """INSERT INTO statements_$n
     (key, id, head, relation, tail, value, rank, qualifiers, sources, context)
@@ -251,7 +246,7 @@ class PreparedBatch:
             else:
                 outdated.discard(id_)
                 stored[id_] = changed[id_] = entity
-                encoded[id_] = _encode_terms(entity)
+                encoded[id_] = encode_hashed_terms(entity)
                 self._records[id_] = line, _terms_hash(entity, encoded[id_])
         changes = [
             (
@@ -262,7 +257,7 @@ class PreparedBatch:
                 2 if batch.names_only else 0,
                 entity.redirect,
                 entity.revision,
-                encoded[id_] if id_ in encoded else _encode_terms(entity),
+                encoded[id_] if id_ in encoded else encode_hashed_terms(entity),
             )
             for id_, entity in changed.items()
         ]
@@ -333,7 +328,7 @@ class PreparedBatch:
         if (
             entity is not None
             and earlier.terms
-            and _terms_hash(entity, _encode_terms(entity)) != earlier.terms
+            and _terms_hash(entity, encode_hashed_terms(entity)) != earlier.terms
         ):
             return True
         if id_ not in self._batch.documents or earlier.first_row is None:
@@ -378,16 +373,3 @@ def _keys_of(batch: Batch, encoded: EncodedStatements) -> dict[str, int]:
         check_text(id_, what="a document's id")
         keys[id_] = key64(id_)
     return keys
-
-
-def _encode_terms(entity: Entity) -> str:
-    # The revision has a column of its own, so that the stored terms are what is hashed.
-    try:
-        encoded = encode_terms(
-            entity if entity.revision is None else replace(entity, revision=None)
-        )
-    except TypeError as error:
-        raise InputError(f"a term of {entity.id!r} holds a lone surrogate: {error}") from error
-    if "\\u0000" in encoded and holds_nul(orjson.loads(encoded)):
-        raise InputError(f"a term of {entity.id!r} holds a NUL character")
-    return encoded
