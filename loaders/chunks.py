@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from graph_service.cluster.load import read_rows_folder
+from graph_service.cluster.load import READ, read_rows_folder
 from graph_service.cluster.load_rows import (
     CHUNK_BITS,
     record_rows,
@@ -45,7 +45,6 @@ from loaders.workers import DOCUMENT_BLOCK_BYTES, WORKER_BLOCK_BYTES
 
 CHUNK_BYTES = 16 << 20
 """Bytes of lines in a chunk, more or less: two minutes of a core at most."""
-READ = "read"
 _LINES = (Format.NTRIPLES, Format.NQUADS, Format.WIKIBASE_JSON_LINES)
 _TABLES = (Format.TSV, Format.CSV)
 _FLUSHED_ROWS = 50_000

@@ -25,7 +25,7 @@ from graph_service.cluster.load import (
     RowConflict,
 )
 from graph_service.cluster.load_rows import CHUNK_BITS
-from graph_service.cluster.load_tasks import run_tasks
+from graph_service.cluster.load_tasks import Engine
 from graph_service.cluster.load_workspace import Workspace, open_workspace
 from graph_service.errors import InputError
 from graph_service.model.graph_info import GraphInfo
@@ -113,7 +113,7 @@ def cluster_load(
     *,
     graph: str,
     options: LoadOptions,
-    open_session: Callable[[], AbstractContextManager[Any]],
+    open_engine: Callable[[], AbstractContextManager[Engine]],
     progress: Progress = lambda _stage, _done, _total: None,
     sizes: LoadSizes = LoadSizes(),
 ) -> LoadReport:
@@ -127,7 +127,7 @@ def cluster_load(
         target: What to write.
         graph: Name of the graph.
         options: How to read the source.
-        open_session: Opens a session of Spark Connect, when one is needed.
+        open_engine: Opens what runs the tasks.
         progress: Called as stages go on.
         sizes: How large tasks are.
 
@@ -163,22 +163,17 @@ def cluster_load(
         workspace.write_plan(decisive, to_plain(plan))
     folder = target.folder if is_parquet else workspace.folder / "graph"
     with ExitStack() as stack:
-        sessions: list[Any] = []
-
-        def session() -> Any:
-            if not sessions:
-                sessions.append(stack.enter_context(open_session()))
-            return sessions[0]
-
-        progress(READ, len(workspace.done(READ)), plan.chunks)
-        left = sorted(set(range(plan.chunks)) - workspace.done(READ))
+        engine = stack.enter_context(open_engine())
+        done = workspace.done(READ)
+        progress(READ, len(done), plan.chunks)
+        left = [index for index in range(plan.chunks) if index not in done]
         if left:
-            run_tasks(session(), left, ChunkReader(workspace, plan.files, options))
-            progress(READ, len(workspace.done(READ)), plan.chunks)
+            engine.run_tasks(left, ChunkReader(workspace, plan.files, options))
+            progress(READ, plan.chunks, plan.chunks)
         report = _Report(source, graph, plan, options, resumed=stored is not None)
         stack.callback(report.close)
         read = report.read(workspace)
-        loaded = ClusterLoad(session(), workspace, folder, read, progress, sizes.range_rows).run()
+        loaded = ClusterLoad(engine, workspace, folder, read, progress, sizes.range_rows).run()
         return _publish(report, loaded, target, workspace, folder, began)
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from graph_service.cluster.load_documents import Decisions, Resolved, resolve_records
 from graph_service.cluster.load_entities import record_of, resolve_entities
 from graph_service.cluster.load_rows import (
-    RECORD,
     layout_columns,
     mention_table,
     scratch_schemas,
@@ -30,7 +29,7 @@ from graph_service.cluster.load_statements import (
     StatementConflict,
     resolve_statements,
 )
-from graph_service.cluster.load_tasks import range_of, run_ranges
+from graph_service.cluster.load_tasks import Engine
 from graph_service.cluster.load_workspace import Workspace
 from graph_service.model.graph_info import GraphCounts
 from graph_service.model.identity import Fingerprints
@@ -50,7 +49,7 @@ RANGE_ROWS = 200_000
 """Rows of a range of keys, more or less: what a task holds in memory."""
 READ = "read"
 """The stage in which chunks of the source are read."""
-_DOCUMENTS, _RANGES, _FINISHED = "documents", "ranges", "finished"
+_DOCUMENTS, _RANGE_BITS, _FINISHED = "documents", "range-bits", "finished"
 _EDGES = ("edge_low", "edge_high", "content_low", "content_high")
 
 Progress = Callable[[str, int, int], None]
@@ -137,7 +136,7 @@ class ClusterLoad:
     """A load under way whose chunks were read.
 
     Attributes:
-        session: Of Spark Connect.
+        engine: Runs the tasks.
         workspace: Holds what was read.
         folder: Where the graph's files go.
         read: How much was read.
@@ -145,7 +144,7 @@ class ClusterLoad:
         range_rows: Rows of a range, more or less.
     """
 
-    session: Any
+    engine: Engine
     workspace: Workspace
     folder: Path
     read: ReadRows
@@ -158,53 +157,41 @@ class ClusterLoad:
         Raises:
             KeyCollisionError: Two ids have one key.
         """
+        for table in (STATEMENTS, ENTITIES):
+            (self.folder / table).mkdir(parents=True, exist_ok=True)
         decisions, conflicts = self._documents()
-        bits = self._bits(STATEMENTS, self.read.statements)
-        self._run_ranges(
-            STATEMENTS,
-            self._rows(read_rows_folder(self.workspace, STATEMENTS)),
-            bits,
-            _StatementRange(self.workspace, self.folder, decisions),
-        )
+        folders = [read_rows_folder(self.workspace, STATEMENTS)]
+        work: Callable[[int, Any], None] = _StatementRange(self.workspace, self.folder, decisions)
+        self._run_ranges(STATEMENTS, folders, self.read.statements, work)
         statements = self._records(STATEMENTS)
         mentions = sum(record["mentions"] for record in statements)
-        bits = self._bits(ENTITIES, self.read.entities + mentions)
-        rows = self._rows(read_rows_folder(self.workspace, ENTITIES))
-        if statements:
-            rows = rows.unionByName(self._rows(_mentions_folder(self.workspace)))
-        self._run_ranges(ENTITIES, rows, bits, _EntityRange(self.workspace, self.folder))
+        folders = [read_rows_folder(self.workspace, ENTITIES)]
+        if mentions:
+            folders.append(_mentions_folder(self.workspace))
+        work = _EntityRange(self.workspace, self.folder)
+        self._run_ranges(ENTITIES, folders, self.read.entities + mentions, work)
         return _loaded(statements, self._records(ENTITIES), conflicts)
-
-    def _rows(self, folder: Path) -> Any:
-        return self.session.read.parquet(str(folder))
 
     def _records(self, stage: str) -> list[Any]:
         done = sorted(self.workspace.done(stage))
         return [self.workspace.record(stage, index) for index in done]
 
-    def _bits(self, stage: str, rows: int) -> int:
-        """Returns how many bits number the ranges of a stage, the same in each run of the load."""
-        index = (STATEMENTS, ENTITIES).index(stage)
-        stored = self.workspace.record(_RANGES, index)
-        if stored is None:
-            stored = max(0, (max(0, rows - 1) // self.range_rows).bit_length())
-            self.workspace.write_record(_RANGES, index, stored)
-        return int(stored)
-
     def _run_ranges(
-        self, stage: str, rows: Any, bits: int, work: Callable[[int, Any], None]
+        self, stage: str, folders: Sequence[Path], rows: int, work: Callable[[int, Any], None]
     ) -> None:
-        from pyspark.sql import functions as F  # noqa: N812
-
-        finished = (STATEMENTS, ENTITIES).index(stage)
-        if self.workspace.record(_FINISHED, finished) is None:
-            done = sorted(self.workspace.done(stage))
-            if done:
-                rows = rows.where(~range_of(F.col("key"), bits).isin(done))
-            if len(done) < 1 << bits:
-                run_ranges(rows, bits, work)
-            self.workspace.write_record(_FINISHED, finished, True)
-        self.progress(stage, len(self.workspace.done(stage)), 1 << bits)
+        """Runs the tasks of a stage that have no record."""
+        workspace = self.workspace
+        index = (STATEMENTS, ENTITIES).index(stage)
+        # The same in each run of the load.
+        bits = workspace.record(_RANGE_BITS, index)
+        if bits is None:
+            bits = max(0, (max(0, rows - 1) // self.range_rows).bit_length())
+            workspace.write_record(_RANGE_BITS, index, bits)
+        # A range without a row has no record.
+        if workspace.record(_FINISHED, index) is None:
+            self.engine.run_ranges(folders, bits, work, done=workspace.done(stage))
+            workspace.write_record(_FINISHED, index, True)
+        self.progress(stage, len(workspace.done(stage)), 1 << bits)
 
     def _documents(self) -> tuple[Decisions, list[RowConflict]]:
         """Returns what documents that came more than once mean, and which contradict others."""
@@ -228,13 +215,7 @@ class ClusterLoad:
         return Decisions(**fields), conflicts
 
     def _resolve_documents(self) -> tuple[list[tuple[int, Resolved]], list[RowConflict]]:
-        from pyspark.sql import functions as F  # noqa: N812
-
-        rows = self._rows(read_rows_folder(self.workspace, ENTITIES))
-        documents = rows.where(f"role = '{RECORD}' AND NOT is_merged").drop("terms")
-        counted = documents.groupBy("key").agg(F.count("*").alias("documents"))
-        repeated = counted.where("documents > 1").select("key")
-        table = documents.join(repeated, "key").toArrow()
+        table = self.engine.repeated_documents(read_rows_folder(self.workspace, ENTITIES))
         table = table.sort_by([("key", "ascending"), ("sequence", "ascending")])
         resolved: list[tuple[int, Resolved]] = []
         conflicts: list[RowConflict] = []

@@ -7,61 +7,116 @@ by its task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
 import orjson
 
-from graph_service.errors import GraphServiceError, InputError, StoreError
+from graph_service.cluster.load_rows import RECORD
+from graph_service.errors import GraphServiceError, InputError, SetupError, StoreError
 from graph_service.store.parquet import import_pyarrow
 
 MAX_PARTITIONS = 4_096
 
 
-def run_tasks(session: Any, indices: Sequence[int], work: Callable[[int], None], /) -> None:
-    """Runs a task for each index, on all machines of an engine.
+class Engine(Protocol):
+    """What runs the tasks of a load."""
 
-    Args:
-        session: Of Spark Connect.
-        indices: What is to be done.
-        work: A picklable function, of a module that the machines have.
+    def run_tasks(self, indices: Sequence[int], work: Callable[[int], None], /) -> None:
+        """Runs a task for each index, on all machines.
 
-    Raises:
-        InputError: A task refused its input.
+        Args:
+            indices: What is to be done.
+            work: A picklable function, of a module that the machines have.
+
+        Raises:
+            InputError: A task refused its input.
+        """
+
+    def run_ranges(
+        self,
+        folders: Sequence[Path],
+        bits: int,
+        work: Callable[[int, Any], None],
+        /,
+        *,
+        done: Collection[int],
+    ) -> None:
+        """Runs a task for each range of keys that has rows.
+
+        Args:
+            folders: Parquet files with the rows, which have a column ``key``.
+            bits: There are as many ranges as numbers of so many bits.
+            work: Takes the index of the range and its rows, in any order.
+            done: Ranges that are left out.
+
+        Raises:
+            InputError: A task refused its rows.
+        """
+
+    def repeated_documents(self, folder: Path, /) -> Any:
+        """Returns the records that are not merged, of entities that have several, in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine:
+    """An engine that speaks Spark Connect.
+
+    Attributes:
+        session: With it.
     """
-    if not indices:
-        return
 
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            yield _errors_of(work, batch.column("index").to_pylist())
+    session: Any
 
-    rows = session.createDataFrame([(index,) for index in indices], "index bigint")
-    rows = rows.repartition(min(len(indices), MAX_PARTITIONS))
-    _raise_first(rows.mapInArrow(run, "error string").collect())
+    def run_tasks(self, indices: Sequence[int], work: Callable[[int], None], /) -> None:
+        """Runs a task for each index; see ``Engine``."""
 
+        def run(batches: Iterator[Any]) -> Iterator[Any]:
+            for batch in batches:
+                yield errors_of(work, batch.column("index").to_pylist())
 
-def run_ranges(rows: Any, bits: int, work: Callable[[int, Any], None], /) -> None:
-    """Runs a task for each range of keys that has rows.
+        rows = self.session.createDataFrame([(index,) for index in indices], "index bigint")
+        rows = rows.repartition(min(len(indices), MAX_PARTITIONS))
+        raise_first(_collected(rows.mapInArrow(run, "error string")))
 
-    Args:
-        rows: Have a column ``key``.
-        bits: There are as many ranges as numbers of so many bits.
-        work: Takes the index of the range and its rows, in any order.
+    def run_ranges(
+        self,
+        folders: Sequence[Path],
+        bits: int,
+        work: Callable[[int, Any], None],
+        /,
+        *,
+        done: Collection[int],
+    ) -> None:
+        """Runs a task for each range of keys that has rows; see ``Engine``."""
+        from pyspark.sql import functions as F  # noqa: N812
 
-    Raises:
-        InputError: A task refused its rows.
-    """
-    from pyspark.sql import functions as F  # noqa: N812
+        def run(table: Any) -> Any:
+            arrow = import_pyarrow("a load on a cluster")
+            index = table["range"][0].as_py()
+            answer = errors_of(lambda _: work(index, table.drop_columns(["range"])), [index])
+            return arrow.Table.from_batches([answer])
 
-    def run(table: Any) -> Any:
-        arrow = import_pyarrow("a load on a cluster")
-        index = table["range"][0].as_py()
-        answer = _errors_of(lambda _: work(index, table.drop_columns(["range"])), [index])
-        return arrow.Table.from_batches([answer])
+        rows = self._rows(folders[0])
+        for folder in folders[1:]:
+            rows = rows.unionByName(self._rows(folder))
+        rows = rows.withColumn("range", range_of(F.col("key"), bits))
+        if done:
+            rows = rows.where(~F.col("range").isin(sorted(done)))
+        raise_first(_collected(rows.groupBy("range").applyInArrow(run, "error string")))
 
-    grouped = rows.withColumn("range", range_of(F.col("key"), bits)).groupBy("range")
-    _raise_first(grouped.applyInArrow(run, "error string").collect())
+    def repeated_documents(self, folder: Path, /) -> Any:
+        """Returns the records of entities that have several; see ``Engine``."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        documents = self._rows(folder).where(f"role = '{RECORD}' AND NOT is_merged").drop("terms")
+        counted = documents.groupBy("key").agg(F.count("*").alias("documents"))
+        return documents.join(counted.where("documents > 1").select("key"), "key").toArrow()
+
+    def _rows(self, folder: Path) -> Any:
+        return self.session.read.parquet(str(folder))
 
 
 def range_of(key: Any, bits: int, /) -> Any:
@@ -73,7 +128,7 @@ def range_of(key: Any, bits: int, /) -> Any:
     return F.shiftright(key, 64 - bits) + F.lit(1 << (bits - 1))
 
 
-def _errors_of(work: Callable[[int], None], indices: Sequence[int]) -> Any:
+def errors_of(work: Callable[[int], None], indices: Sequence[int]) -> Any:
     """Runs some tasks; returns the errors of ours that ended them, as one Arrow batch."""
     arrow = import_pyarrow("a load on a cluster")
     errors = []
@@ -97,7 +152,24 @@ def _errors_of(work: Callable[[int], None], indices: Sequence[int]) -> Any:
     )
 
 
-def _raise_first(rows: Sequence[Any]) -> None:
+def _collected(rows: Any) -> Any:
+    """Returns the rows of a frame; raises ``SetupError`` where a machine lacks this program."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return rows.collect()
+    except PySparkException as error:
+        if "ModuleNotFoundError" not in str(error):
+            raise
+        missing = str(error).partition("ModuleNotFoundError: ")[2].partition("\n")[0]
+        raise SetupError(
+            f"a machine of the engine can't read the source: {missing}",
+            hint='Install the same version there: pip install "graph-service[cluster]".',
+        ) from error
+
+
+def raise_first(rows: Sequence[Any]) -> None:
+    """Raises the first error that ``errors_of`` returned, as it was raised."""
     errors = sorted(str(row[0]) for row in rows)
     if not errors:
         return

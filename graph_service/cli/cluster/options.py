@@ -9,6 +9,7 @@ from graph_service.cli.experiment.options import PlanOptions
 from graph_service.cli.options import GraphOptions, Subverb, SubverbGroup, VerbOptions, request
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.options import option
+from loaders.options import LoadOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,45 @@ class ClusterExperimentOptions(ClusterOptions, PlanOptions):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterLoadOptions(ClusterOptions):
+    """What ``cluster load`` takes."""
+
+    source: str = option(
+        help="a file (.gz .bz2 .xz too) or a folder, which this process and the engine both see",
+        metavar="SOURCE",
+        is_word=True,
+    )
+    to: str = option(
+        help="parquet:FOLDER, as export writes it, or neo4j-import:FOLDER, for neo4j-admin",
+        metavar="KIND:FOLDER",
+    )
+    graph: str = option(help="name of the graph", metavar="NAME")
+    chunk_mib: int = option(
+        16, help="MiB of the source that a task reads, more or less", least=1, metavar="N"
+    )
+    reading: LoadOptions = request(
+        LoadOptions,
+        only={
+            *("format", "columns", "edge_relation", "encoding", "base_iri", "literal_relations"),
+            *("label_files", "type_files", "description_files", "same_as", "entities_from_labels"),
+            *("qualifier_file", "entity_ids", "relation_ids"),
+            *("languages", "fallback_languages", "redirects", "strict", "rejects_path"),
+        },
+    )
+
+
 CLUSTER_VERBS = (
+    Subverb(
+        "load",
+        "cluster.load:load",
+        "load files into a graph by an engine that speaks Spark Connect",
+        ClusterLoadOptions,
+        (
+            "cluster load wikidata.json.bz2 --to parquet:wikidata.parquet --graph wikidata",
+            "cluster load dump.nt --to neo4j-import:csv --graph dump --remote sc://spark:15002",
+        ),
+    ),
     SubverbGroup(
         "view",
         "draw views of a whole graph, and take them into a store",
