@@ -33,6 +33,14 @@ load bolt://localhost:1 --graph h --mapping @
 export @ --graph g
 export @ --graph g --format neo4j-csv
 export @ --graph g --format parquet
+cluster load a.nt --to parquet:out --graph h --rejects-path @
+cluster load a.nt --to parquet:out --graph h --label-file @
+cluster load a.nt --to parquet:out --graph h --same-as @
+cluster load a.nt --to parquet:out --graph h --type-file @
+cluster load a.nt --to parquet:out --graph h --description-file @
+cluster load a.nt --to parquet:out --graph h --qualifier-file @
+cluster load a.nt --to parquet:out --graph h --entity-ids @
+cluster load a.nt --to parquet:out --graph h --relation-ids @
 cluster view create @ --to view --method edge-deletion --level 0.3
 cluster view deviation @ view
 cluster view deviation graph.parquet @
