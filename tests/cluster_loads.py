@@ -245,7 +245,8 @@ def write_documents(path: Path, documents: Sequence[Any], /, *, packed: str = ""
     """Writes documents as a dump: an array with an entity a line; text is written as it is."""
     lines = [each if isinstance(each, str) else json.dumps(each) for each in documents]
     data = ("[\n" + ",\n".join(lines) + "\n]\n").encode()
-    path.write_bytes({"": bytes, "bz2": bz2.compress, "gz": gzip.compress}[packed](data))
+    pack: dict[str, Callable[[bytes], bytes]] = {"bz2": bz2.compress, "gz": gzip.compress}
+    path.write_bytes(pack[packed](data) if packed else data)
 
 
 def write_rows(path: Path, /, *, rows: int = 5_000) -> None:

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ from loaders.options import LoadOptions
 from queries.datasets.demo_set import demo_slice
 
 ENGINE = os.environ.get("GRAPH_SERVICE_TEST_CLUSTER", "")
+SERVER = "sc://localhost:15002" if ENGINE.startswith("local[") else ENGINE
+"""For another process: Spark on this machine has one port, so it asks the server that is there."""
 FEW = LoadSizes(chunk_bytes=100_000, range_rows=10_000)
 """A handful of tasks: Spark takes a second for each on a busy machine."""
 
@@ -113,6 +115,7 @@ class Held:
     work: Any
     claims: str
     count: int
+    driver: int
 
     def __call__(self, *arguments):
         for index in range(self.count):
@@ -121,18 +124,23 @@ class Held:
             except FileExistsError:
                 continue
             return self.work(*arguments)
-        while os.getppid() != 1:
+        while True:
+            # Raises when the driver is gone: the server may live on.
+            os.kill(self.driver, 0)
             time.sleep(0.05)
-        os._exit(1)
+
+
+def held(work):
+    return Held(work, str(claims), count, os.getpid())
 
 
 class HeldEngine(SparkEngine):
     def run_tasks(self, indices, work):
-        super().run_tasks(indices, Held(work, str(claims), count) if stage == "read" else work)
+        super().run_tasks(indices, held(work) if stage == "read" else work)
 
     def run_ranges(self, folders, bits, work, *, done):
-        held = Held(work, str(claims), count) if folders[0].name == stage else work
-        super().run_ranges(folders, bits, held, done=done)
+        held_work = held(work) if folders[0].name == stage else work
+        super().run_ranges(folders, bits, held_work, done=done)
 
 
 def watch():
@@ -162,6 +170,12 @@ cluster_load(
 """
 
 
+def _environment() -> dict[str, str]:
+    """Returns the environment without the address that Spark's client leaves in it."""
+    ours = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
 @pytest.mark.parametrize(("stage", "count"), [("read", 1), (STATEMENTS, 2), (ENTITIES, 1)])
 def test_a_driver_that_is_killed_goes_on(
     engine: SparkEngine, tmp_path: Path, stage: str, count: int
@@ -169,14 +183,11 @@ def test_a_driver_that_is_killed_goes_on(
     """B19: SIGKILL in each stage; what has a record is not done again, and the graph is the same."""
     write_triples(tmp_path / "made.nt")
     out = tmp_path / "killed.parquet"
-    arguments = [str(tmp_path / "made.nt"), str(out), ENGINE, stage, str(count)]
-    # Spark's own processes end with the group.
-    driver = subprocess.Popen([sys.executable, "-c", _KILLED, *arguments], start_new_session=True)
-    try:
-        assert driver.wait() == -signal.SIGKILL
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(driver.pid, signal.SIGKILL)
+    arguments = [str(tmp_path / "made.nt"), str(out), SERVER, stage, str(count)]
+    driver = subprocess.run(
+        [sys.executable, "-c", _KILLED, *arguments], env=_environment(), check=False
+    )
+    assert driver.returncode == -signal.SIGKILL
     records = out / "_load" / "records"
     done = {path: path.stat().st_mtime_ns for path in records.rglob("*.json")}
     assert len(list((records / stage).iterdir())) == count
@@ -228,8 +239,12 @@ def test_neo4j_imports_what_a_cluster_loaded(engine: SparkEngine, tmp_path: Path
     assert command[:4] == ["neo4j-admin", "database", "import", "full"]
     with open_store(f"sqlite:///{tmp_path / 'made.db'}") as store:
         expected = load(tmp_path / "made.tsv", store=store, graph="made", options=options)
+
+    def prepare(home: Path) -> None:
+        run_import(home, command[4:])
+
     try:
-        server = start_server(own=True, prepare=lambda home: run_import(home, command[4:]))
+        server = start_server(own=True, prepare=prepare)
     except Neo4jMissingError as reason:
         pytest.skip(str(reason))
     try:
@@ -259,8 +274,10 @@ def test_the_command_line_loads(tmp_path: Path) -> None:
     """The documented command, in a process of its own."""
     (tmp_path / "made.tsv").write_text("Q1\tP1\tQ2\nQ2\tP1\tQ3\n", encoding="utf-8")
     command = [sys.executable, "-m", "graph_service.cli", "cluster", "load", "made.tsv"]
-    command += ["--to", "parquet:made.parquet", "--graph", "made", "--remote", ENGINE, "--json"]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    command += ["--to", "parquet:made.parquet", "--graph", "made", "--remote", SERVER, "--json"]
+    answer = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, env=_environment()
+    )
     assert json.loads(answer.stdout)["read"]["statements"] == 2
     with open_store(f"sqlite:///{tmp_path / 'made.db'}") as store:
         back = load(tmp_path / "made.parquet", store=store, graph="made")

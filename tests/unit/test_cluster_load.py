@@ -181,10 +181,10 @@ def test_a_load_that_ended_goes_on_with_the_tasks_that_are_left(tmp_path: Path) 
     check_load(tmp_path / "made.nt", whole, tmp_path / "whole", sizes=sizes)
     tasks = 0
     for lives in (1, 2, 5, 3):
-        engine = _Dying(lives)
+        dying = _Dying(lives)
         with pytest.raises(_Killed):
-            check_load(tmp_path / "made.nt", engine, tmp_path, sizes=sizes)
-        tasks += engine.tasks
+            check_load(tmp_path / "made.nt", dying, tmp_path, sizes=sizes)
+        tasks += dying.tasks
     engine = LocalEngine()
     check_load(tmp_path / "made.nt", engine, tmp_path, sizes=sizes)
     assert tasks == 11
