@@ -159,7 +159,7 @@ def cluster_load(
         plan = from_plain(SourcePlan, stored)
     else:
         plan = plan_source(files, options, workspace, chunk_bytes=sizes.chunk_bytes)
-        _require_one_kind(files, plan)
+        _require_same_kind(files, plan)
         workspace.write_plan(decisive, to_plain(plan))
     folder = target.folder if is_parquet else workspace.folder / "graph"
     with ExitStack() as stack:
@@ -222,7 +222,7 @@ def _require_supported(source: str, options: LoadOptions) -> None:
         )
 
 
-def _require_one_kind(files: Sequence[SourceFile], plan: SourcePlan) -> None:
+def _require_same_kind(files: Sequence[SourceFile], plan: SourcePlan) -> None:
     """Raises ``InputError`` for documents beside triples or tables, whose order would matter."""
     formats = {
         planned.format

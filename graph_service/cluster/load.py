@@ -281,8 +281,8 @@ class _EntityRange:
         entities = resolved.entities
         part = None
         if entities:
-            starts = range(0, len(entities), GROUP_ROWS)
-            pieces = (entity_columns(entities[start : start + GROUP_ROWS]) for start in starts)
+            offsets = range(0, len(entities), GROUP_ROWS)
+            pieces = (entity_columns(entities[start : start + GROUP_ROWS]) for start in offsets)
             part = _write_part(self.workspace, self.folder, ENTITIES, index, pieces)
             standings = np.array([entity.standing for entity in entities], dtype=np.int8)
             with (

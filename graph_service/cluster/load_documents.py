@@ -123,14 +123,14 @@ class Decisions:
     Attributes:
         first: By an entity's key: statements before this sequence number are replaced.
         oldest: By an entity's key: the first statement of its first document.
-        starts, ends: Ranges of sequence numbers that are left out, ascending; they are disjoint.
+        left_out_from, left_out_to: Ranges of sequence numbers that are left out, ascending; they are disjoint.
         are_outdated: Whether each is of a lower revision; else it is a conflict.
     """
 
     first: dict[int, int]
     oldest: dict[int, int]
-    starts: list[int]
-    ends: list[int]
+    left_out_from: list[int]
+    left_out_to: list[int]
     are_outdated: list[bool]
 
     @classmethod
@@ -156,7 +156,7 @@ class Decisions:
     @property
     def is_empty(self) -> bool:
         """Whether no entity has two documents."""
-        return not (self.first or self.starts)
+        return not (self.first or self.left_out_from)
 
     def left_out(self, sequence: int, head: int, /) -> bool | None:
         """Returns whether a statement is outdated (True) or in conflict (False); None if it stays.
@@ -167,7 +167,7 @@ class Decisions:
         """
         if head not in self.first:
             return None
-        index = bisect_right(self.starts, sequence) - 1
-        if index < 0 or sequence >= self.ends[index]:
+        index = bisect_right(self.left_out_from, sequence) - 1
+        if index < 0 or sequence >= self.left_out_to[index]:
             return None
         return self.are_outdated[index]

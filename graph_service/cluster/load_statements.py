@@ -136,15 +136,15 @@ def _resolve(
     columns = ("sequence", "line", "statement", "head_key", "content_low", "content_high")
     some = table.select(columns).take(rows).to_pylist()
     # Rows of one key follow one another.
-    starts = np.flatnonzero(np.concatenate([[True], keys[rows][1:] != keys[rows][:-1]]))
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
+    offsets = np.flatnonzero(np.concatenate([[True], keys[rows][1:] != keys[rows][:-1]]))
+    for start, end in zip(offsets.tolist(), [*offsets[1:].tolist(), len(rows)], strict=True):
         group = range(start, end)
         current = [index for index in group if not past[rows[index]]]
-        kept = current[0] if current else end - 1
+        stored = current[0] if current else end - 1
         for index in group:
-            if index == kept:
+            if index == stored:
                 continue
-            row, other = some[index], some[kept]
+            row, other = some[index], some[stored]
             if row["statement"] != other["statement"]:
                 raise collision(row["statement"], other["statement"])
             stays[rows[index]] = False
