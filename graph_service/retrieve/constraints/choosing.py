@@ -34,6 +34,7 @@ from graph_service.retrieve.constraints.unread import (
     says_nothing_of,
     unread_words,
     walks_against_its_verb,
+    walks_its_clause,
     walks_its_kin,
 )
 from graph_service.retrieve.constraints.yes_no import decide
@@ -159,6 +160,7 @@ def choose(
         is_left = is_left or says_a_step_again(judge, best.walks)
         is_left = is_left or answers_in_another_form(judge, best.walks)
         is_left = is_left or walks_against_its_verb(judge, best.walks)
+        is_left = is_left or walks_its_clause(judge, best.walks)
         is_left = is_left or (judge.strict and names_another_relation(judge, best))
         misread = judge.strict and is_left
         return Chosen(tuple(ranked), misread=misread, reading=Reading(judge, best))
@@ -189,6 +191,7 @@ def choose(
         is_read = is_read and not says_a_step_again(judge, best.walks)
         is_read = is_read and not answers_in_another_form(judge, best.walks)
         is_read = is_read and not walks_against_its_verb(judge, best.walks)
+        is_read = is_read and not walks_its_clause(judge, best.walks)
         is_read = is_read and not names_another_relation(judge, best)
         if not (is_read and counts_its_noun(judge, best)):
             return replace(chosen, misread=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from graph_service.model.answer import ConstraintKind
-from graph_service.model.graph import Float64, Int64
+from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.coverage import names_end, names_other_end
 from graph_service.retrieve.constraints.meeting import (
@@ -218,13 +218,26 @@ class CandidateJudge:
         for named in self.applying(walks):
             if any(named.overlaps(kept.start, kept.end) for kept, _ in met):
                 continue
-            near = self.around.around(named.nodes)
-            how = meets_named(near, walks)
+            how = meets_named(self._near(named), walks)
             if how is not None and named.is_negated:
                 how = meets_not(named, how, walks, self.around)
             if how is not None:
                 met.append((named, how))
         return JudgedCandidate(walks, ranked.score, met)
+
+    def _near(self, named: NamedNodes) -> Bool:
+        """Returns which nodes are what is named, or joined to it: of namesakes that the question
+        tells apart only the one that is meant.
+        """
+        span = (named.start, named.end)
+        meant = [
+            each.node
+            for each in self.mentions
+            if each.told_apart and (each.start, each.end) == span
+        ]
+        if not meant or not self.strict:
+            return self.around.around(named.nodes)
+        return np.isin(self.whole.nodes, meant)
 
     def _met_by_start(self, date: DateConstraint, walks: CandidateWalks) -> Met | None:
         """Returns that a date of the start itself is meant, which tells it from its namesakes."""
@@ -394,7 +407,10 @@ class CandidateJudge:
         named = [each.nodes for each in self.applying(one.walks) if each.is_entity]
         if named and np.isin(one.walks.ends, np.concatenate(named)).all():
             return -_RULES.wrong_end_cost
-        if self._goes_by_namesake(one.walks) or self._is_other_namesake(one.walks):
+        if self._goes_by_namesake(one.walks):
+            # The words of the clause speak for it, and have done their work.
+            return -2 * _RULES.wrong_end_cost
+        if self._is_other_namesake(one.walks):
             return -_RULES.wrong_end_cost
         total = 0.0
         for constraint, how in one.met:

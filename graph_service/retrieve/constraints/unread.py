@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int64
+from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.constraints.coverage import (
     Side,
     is_kin,
@@ -300,10 +301,46 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     return bool(said.size and said[:, -1].all() and not said[:, :-1].any(axis=0).all())
 
 
+def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a step is said only by the words that tell the start from its namesakes.
+
+    Of the Ann who married Bob the mother is asked for, and not whom the mother married.
+    """
+    names = judge.telling_apart(walks)
+    if not names or len(walks.relations) == 1:
+        return False
+    start, end = judge.span(walks)[1], max(each.end for each in names)
+    fits = _fits(judge, walks, ASKING_WORDS)
+    in_clause = np.array([start <= word[1] and word[2] <= end for word in fits.words], np.bool_)
+    of_clause = fits.fits[in_clause].max(axis=0, initial=0.0)
+    of_others = fits.fits[~in_clause].max(axis=0, initial=0.0)
+    said = of_clause >= CONSTRAINT_RULES.spoken
+    return bool((said & (of_clause > of_others)).any())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fits:
+    """How well content words speak of each step: cosines, and 1 for the words of its label.
+
+    Attributes:
+        words: Each with its characters.
+        fits: float64 [words, steps].
+    """
+
+    words: Sequence[tuple[str, int, int]]
+    fits: Float64
+
+
 def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> Bool:
     """Returns which words of a question, less names, speak of each step, bool [words, steps]."""
+    said: Bool = _fits(judge, walks, passed_over).fits >= CONSTRAINT_RULES.spoken
+    return said
+
+
+def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> _Fits:
+    """Returns how well the words of a question, less names, speak of each step."""
     content = [
-        word
+        (word, start, end)
         for word, start, end in word_spans(judge.question)
         if word not in EMPTY_IN_ENGLISH
         and word not in passed_over
@@ -311,13 +348,14 @@ def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
     ]
     texts = [judge.texts[relation] for relation in walks.relations]
     if not content:
-        return np.zeros((0, len(texts)), dtype=np.bool_)
-    said: Bool = judge.cosines(content, texts) >= CONSTRAINT_RULES.spoken
-    for row, word in enumerate(content):
+        return _Fits((), np.zeros((0, len(texts))))
+    fits = judge.cosines([word for word, _, _ in content], texts).astype(np.float64)
+    for row, (word, _, _) in enumerate(content):
         roots = {root(word), root(word.removeprefix("grand"))}
         for column, text in enumerate(texts):
-            said[row, column] |= any(not roots.isdisjoint(side.words) for side in sides_of(text))
-    return said
+            if any(not roots.isdisjoint(side.words) for side in sides_of(text)):
+                fits[row, column] = 1.0
+    return _Fits(content, fits)
 
 
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
