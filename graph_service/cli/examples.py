@@ -60,6 +60,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "experiment plan PLAN.yaml",
         "experiment run PLAN.yaml --out DIR --workers 2",
         "experiment report PLAN.yaml --out DIR",
+        "experiment pack PLAN.yaml --out DIR --to run.zip --licence URL",
     ),
     "robustness": (
         "robustness list",

@@ -137,7 +137,7 @@ VERBS = (
     Verb("score", "score answers", "score.options:SCORES"),
     Verb(
         "experiment",
-        "robustness experiments as files: plan, run, report, compare",
+        "robustness experiments as files: plan, run, report, compare, publish",
         "experiment.options:EXPERIMENTS",
     ),
     Verb(

@@ -199,6 +199,12 @@ def prompts_in_use() -> Mapping[str, Prompt]:
     return dict(_IN_USE)
 
 
+def messages_text(prompt: Prompt, /) -> str:
+    """Returns a prompt as a file has it: its version as a remark, and each part below its role."""
+    parts = "\n\n".join(f"[[{part.role}]]\n{part.content}" for part in prompt.parts)
+    return f"# {prompt.label}\n{parts}\n"
+
+
 def messages_hash(messages: Sequence[Message], /) -> str:
     """Returns 32 hexadecimal digits of a rendered prompt."""
     encoded = orjson.dumps([to_plain(message) for message in messages]).decode()

@@ -96,6 +96,10 @@ experiment plan @
 experiment run @ --out run
 experiment report --out @
 experiment compare --out @ --other @
+experiment pack @ --out run --to run.zip --licence x
+experiment pack plan.yaml --out @ --to @ --licence x --responsible @
+experiment unpack @ --out again
+experiment unpack run.zip --out @
 robustness make pathquestion/path-1/v1 --data @ --out sets
 robustness make pathquestion/path-1/v1 --data . --out @
 robustness run pathquestion/path-1/v1 --out @

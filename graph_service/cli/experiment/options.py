@@ -18,12 +18,9 @@ class PlanFileOptions(VerbOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(PlanFileOptions, StoreOptions, EmbedderOptions):
-    """The options of ``experiment plan`` on the command line."""
+class ReachOptions(StoreOptions, EmbedderOptions):
+    """Where the graphs of a plan are: in a store, or on a server."""
 
-    out: Path | None = option(
-        None, help="folder of a run, whose answers need not be made again", metavar="DIR"
-    )
     server: str | None = option(
         None, help="ask a graph-service that is served, instead of opening a store", metavar="URL"
     )
@@ -32,6 +29,15 @@ class PlanOptions(PlanFileOptions, StoreOptions, EmbedderOptions):
         help="seconds for which a server that is away, or refuses for a while, is asked again",
         least=0,
         metavar="SECONDS",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(PlanFileOptions, ReachOptions):
+    """The options of ``experiment plan`` on the command line."""
+
+    out: Path | None = option(
+        None, help="folder of a run, whose answers need not be made again", metavar="DIR"
     )
 
 
@@ -69,6 +75,37 @@ class CompareOptions(PlanFileOptions):
     second: str | None = option(None, help="the condition that it is compared with")
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackOptions(PlanFileOptions, StoreOptions, EmbedderOptions, OwnPromptOptions):
+    """The options of ``experiment pack`` on the command line."""
+
+    out: Path = option(help="folder of the run", metavar="DIR")
+    to: Path = option(help="the archive that is written", metavar="FILE.zip")
+    licence: str = option(
+        help="address of the licence, such as https://creativecommons.org/licenses/by/4.0/",
+        metavar="URL",
+    )
+    creator: tuple[str, ...] = option((), help="a person or group who made it", metavar="NAME")
+    published: str = option("", help="date of publication; today by default", metavar="YYYY-MM-DD")
+    responsible: Path | None = option(
+        None,
+        help="what only you know for the responsible-AI fields: biases, social_impact, "
+        "sensitive_information, maintenance, use_cases, limitations",
+        metavar="FILE.yaml",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpackOptions(ReachOptions):
+    """The options of ``experiment unpack`` on the command line."""
+
+    file: Path = option(help="what experiment pack wrote", metavar="FILE.zip", is_word=True)
+    out: Path = option(
+        help="folder that it is written into; the run is made there too", metavar="DIR"
+    )
+    workers: int = option(1, help="answers at once", least=1)
+
+
 EXPERIMENTS = (
     Subverb(
         "plan",
@@ -97,6 +134,20 @@ EXPERIMENTS = (
         "two conditions, or two runs, question by question",
         CompareOptions,
         ("experiment compare PLAN.yaml --out DIR --other DIR",),
+    ),
+    Subverb(
+        "pack",
+        "experiment.depositing:pack",
+        "a run as a deposit: an RO-Crate with Croissant metadata",
+        PackOptions,
+        ("experiment pack PLAN.yaml --out DIR --to run.zip --licence URL",),
+    ),
+    Subverb(
+        "unpack",
+        "experiment.depositing:unpack",
+        "run what a deposit holds again, and say what is equal",
+        UnpackOptions,
+        ("experiment unpack run.zip --out DIR --store sqlite:///demo.db",),
     ),
 )
 """The words of ``experiment``."""

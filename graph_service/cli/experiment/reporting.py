@@ -8,11 +8,11 @@ from typing import Any
 from graph_service.cli.experiment.options import CompareOptions, ReportOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from queries.experiment.analysis import analyse
+from queries.experiment.analysis import Analysis, analyse
 from queries.experiment.cells import Condition, cells_of
 from queries.experiment.comparison import compare as compare_pairs
 from queries.experiment.comparison import find_condition
-from queries.experiment.impact import impacts_of, read_views
+from queries.experiment.impact import Impacts, impacts_of, read_views
 from queries.experiment.plan import Plan
 from queries.experiment.plan_file import read_plan
 from queries.experiment.plan_lock import LOCK_NAME, plain_plan, read_lock, require_same
@@ -26,19 +26,7 @@ from queries.experiment.usage import usage_of
 def report(options: ReportOptions, output: Output, /) -> int:
     """Writes the tables, statistics and figures of a run."""
     plan = read_plan(options.plan, scores=SCORES)
-    lock = _lock(plan, options.out)
-    cells = cells_of(plan)
-    analysis = analyse(cells, read_scores(options.out), scores=plan.scores)
-    impacts = impacts_of(cells, read_views(options.out))
-    written = write_report(
-        plan,
-        analysis,
-        impacts,
-        lock,
-        options.out,
-        figures=not options.no_figures,
-        uses=usage_of(options.out, cells),
-    )
+    analysis, impacts, written = write_tables(plan, options.out, figures=not options.no_figures)
     output.object(
         {
             "written": written,
@@ -53,6 +41,19 @@ def report(options: ReportOptions, output: Output, /) -> int:
         f"{len(analysis.curves)} curves, {figures} pictures"
     )
     return 0
+
+
+def write_tables(
+    plan: Plan, folder: Path, /, *, figures: bool
+) -> tuple[Analysis, Impacts, list[str]]:
+    """Writes the report of a run; returns what it shows, and the names of the files."""
+    lock = _lock(plan, folder)
+    cells = cells_of(plan)
+    analysis = analyse(cells, read_scores(folder), scores=plan.scores)
+    impacts = impacts_of(cells, read_views(folder))
+    uses = usage_of(folder, cells)
+    written = write_report(plan, analysis, impacts, lock, folder, figures=figures, uses=uses)
+    return analysis, impacts, written
 
 
 def compare(options: CompareOptions, output: Output, /) -> int:

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_service.cli.answer.chat_model import openai_chat
-from graph_service.cli.experiment.options import PlanOptions, RunOptions
+from graph_service.cli.experiment.options import PlanOptions, ReachOptions, RunOptions
 from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.progress import LINE_EVERY_S, ProgressPrinter
 from graph_service.client import Client
 from graph_service.errors import InputError
+from queries.experiment.answering import Experiment
 from queries.experiment.budget import BudgetedChat, RequestBudget
 from queries.experiment.cells import Cell, CellKind
+from queries.experiment.deposit.packing import REPLIES_NAME
 from queries.experiment.impact import CountChanges, CountSteps, write_views
 from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
@@ -34,7 +36,6 @@ from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache
 from queries.lock import one_writer
 from queries.run import Progress
 
-REPLIES_NAME = "replies.db"
 READ_TIMEOUT_S = 600.0
 """Nobody waits for one read of an experiment, and the first on a large view draws it."""
 
@@ -126,35 +127,61 @@ def run(options: RunOptions, output: Output, /) -> int:
             models=models.answerers,
             judges=models.judges,
         )
-        print_progress = ProgressPrinter()
-        last: Progress | None = None
-        for last in run_experiment(
+        made, failed = answer_and_score(
             opened.experiment,
             options.out,
+            reached,
             workers=options.workers,
             retry_failed=options.retry_failed,
-        ):
-            print_progress(last)
-        write_views(
-            opened.experiment,
-            options.out,
-            count_steps=reached.count_steps,
-            count_changes=reached.count_changes,
-            say=_NowAndThen(),
-        )
-        failed = write_scores(
-            opened.experiment, options.out, workers=options.workers, say=_NowAndThen()
         )
     total = len(opened.experiment.asked())
-    fresh = 0 if last is None else last.fresh
-    spent = 0.0 if last is None else last.seconds
     output.show(
-        {"cells": len(opened.experiment.cells), "answers": total, "made": fresh, "failed": failed},
-        f"{len(opened.experiment.cells):,} cells, {total:,} answers, {fresh:,} of them made now, "
+        {
+            "cells": len(opened.experiment.cells),
+            "answers": total,
+            "made": made.fresh,
+            "failed": failed,
+        },
+        f"{len(opened.experiment.cells):,} cells, {total:,} answers, {made.fresh:,} of them made now, "
         f"{failed} failed",
     )
-    output.note(f"{spent:.1f} s; graph-service experiment report shows it")
+    output.note(f"{made.seconds:.1f} s; graph-service experiment report shows it")
     return 1 if failed else 0
+
+
+def answer_and_score(
+    experiment: Experiment,
+    folder: Path,
+    reached: Reached,
+    /,
+    *,
+    workers: int,
+    retry_failed: bool = False,
+) -> tuple[Progress, int]:
+    """Answers and scores what is left of an experiment.
+
+    Args:
+        experiment: What is asked.
+        folder: Of the run.
+        reached: Its graphs.
+        workers: Answers at once.
+        retry_failed: Whether the first answer that failed, and all after it, are made again.
+
+    Returns:
+        How far the answers are, and how many failed.
+    """
+    print_progress = ProgressPrinter()
+    last = Progress(0, 0)
+    for last in run_experiment(experiment, folder, workers=workers, retry_failed=retry_failed):
+        print_progress(last)
+    write_views(
+        experiment,
+        folder,
+        count_steps=reached.count_steps,
+        count_changes=reached.count_changes,
+        say=_NowAndThen(),
+    )
+    return last, write_scores(experiment, folder, workers=workers, say=_NowAndThen())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +201,7 @@ class Reached:
 
 
 @contextlib.contextmanager
-def reach(options: PlanOptions, output: Output, /) -> Iterator[Reached]:
+def reach(options: ReachOptions, output: Output, /) -> Iterator[Reached]:
     """Opens the store or reaches the server that the options name; gives what asks its graphs."""
     settings = settings_of(options)
     if options.server:
