@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from graph_service.cli.options import EmbedderOptions, GraphOptions
@@ -22,6 +23,11 @@ class McpOptions(GraphOptions, EmbedderOptions):
     tools: Literal["facts", "research"] = option(
         "facts",
         help="four tools for facts, or also those of research on views and passages",
+    )
+    operations: Path | None = option(
+        None,
+        help="folder of .graphql files, each named query of which is a tool too",
+        metavar="DIR",
     )
     keys: str | None = option(
         None,

@@ -43,11 +43,22 @@ def mcp(options: McpOptions, output: Output, /) -> int:
     profile = Profile(options.tools)
     with _client(options, output, settings, keyring) as (client, find_fault):
         if keyring is None:
-            GraphServer(client, graph=settings.graph or None, profile=profile).run("stdio")
+            GraphServer(
+                client,
+                graph=settings.graph or None,
+                profile=profile,
+                operations=options.operations,
+            ).run("stdio")
         else:
             # Which graph is meant where none is named depends on what exists for a caller.
             graph = None if settings.key_file else settings.graph or None
-            server = GraphServer(client, graph=graph, masked=True, profile=profile)
+            server = GraphServer(
+                client,
+                graph=graph,
+                masked=True,
+                profile=profile,
+                operations=options.operations,
+            )
             _serve_http(server, options, output, settings, keyring, find_fault)
     return 0
 

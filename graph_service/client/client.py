@@ -130,6 +130,10 @@ class Client(_ClientBase):
     passage_sets = blocking(calls.passage_sets)
     delete_passages = blocking(calls.delete_passages)
 
+    def run(self, call: Call[T], /) -> T:
+        """Returns the answer to a call, such as one of a document of your own."""
+        return self._run(call)
+
     def _run(self, call: Call[T]) -> T:
         data = unwrap(self._transport.send(call.document, call.variables))
         answer: Any = call.decode(data)
@@ -184,6 +188,10 @@ class AsyncClient(_ClientBase):
     passages = awaiting(calls.passages)
     passage_sets = awaiting(calls.passage_sets)
     delete_passages = awaiting(calls.delete_passages)
+
+    async def run(self, call: Call[T], /) -> T:
+        """Returns the answer to a call, such as one of a document of your own."""
+        return await self._run(call)
 
     async def _run(self, call: Call[T]) -> T:
         data = unwrap(await self._transport.send_async(call.document, call.variables))

@@ -30,7 +30,7 @@ def read_arguments(tool: Tool, values: Mapping[str, Any], /) -> dict[str, Any]:
     names = list(schema["properties"])
     unknown = [name for name in values if name not in names]
     if unknown:
-        raise ToolError(_unknown(tool.name, unknown, names))
+        raise ToolError(unknown_arguments(tool.name, unknown, names))
     required = schema.get("required", ())
     arguments = {
         name: value for name, value in values.items() if value is not None or name in required
@@ -99,7 +99,8 @@ def _shortened(schema: Mapping[str, Any]) -> dict[str, Any]:
     return short
 
 
-def _unknown(tool: str, unknown: list[str], names: list[str]) -> str:
+def unknown_arguments(tool: str, unknown: list[str], names: list[str], /) -> str:
+    """Returns a sentence about arguments that a tool does not have, with the nearest names."""
     parts = []
     for name in unknown:
         # A model may know the argument by its name in GraphQL, such as itemIds.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool, ToolAnnotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
@@ -24,6 +25,7 @@ from graph_service.mcp import shapes
 from graph_service.mcp.answers import ItemStatements
 from graph_service.mcp.arguments import close_schema, read_arguments
 from graph_service.mcp.callers import Keyed
+from graph_service.mcp.operations import Operation, read_operations
 from graph_service.mcp.sessions import BoundedSessions, SessionLimits
 from graph_service.mcp.tools import Tools, error_text
 from graph_service.server.keyring import Keyring
@@ -67,6 +69,10 @@ class GraphServer(MCPServer[None]):
         graph: The graph that is meant where a call names none.
         masked: Whether callers are others than the operator.
         profile: Which tools it has.
+        operations: A folder of ``.graphql`` files, each query of which is a tool too.
+
+    Raises:
+        SetupError: A file of the folder does not hold in the schema; names file and line.
     """
 
     def __init__(
@@ -77,6 +83,7 @@ class GraphServer(MCPServer[None]):
         graph: str | None = None,
         masked: bool = False,
         profile: Profile = Profile.FACTS,
+        operations: Path | None = None,
     ) -> None:
         super().__init__(
             "graph-service",
@@ -88,6 +95,7 @@ class GraphServer(MCPServer[None]):
         self._client = client
         self._masked = masked
         tools = Tools(client, graph=graph, masked=masked)
+        self._tools = tools
         facts = (
             (tools.search_items, "Find items by name"),
             (tools.get_statements, "Look at an item"),
@@ -104,6 +112,11 @@ class GraphServer(MCPServer[None]):
             self.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=READS)
         for known in self._tool_manager.list_tools():
             close_schema(known, without=_OF_RESEARCH if profile is Profile.FACTS else frozenset())
+        self._operations: dict[str, Operation] = {}
+        if operations is not None:
+            own = {known.name for known in self._tool_manager.list_tools()}
+            for operation in read_operations(operations, taken=own):
+                self._operations[operation.name] = operation
         self.resource("graph://{graph}", title="A graph", mime_type="application/json")(
             self._read_graph
         )
@@ -114,10 +127,18 @@ class GraphServer(MCPServer[None]):
         )(self._read_item)
         self.prompt(title="Answer with citations")(answer_with_citations)
 
+    async def list_tools(self) -> list[Tool]:
+        """Returns the tools of the profile, then the user's own."""
+        own = [operation.tool(READS) for operation in self._operations.values()]
+        return [*await super().list_tools(), *own]
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Calls a tool; null stands for an argument's default, and unknown arguments are refused."""
+        operation = self._operations.get(name)
+        if operation is not None:
+            return await self._tools.run_operation(operation, arguments)
         tool = self._tool_manager.get_tool(name)
         if tool is not None:
             arguments = read_arguments(tool, arguments)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import orjson
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -38,6 +39,7 @@ from graph_service.mcp.budget import (
     fitting,
     size,
 )
+from graph_service.mcp.operations import Operation, answer_of
 from graph_service.model.browsing import ItemRelations
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import ClientComparison, Status, Strategy, single_results
@@ -416,6 +418,15 @@ class Tools:
         lines = [shapes.view_line(view) for view in items]
         head = "" if items else "No view is stored. A view can be given as METHOD:LEVEL:SEED."
         return answered(Views(items=[]), items, lines, head=head, budget=token_budget)
+
+    async def run_operation(
+        self, operation: Operation, values: Mapping[str, Any], /
+    ) -> CallToolResult:
+        """Runs a query of the user's own, whose tool was called with arguments."""
+        call, budget = operation.call(values, graph=self._graph)
+        async with self._turn():
+            data = await self._client.run(call)
+        return answer_of(data, orjson.dumps(data).decode(), budget=budget)
 
     def _options(
         self,

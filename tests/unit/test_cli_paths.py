@@ -132,6 +132,7 @@ keys add bob --keys @
 keys list --keys @
 model check --to @
 serve --documents @ --port 0
+mcp --operations @
 serve --experiments @ --port -1
 demo --keep @
 bench retrieval --questions @ --graph-file @ --format metaqa --out @
