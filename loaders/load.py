@@ -48,7 +48,7 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables.dialect import check_encoding
 from loaders.tables.header import check_columns
-from loaders.tables.mapping import AUTO
+from loaders.tables.mapping import AUTO, TablesRequest
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.row_meaning import rows_are_things
 from loaders.tables.rows import ColumnsError
@@ -119,11 +119,10 @@ def load(
         options = earlier.options(options)
         check_remote(str(source), options, earlier=earlier)
     request = request_of(options)
-    if request is None and rows_are_things(source, options):
-        options = with_fields(options, row=AUTO)
-        request = request_of(options)
     if request is not None:
         options = with_fields(options, tables=plan_tables(source, request, options))
+    elif rows_are_things(source, options):
+        options = _as_things(source, options)
     files = source_files(source, options)
     check_columns(options.columns)
     check_encoding(options.encoding)
@@ -153,6 +152,18 @@ def load(
                 return run.run(hold_truthy=hold_truthy)
         except BothFormsError:
             hold_truthy = True
+
+
+def _as_things(source: str | Path, options: LoadOptions) -> LoadOptions:
+    """Returns the options with what tables of things become; as they are if no column names rows."""
+    things = with_fields(options, row=AUTO)
+    try:
+        plan = plan_tables(source, TablesRequest(row=AUTO), things)
+    except InputError as error:
+        if error.argument != "row":
+            raise
+        return options
+    return with_fields(things, tables=plan)
 
 
 def _published(store: Store, graph: str) -> GraphInfo | None:

@@ -48,7 +48,8 @@ def rows_are_things(source: str | Path, options: LoadOptions, /) -> bool:
 
 def _rows_of(path: Path, options: LoadOptions) -> _Rows:
     if is_workbook(str(path)):
-        return _Rows.THINGS
+        # A file of Parquet may be one of a graph's.
+        return _Rows.UNKNOWN if path.suffix.lower() == ".parquet" else _Rows.THINGS
     try:
         with open_source(str(path), limits=options.limits) as source:
             if recognise_source(source) not in _TABLES:
