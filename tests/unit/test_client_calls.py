@@ -38,7 +38,7 @@ def test_both_clients_serve_every_call() -> None:
     made = makers()
     for kind in (Client, AsyncClient):
         public = {name for name in dir(kind) if not name.startswith("_")}
-        assert public - {"close", "connect", "over"} == set(made)
+        assert public - {"close", "connect", "over", "run"} == set(made)
         assert {name: inspect.unwrap(getattr(kind, name)) for name in made} == made
 
 
