@@ -36,7 +36,7 @@ class TrainOptions(EmbedderOptions, LabelOptions, ParseOptions):
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
     out: str = option(help="the ranker's file (.npz)", metavar="FILE")
-    random_seed: int = option(0, help="of the network's beginning and order", metavar="S")
+    random_seed: int = option(0, help="of the network's beginning and order", metavar="S", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class MeasureOptions(EmbedderOptions, LabelOptions, ParseOptions):
         metavar="FILE",
     )
     folds: int = option(5, help="parts", least=2)
-    random_seed: int = option(0, help="of the parts and the training", metavar="S")
+    random_seed: int = option(0, help="of the parts and the training", metavar="S", least=0)
     k: tuple[int, ...] = option((1, 5), help="recall at N", metavar="N")
 
 

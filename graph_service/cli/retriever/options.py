@@ -31,7 +31,7 @@ class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOpti
     paraphrases: int = option(
         0, help="wordings that the chat model makes of each question learned", least=0, metavar="N"
     )
-    random_seed: int = option(0, help="of all draws", metavar="S")
+    random_seed: int = option(0, help="of all draws", metavar="S", least=0)
     out: str | None = option(None, help="write the weights to this file too (.npz)", metavar="FILE")
 
 
