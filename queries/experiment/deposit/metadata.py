@@ -145,7 +145,6 @@ def crate_metadata(
         "@type": "SoftwareApplication",
         "name": "graph-service",
         "version": __version__,
-        "url": "https://pypi.org/project/graph-service/",
     }
     run = {
         "@id": "#run",
@@ -214,7 +213,6 @@ def croissant_metadata(
         "name": plan.name,
         "description": _about(plan),
         "license": description.licence,
-        "url": "https://pypi.org/project/graph-service/",
         "version": "1.0.0",
         "datePublished": description.published,
         "creator": [{"@type": "sc:Person", "name": name} for name in description.creators],
