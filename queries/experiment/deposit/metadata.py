@@ -140,17 +140,12 @@ def crate_metadata(
         {"@id": f"#creator-{index}", "@type": "Person", "name": name}
         for index, name in enumerate(description.creators, 1)
     ]
-    software = {
-        "@id": "#graph-service",
-        "@type": "SoftwareApplication",
-        "name": "graph-service",
-        "version": __version__,
-    }
     run = {
         "@id": "#run",
         "@type": "CreateAction",
         "name": f"graph-service experiment run {plan.source}",
-        "instrument": {"@id": software["@id"]},
+        # A SoftwareApplication must name a page of its own, and the project has no public address.
+        "description": f"Made with graph-service {__version__}.",
         "object": [{"@id": file.name} for file in files if file.name.startswith("plan/")],
         "result": [{"@id": file.name} for file in files if file.name.startswith("run/")],
     }
@@ -184,7 +179,6 @@ def crate_metadata(
                 "description": "What others may do with the files that its authors made.",
             },
             *people,
-            software,
             run,
             *(
                 {
