@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -44,7 +45,7 @@ from graph_service.query.enumeration import (
 from graph_service.query.execution import execute
 from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
 from graph_service.query.walking import Walker
-from graph_service.retrieve.classes.profile import profile_relations
+from graph_service.retrieve.classes.profile import RelationProfile, profile_relations
 from graph_service.retrieve.classes.question_text import (
     asks_for_instances,
     joins_people,
@@ -84,6 +85,7 @@ class ClassRules:
         sure, doubtful: Confidence in an answer that is sure, and in one that is not.
         demonym: Off the score of an entity that is named by what people and things of it are called.
         implied: Classes that *who* may mean, the largest ones.
+        implied_relations: Relations of their instances, after which no further class is read.
         implied_statements: Of a graph at most in which *who* is read as people of a class.
     """
 
@@ -96,6 +98,7 @@ class ClassRules:
     doubtful: float = 0.3
     demonym: float = 0.1
     implied: int = 6
+    implied_relations: int = 60
     implied_statements: int = 2_000_000
 
     def parameters(self) -> dict[str, float]:
@@ -164,12 +167,32 @@ class ClassAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedReading:
-    """A query, its score less what it leaves unread, and the words that it does."""
+    """A query, its score less what it leaves unread, the words that it does, and whether its class
+    is one that *who* may mean.
+    """
 
     scored: ScoredQuery
     reading: ClassReading
     score: float
     unread: tuple[str, ...]
+    is_implied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _ClassMeaning:
+    """Classes that the same words of a question may mean, and the entities that are beside them.
+
+    ``is_implied``: whether those words are *who* or *people*, which name no class.
+    """
+
+    classes: tuple[NamedThing, ...]
+    entities: Sequence[tuple[Span, int, float]]
+    is_implied: bool = False
+
+    @property
+    def span(self) -> Span:
+        """Returns the span of the words in the question."""
+        return self.classes[0].span
 
 
 def answer_class_question(request: ClassRequest, /) -> ClassAnswer | None:
@@ -188,7 +211,6 @@ class _ClassQuestion:
         self._clock = Clock()
         self._labels = Labels(request.graph, request.overlay, request.languages, request.deadline)
         self._walker = self._new_walker()
-        self._implied_span: Span | None = None
 
     def _new_walker(self) -> Walker:
         return Walker(
@@ -204,15 +226,14 @@ class _ClassQuestion:
         if not ranked:
             return None
         best = ranked[0]
-        implied = self._implied_span
-        if implied is not None and best.unread:
+        if best.is_implied and best.unread:
             return None
         result = self._execute(best)
         is_sure = not best.unread and not best.reading.refusal and result.is_complete
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
         self._clock.stage("answer")
-        if implied is not None and not is_sure:
+        if best.is_implied and not is_sure:
             return None
         selection = self._selection(best, result, ranked, is_sure=is_sure)
         confident = is_sure and CLASS_RULES.sure >= self._request.min_confidence
@@ -220,7 +241,7 @@ class _ClassQuestion:
             thing.id for each in ranked for thing in each.reading.parts.things if thing.is_class
         )
         query = best.scored.query
-        is_list = query.fold is Fold.LIST and query.order is None and implied is None
+        is_list = query.fold is Fold.LIST and query.order is None and not best.is_implied
         is_list = is_list and all(map(_is_walked, filters_of(query)))
         return ClassAnswer(selection, self._mentions(best), confident, class_ids, is_list)
 
@@ -229,49 +250,58 @@ class _ClassQuestion:
         names = _find_names(self._request.question, self._graph, self._walker)
         self._clock.stage("names")
         ranked: list[RankedReading] = []
-        for classes in self._classes(names):
-            ranked += self._queries(classes, names)
+        relations = 0
+        for meaning in self._named(names) if names.classes else self._implied(names):
+            if meaning.is_implied and relations >= CLASS_RULES.implied_relations:
+                break
+            ids = [each.id for each in meaning.classes]
+            nodes = np.unique(self._walker.instances(ids).targets)
+            profiles = profile_relations(self._walker, nodes, self._relation_labels)
+            relations += len(profiles)
+            ranked += self._queries(meaning, nodes, profiles)
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         self._clock.stage("queries")
         return ranked
 
-    def _classes(self, names: _Names) -> Iterator[list[NamedThing]]:
-        """Yields the classes that the question may be about, those of the same words together."""
-        spans = sorted(names.classes)[: CLASS_RULES.mentions]
-        for index, span in enumerate(spans):
+    def _named(self, names: _Names) -> Iterator[_ClassMeaning]:
+        """Yields the classes that the question names, those of the same words together."""
+        for index, span in enumerate(sorted(names.classes)[: CLASS_RULES.mentions]):
             score = -CLASS_RULES.later_mention * index
-            yield [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
-        people = None if spans else people_span(self._request.question)
-        if people is None or not self._request.has_all_classes:
+            things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
+            yield _ClassMeaning(tuple(things), names.entities)
+
+    def _implied(self, names: _Names) -> Iterator[_ClassMeaning]:
+        """Yields the classes that *who* or *people* may mean, those most like a person first."""
+        request = self._request
+        span = people_span(request.question)
+        if span is None or not request.has_all_classes:
             return
         if self._graph.edge_count > CLASS_RULES.implied_statements:
             return
-        self._implied_span = people
-        names.entities[:] = [
-            entity for entity in names.entities if joins_people(self._request.question, entity[0])
-        ]
+        entities = [each for each in names.entities if joins_people(request.question, each[0])]
         ids = self._walker.largest_classes(CLASS_RULES.implied)
         nodes = np.array([self._graph.find_node(id_) for id_ in ids], dtype=np.int64)
         similarity = self._cosines(self._labels.nodes(nodes), _PERSON_AND_OTHERS)
         scores = np.minimum(similarity[:, 0] - similarity[:, 1:].max(axis=1), 0.0)
-        for id_, score in zip(ids, scores.tolist(), strict=True):
-            yield [NamedThing(id_, people, score, is_class=True)]
+        for index in np.argsort(-scores, kind="stable").tolist():
+            thing = NamedThing(ids[index], span, float(scores[index]), is_class=True)
+            yield _ClassMeaning((thing,), entities, is_implied=True)
 
-    def _queries(self, classes: Sequence[NamedThing], names: _Names) -> list[RankedReading]:
-        nodes = np.unique(self._walker.instances([each.id for each in classes]).targets)
-        things = self._joined(names.entities, nodes, classes[0].span)
+    @cached_property
+    def _relation_labels(self) -> dict[str, str]:
         numbers = np.arange(self._graph.relation_count)
-        labels = dict(
-            zip(self._labels.relation_ids(numbers), self._labels.relations(numbers), strict=True)
-        )
-        profiles = profile_relations(self._walker, nodes, labels)
-        reading = read_class_question(
-            self._request.question, classes, things, profiles, self._cosines
-        )
+        ids = self._labels.relation_ids(numbers)
+        return dict(zip(ids, self._labels.relations(numbers), strict=True))
+
+    def _queries(
+        self, meaning: _ClassMeaning, nodes: Int64, profiles: Sequence[RelationProfile]
+    ) -> list[RankedReading]:
+        question = self._request.question
+        things = self._joined(meaning, nodes)
+        reading = read_class_question(question, meaning.classes, things, profiles, self._cosines)
         parts = reading.parts
-        if self._implied_span is not None:
+        if meaning.is_implied:
             # As of entities: no text that people are not joined to.
-            question = self._request.question
             tests = [
                 test
                 for test in parts.tests
@@ -286,25 +316,23 @@ class _ClassQuestion:
             budget=_BUDGET,
             deadline=self._request.deadline,
         )
-        of_instances = self._implied_span is not None or asks_for_instances(
-            self._request.question, classes[0].span
-        )
+        of_instances = meaning.is_implied or asks_for_instances(question, meaning.span)
         thing_spans = {thing.span for thing in things}
         ranked = []
         for scored in enumeration.queries:
-            if classes[0].span not in scored.spans:
+            if meaning.span not in scored.spans:
                 continue
             query = scored.query
             if of_instances and isinstance(query.start, Instances) and query.path:
                 continue
-            if self._implied_span is not None and not (query.filters or query.order):
+            if meaning.is_implied and not (query.filters or query.order):
                 continue
             unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
-            if self._implied_span is not None and thing_spans.isdisjoint(scored.spans):
+            if meaning.is_implied and thing_spans.isdisjoint(scored.spans):
                 # "works part time": nothing is said to be worked at.
                 unread = tuple(word for word in unread if root(word) != _WORK)
             score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
-            ranked.append(RankedReading(scored, reading, score, unread))
+            ranked.append(RankedReading(scored, reading, score, unread, meaning.is_implied))
         return ranked
 
     def _cosines(self, texts: Sequence[str], others: Sequence[str]) -> Float64:
@@ -314,20 +342,17 @@ class _ClassQuestion:
 
     # What the question names
 
-    def _joined(
-        self, entities: Sequence[tuple[Span, int, float]], nodes: Int64, class_span: Span
-    ) -> list[NamedThing]:
+    def _joined(self, meaning: _ClassMeaning, nodes: Int64) -> list[NamedThing]:
         """Returns the entities that a statement joins to instances, of longer names first."""
         things: list[NamedThing] = []
-        for span, node, score in entities:
-            if overlap(span, class_span):
+        for span, node, score in meaning.entities:
+            if overlap(span, meaning.span):
                 continue
             if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
             if self._walker.relations_to(nodes, node):
                 id_ = self._graph.node_ids[node]
-                is_value = self._implied_span is not None
-                things.append(NamedThing(id_, span, score, is_value=is_value))
+                things.append(NamedThing(id_, span, score, is_value=meaning.is_implied))
         return things
 
     # How sure the best is
