@@ -215,6 +215,20 @@ def test_no_file_of_a_deposit_leads_out_of_the_folder(
     assert not list(tmp_path.rglob("evil.txt"))
 
 
+def test_a_plan_of_a_deposit_reads_no_file_outside_of_it(
+    packed: Pack, demo_cli: Cli, tmp_path: Path
+) -> None:
+    archive = packed()
+    with zipfile.ZipFile(archive) as opened:
+        plan = opened.read("plan/plans/plan.yaml")
+    for outside in (str(tmp_path / "questions.jsonl"), "../../../questions.jsonl"):
+        changed = plan.replace(b"../questions.jsonl", outside.encode())
+        assert changed != plan
+        other = relisted(packed(), "plan/plans/plan.yaml", changed)
+        made = demo_cli("experiment", "unpack", str(other), "--out", "again")
+        assert (made.code, "which is no file of it" in made.err) == (2, True), made.err
+
+
 def test_another_version_and_another_graph_are_refused(
     packed: Pack, demo_cli: Cli, cli: Cli, tmp_path: Path
 ) -> None:

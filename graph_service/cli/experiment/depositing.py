@@ -31,6 +31,7 @@ from queries.experiment.deposit.unpacking import (
     Unpacked,
     compare_files,
     require_graphs,
+    require_own_files,
     require_version,
 )
 from queries.experiment.deposit.unpacking import unpack as unpack_archive
@@ -109,6 +110,7 @@ def unpack(options: UnpackOptions, output: Output, /) -> int:
     again = options.out / AGAIN
     with using_prompts(read_own_prompts(unpacked.own_prompts)):
         read = read_plan(unpacked.plan_file, scores=SCORES)
+        require_own_files(unpacked, read, options.file)
         with (
             one_writer(options.out / CRATE_NAME),
             reach(options, output) as reached,

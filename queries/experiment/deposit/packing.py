@@ -176,13 +176,18 @@ def _inputs(plan: Plan) -> dict[Path, str]:
     return named
 
 
-def require_relative(plan_file: Path, plan: Plan, /) -> None:
-    """Raises ``InputError`` where a plan names a file from the root: elsewhere it is not there."""
-    text = plan_file.read_text(encoding="utf-8-sig")
+def files_of(plan: Plan, /) -> list[Path]:
+    """Returns the files that a plan names."""
     paths = [file.path for file in plan.questions]
     for judge in plan.judges:
         paths += [Path(judge.criteria), *([judge.passages] if judge.passages else [])]
-    for path in paths:
+    return paths
+
+
+def require_relative(plan_file: Path, plan: Plan, /) -> None:
+    """Raises ``InputError`` where a plan names a file from the root: elsewhere it is not there."""
+    text = plan_file.read_text(encoding="utf-8-sig")
+    for path in files_of(plan):
         if path.is_absolute() and str(path) in text:
             raise InputError(
                 f"{plan_file} names {path}, which is not there on other machines",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,9 +21,26 @@ from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.serialise import to_plain
 from graph_service.model.view_spec import VIEW_ALGORITHM
 from queries.experiment.deposit.metadata import CRATE_NAME
+from queries.experiment.deposit.packing import files_of
+from queries.experiment.plan import Plan
 from queries.line_file import write_atomically
 
 _BLOCK = 1 << 20
+MAX_METADATA = 64 << 20
+"""Bytes of the metadata, which are read into memory."""
+SMALL = 100 << 20
+MAX_RATIO = 100
+"""An archive whose files have more bytes than ``SMALL``, and this many times its own, is a bomb."""
+MAX_NAME = 200
+"""Bytes of a file's name with its folders."""
+_DAMAGED = (
+    EOFError,
+    NotImplementedError,  # of a compression that is unknown
+    RuntimeError,  # of a file that is encrypted
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +109,7 @@ def unpack(archive: Path, out: Path, /) -> Unpacked:
     """
     try:
         with zipfile.ZipFile(archive) as opened:
+            _require_size(opened, archive)
             crate = _crate(opened, archive)
             files = {
                 entry["@id"]: entry["sha256"]
@@ -97,12 +117,14 @@ def unpack(archive: Path, out: Path, /) -> Unpacked:
                 if entry.get("@type") == "File"
             }
             _require_listed(opened, files, archive)
+            plan = crate["./"]["mainEntity"]["@id"]
+            if plan not in files:
+                raise _no_deposit(archive, f"it has no plan {plan!r}")
             _require_own(out)
             write_atomically(out / CRATE_NAME, opened.read(CRATE_NAME))
             for name, sha256 in files.items():
                 _write(opened, name, sha256, out, archive)
-            plan = crate["./"]["mainEntity"]["@id"]
-    except (zipfile.BadZipFile, KeyError, TypeError, AttributeError) as error:
+    except (*_DAMAGED, KeyError, TypeError, AttributeError) as error:
         raise _no_deposit(archive, str(error)) from error
     return Unpacked(out, out / _safe(plan, archive))
 
@@ -114,6 +136,23 @@ def _crate(opened: zipfile.ZipFile, archive: Path) -> dict[str, Mapping[str, Any
         return {entity["@id"]: entity for entity in read["@graph"]}
     except orjson.JSONDecodeError as error:
         raise _no_deposit(archive, f"{CRATE_NAME}: {error}") from error
+
+
+def _require_size(opened: zipfile.ZipFile, archive: Path) -> None:
+    """Raises ``InputError`` where the files have more bytes than those of a deposit can have."""
+    sizes = {info.filename: info.file_size for info in opened.infolist()}
+    total, most = sum(sizes.values()), max(SMALL, MAX_RATIO * archive.stat().st_size)
+    if total > most:
+        raise InputError(
+            f"{archive} would unpack to {total:,} bytes; {most:,} are allowed for its size",
+            argument="file",
+            hint="Take the archive from where it was published.",
+        )
+    if sizes.get(CRATE_NAME, 0) > MAX_METADATA:
+        raise InputError(
+            f"{archive}: {CRATE_NAME} has {sizes[CRATE_NAME]:,} bytes; {MAX_METADATA:,} are allowed",
+            argument="file",
+        )
 
 
 def _no_deposit(archive: Path, why: str) -> InputError:
@@ -129,6 +168,9 @@ def _require_listed(opened: zipfile.ZipFile, files: Mapping[str, str], archive: 
     for name in sorted(files.keys() ^ names):
         what = "is missing" if name in files else f"is not listed in {CRATE_NAME}"
         raise InputError(f"{archive}: {name} {what}", argument="file")
+    folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    for name in sorted(folders & names):
+        raise InputError(f"{archive}: {name} is a file and a folder", argument="file")
 
 
 def _require_own(out: Path) -> None:
@@ -146,26 +188,32 @@ def _safe(name: str, archive: Path) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
         raise InputError(f"{archive}: {name!r} leads out of the folder", argument="file")
+    if str(path) != name or not name.isprintable() or len(os.fsencode(name)) > MAX_NAME:
+        raise InputError(f"{archive}: {name[:100]!r} is no name of a file", argument="file")
     return path
 
 
 def _write(opened: zipfile.ZipFile, name: str, sha256: str, out: Path, archive: Path, /) -> None:
     path = out / _safe(name, archive)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
+    # No file of a deposit has this name: those that are listed are in folders.
+    part = out / ".part"
     state = hashlib.sha256()
-    with opened.open(name) as source, part.open("wb") as target:
-        while block := source.read(_BLOCK):
-            state.update(block)
-            target.write(block)
-    if state.hexdigest() != sha256:
-        part.unlink()
-        raise InputError(
-            f"{archive}: {name} was altered: sha256 {sha256} was expected, {state.hexdigest()} came",
-            argument="file",
-            hint="Take the archive from where it was published.",
-        )
-    os.replace(part, path)
+    try:
+        with opened.open(name) as source, part.open("wb") as target:
+            while block := source.read(_BLOCK):
+                state.update(block)
+                target.write(block)
+        if state.hexdigest() != sha256:
+            raise InputError(
+                f"{archive}: {name} was altered: sha256 {sha256} was expected, "
+                f"{state.hexdigest()} came",
+                argument="file",
+                hint="Take the archive from where it was published.",
+            )
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def require_version(lock: Mapping[str, Any], archive: Path, /) -> None:
@@ -203,6 +251,16 @@ def require_graphs(lock: Mapping[str, Any], client: Client, archive: Path, /) ->
                 ),
                 argument="store",
                 hint="Load the source that the run was made of.",
+            )
+
+
+def require_own_files(unpacked: Unpacked, plan: Plan, archive: Path, /) -> None:
+    """Raises ``InputError`` where the plan of a deposit names a file that is not in it."""
+    root = unpacked.folder.resolve()
+    for path in files_of(plan):
+        if not path.resolve().is_relative_to(root):
+            raise InputError(
+                f"the plan of {archive} names {path}, which is no file of it", argument="file"
             )
 
 
