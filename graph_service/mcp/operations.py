@@ -6,6 +6,7 @@ is for. A document that does not hold in the schema is refused, with file and li
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from graphql import (
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from graph_service.api.documents import invalidities, read_document
+from graph_service.api.documents import MAX_CHARACTERS, invalidities, read_document
 from graph_service.api.schema import schema
 from graph_service.client.calls import Call
 from graph_service.errors import LimitError, SetupError
@@ -41,6 +42,9 @@ from graph_service.mcp.budget import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, 
 
 BUDGET = "token_budget"
 MAX_NAME = 64
+_MAX_BYTES = 4 * MAX_CHARACTERS
+_LINE_END = re.compile(r"\r\n|[\n\r]")
+"""As GraphQL counts lines, which other separators do not end."""
 _JSON_TYPES = {
     "Boolean": "boolean",
     "Float": "number",
@@ -164,12 +168,7 @@ def _fault(file: Path, line: int, why: str) -> SetupError:
 
 
 def _operations(file: Path) -> Iterator[tuple[int, Operation]]:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SetupError(f"can't read {file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SetupError(f"{file} is not UTF-8.") from error
+    text = _text_of(file)
     try:
         document = read_document(text)
         faults = invalidities(document, schema._schema)
@@ -179,7 +178,7 @@ def _operations(file: Path) -> Iterator[tuple[int, Operation]]:
         raise _fault(file, _line_of(error), error.message.rstrip(".")) from error
     if faults:
         raise _fault(file, _line_of(faults[0]), faults[0].message.rstrip("."))
-    lines = text.splitlines()
+    lines = _LINE_END.split(text)
     by_name = separate_operations(document)
     for definition in document.definitions:
         if not isinstance(definition, OperationDefinitionNode):
@@ -200,16 +199,36 @@ def _operations(file: Path) -> Iterator[tuple[int, Operation]]:
         }
         if BUDGET in variables:
             raise _fault(file, line, f"every tool has an argument {BUDGET}; rename the variable")
+        arguments = _schema_of(variables, lines)
+        try:
+            json.dumps(arguments, allow_nan=False)
+        except ValueError as error:
+            raise _fault(file, line, "JSON has no such number as a default of it") from error
         yield (
             line,
             Operation(
                 name,
                 print_ast(by_name[name]),
                 _comment_above(lines, line) or f"Runs the query {name}.",
-                _schema_of(variables, lines),
+                arguments,
                 "graph" in variables,
             ),
         )
+
+
+def _text_of(file: Path) -> str:
+    """Returns the text of a file; a pipe, a device and a large file are not read."""
+    try:
+        if not file.is_file():
+            raise SetupError(f"{file} is no file.")
+        size = file.stat().st_size
+        if size > _MAX_BYTES:
+            raise SetupError(f"{file} has {size:,} bytes; {_MAX_BYTES:,} are allowed.")
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SetupError(f"can't read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SetupError(f"{file} is not UTF-8.") from error
 
 
 def _line_of(error: GraphQLError) -> int:

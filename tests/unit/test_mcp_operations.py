@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,39 @@ def test_the_command_names_the_file_that_does_not_hold(demo_cli: Cli, folder: Pa
     assert "wrong.graphql, line 1: Cannot query field 'nothing'" in made.err
     made = demo_cli("mcp", "--operations", "missing")
     assert "missing is no folder with .graphql files" in made.err
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (os.mkfifo, "is no file"),
+        (lambda path: path.mkdir(), "is no file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is no file"),
+        (lambda path: path.symlink_to(path), "is no file"),
+        (lambda path: path.write_text("#" * 400_001), "has 400,001 bytes; 400,000 are allowed"),
+        (
+            lambda path: path.write_text(
+                'query a($s: Float = 1e999) { paths(input: {question: "x", minScore: $s}) { id } }'
+            ),
+            "no such number",
+        ),
+    ],
+)
+def test_a_hostile_file_is_refused_by_name(
+    make: Callable[[Path], object], message: str, folder: Path
+) -> None:
+    make(folder / "hostile.graphql")
+    with pytest.raises(SetupError, match=message) as raised:
+        read_operations(folder)
+    assert "hostile.graphql" in str(raised.value)
+
+
+def test_lines_are_those_of_graphql(tmp_path: Path) -> None:
+    """Other separators of lines, which Python knows, move no comment to another variable."""
+    (tmp_path / "a.graphql").write_text(
+        "# One\u2028still one\x0c.\n# Two\x85.\nquery a(\n  # How many.\n  $most: Int = 3\n) "
+        "{ graphs(first: $most) { nodes { name } } }"
+    )
+    (operation,) = read_operations(tmp_path)
+    assert operation.description == "One\u2028still one\x0c.\nTwo\x85."
+    assert operation.arguments["properties"]["most"]["description"] == "How many."
