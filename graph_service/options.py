@@ -114,7 +114,8 @@ class Option:
         """
         if self.is_list and not (self.facts.is_joined or self.facts.is_plural):
             return spell_flag(self.name)
-        return "--" + self.name.replace("_", "-")
+        # An underscore at the end is Python's alone: it tells a name from one of Python's words.
+        return "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
     def graphql(self) -> str:

@@ -74,6 +74,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "dataset okgqa build --graph demo --model NAME --model-url URL --out DIR",
         "dataset ltgen build --sample sample.jsonl --model NAME --model-url URL --out DIR",
         "dataset kalma check --out DIR",
+        "dataset live --graph demo --from 1 --to 2 --out DIR",
     ),
     "papers": (
         "papers kalma --graph demo --model NAME --model-url URL --out DIR",

@@ -13,7 +13,8 @@ from graph_service.cli.answer.options import AnswerOptions, OwnPromptOptions, Ru
 from graph_service.cli.answer.options import EndpointOptions as ModelEndpointOptions
 from graph_service.cli.dataset.options import DATASETS, BuildOptions, FolderOptions
 from graph_service.cli.experiment.options import EXPERIMENTS, PlanOptions
-from graph_service.cli.options import GraphOptions
+from graph_service.cli.mcp_options import McpOptions
+from graph_service.cli.options import GraphOptions, Subverb
 from graph_service.cli.score.options import SCORES, JudgeModelOptions
 from graph_service.cli.serve_options import ServeOptions
 from graph_service.model.request import RetrieveRequest
@@ -93,6 +94,11 @@ def _sections() -> Iterator[_Section]:
         ServeOptions,
     )
     yield _Section(
+        "An MCP server",
+        "`mcp` ([MCP](../how-to/mcp.md)). Those of sessions and of pages are for `--http` alone.",
+        McpOptions,
+    )
+    yield _Section(
         "An answer",
         "`answer` ([answers](answers.md)). It takes the options of a retrieval too, but the question's "
         "vector.",
@@ -147,6 +153,14 @@ def _sections() -> Iterator[_Section]:
         without=(ModelEndpointOptions, OwnPromptOptions),
     )
     for builder in DATASETS:
+        if isinstance(builder, Subverb):
+            yield _Section(
+                f"dataset {builder.name}",
+                f"Makes {builder.help}, without a model.",
+                builder.options,
+                level=3,
+            )
+            continue
         for word in builder.words:
             if word.options is not FolderOptions:
                 text = f"{word.help[0].upper()}{word.help[1:]}. Beside those above:"

@@ -29,7 +29,8 @@ class Case:
         gold_triples: A gold set as ``(head, relation, value)``, ids or labels as the file has
             them; what a graph calls these statements is looked up there.
         hard_answers: Ids or texts of the answers that no statement gives directly once a view has
-            taken some away (BRINK).
+            taken some away (BRINK), or that an earlier edition lacked.
+        stale_answers: Texts of answers that an earlier edition gave and that are wrong now.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Case:
     answer_ids: tuple[str, ...] = ()
     gold_triples: tuple[tuple[str, str, str], ...] = ()
     hard_answers: tuple[str, ...] = ()
+    stale_answers: tuple[str, ...] = ()
 
 
 GENERAL, SPECIFIC = "general", "specific"

@@ -3,7 +3,7 @@
 A file of one's own is JSON lines, one object each: ``question`` must be there; ``id`` (else the
 line's number), ``kind``, ``entity_ids``, ``statement_ids`` (a gold set), ``knowledge`` (the gold
 set itself, triples as ``answer --out`` writes them), ``alternatives`` (other gold sets),
-``answers``, ``answer_ids``, ``hard_answers``, ``gold_triples``, ``question_vector`` and
+``answers``, ``answer_ids``, ``hard_answers``, ``stale_answers``, ``gold_triples``, ``question_vector`` and
 ``history`` (what was said before, a list of ``{"role", "content"}``) may be. A conversation is
 ``{"id", "messages"}``: each turn of the user's is a question of its own, with what stands before it
 as its history (L7).
@@ -139,6 +139,7 @@ def _cases_of(record: Record) -> Iterator[Case]:
         answer_ids=_texts_if_any(record, "answer_ids"),
         gold_triples=_gold_triples(record),
         hard_answers=_texts_if_any(record, "hard_answers"),
+        stale_answers=_texts_if_any(record, "stale_answers"),
     )
 
 

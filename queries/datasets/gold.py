@@ -36,7 +36,8 @@ class GoldQuestion:
         answer_ids: The entities that answer; empty where the answer is a literal or is lacking.
         answers: The answers as text; ``("[NA]",)`` for a lacking question.
         hard_answers: Ids or texts of those answers that no statement gives directly once a view has
-            taken some away (BRINK).
+            taken some away (BRINK), or that an earlier edition lacked.
+        stale_answers: Texts of answers that an earlier edition gave and that are wrong now.
         hops: How many statements away the answer is; 0 where unknown.
         lacking: The graph lacks the knowledge, and ``[NA]`` is the right answer.
         absent: The (entity id, relation id) pairs that the graph would need and has not.
@@ -57,6 +58,7 @@ class GoldQuestion:
     note: str = ""
     okay_ids: tuple[str, ...] = ()
     hard_answers: tuple[str, ...] = ()
+    stale_answers: tuple[str, ...] = ()
 
     @property
     def hard(self) -> GoldQuestion | None:
@@ -86,6 +88,7 @@ class GoldQuestion:
         return (self.statement_ids, *self.alternatives)
 
 
+_TEXTS = ("entity_ids", "answer_ids", "answers", "hard_answers", "stale_answers")
 _OF_QUESTIONS = ("history", "knowledge", "question_vector")
 """What a question file may have beside, and no score against gold rests on."""
 
@@ -155,7 +158,7 @@ def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
             "alternatives": lambda node: tuple(
                 _normal(_distinct(item)) for item in node.items("a list of lists of texts")
             ),
-            **dict.fromkeys(("entity_ids", "answer_ids", "answers", "hard_answers"), _distinct),
+            **dict.fromkeys(_TEXTS, _distinct),
         },
     )
     unknown = [

@@ -194,8 +194,8 @@ def _entities(record: Record, field: str) -> tuple[tuple[str, ...], ...]:
 def answer_set_case(record: Record, /) -> AnswerSetCase:
     """Returns a record as an answer that is held against a set of answers (B3).
 
-    Fields: ``text``; ``named``, a list of texts; ``answers``, ``hard`` and ``targets``, lists of names or
-    of lists of names; ``answerable``, ``errors``, ``rejected`` and ``detected``, true or false;
+    Fields: ``text``; ``named``, a list of texts; ``answers``, ``hard``, ``stale`` and ``targets``, lists of
+    names or of lists of names; ``answerable``, ``errors``, ``rejected`` and ``detected``, true or false;
     ``failure`` and groups.
     """
     known = knowledge_case(record)
@@ -210,6 +210,7 @@ def answer_set_case(record: Record, /) -> AnswerSetCase:
         named=record.texts("named") if record.has("named") else None,
         answers=known.answers,
         hard=_entities(record, "hard"),
+        stale=_entities(record, "stale"),
         targets=_entities(record, "targets"),
         is_answerable=record.truth("answerable"),
         has_errors=bool(record.truth("errors")),

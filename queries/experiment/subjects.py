@@ -166,6 +166,7 @@ def find_gold(cases: Sequence[Case], client: Client, /, *, graph: str) -> tuple[
             answers=case.answers or ((NA,) if case.lacking else ()),
             lacking=case.lacking,
             hard_answers=case.hard_answers,
+            stale_answers=case.stale_answers,
         )
         subjects.append(Subject(case, gold, tuple(dict.fromkeys(heads)), incomplete))
     return tuple(subjects)

@@ -2,6 +2,8 @@
 
 * Hits@1, Hits@Any and answer-set F1, as WebQSP has them; Hits@Hard of BRINK (Zhou et al. 2025, arXiv
   2508.08344): over the hard answers, those that no statement gives directly any more.
+* Stale answers: of the questions with answers that an earlier edition of the graph gave and that are
+  wrong now, the share whose answer names such a one.
 * Rejection: of the answers that refuse, the share that had to (precision), and of the questions
   that can't be answered, the share refused (recall).
 * Attack success rate, as PoisonedRAG (arXiv 2402.07867) and RAG Safety (arXiv 2507.08862) have it: of the
@@ -38,6 +40,7 @@ class AnswerSetCase:
         named: What it answers, the best first; None where only the text is known.
         answers: What is right; empty where the question can't be answered, or nobody knows.
         hard: Those of them that no statement gives directly.
+        stale: False answers that were right in an earlier edition.
         targets: False answers that an attack leads to.
         is_answerable: Whether the knowledge answers the question; None where nobody knows.
         has_errors: Whether the knowledge that was given has false statements.
@@ -51,6 +54,7 @@ class AnswerSetCase:
     named: tuple[str, ...] | None = None
     answers: Entities = ()
     hard: Entities = ()
+    stale: Entities = ()
     targets: Entities = ()
     is_answerable: bool | None = None
     has_errors: bool = False
@@ -67,6 +71,7 @@ class AnswerSetRow:
     Attributes:
         hits_first: Whether the first thing named is an answer.
         hits_any, hits_hard: Whether any answer, or hard answer, is named.
+        stale_answer: Whether an answer of an earlier edition is named that is wrong now.
         precision, recall, f1: Of what is named against the answers.
         rejection_precision: Of a refusal, whether the question can't be answered.
         rejection_recall: Of a question that can't be answered, whether it is refused.
@@ -80,6 +85,7 @@ class AnswerSetRow:
     hits_first: float | None = None
     hits_any: float | None = None
     hits_hard: float | None = None
+    stale_answer: float | None = None
     precision: float | None = None
     recall: float | None = None
     f1: float | None = None
@@ -95,6 +101,7 @@ SCORES: dict[str, str] = {
     "Hits@1": "hits_first",
     "Hits@Any": "hits_any",
     "Hits@Hard": "hits_hard",
+    "stale answer rate": "stale_answer",
     "answer-set precision": "precision",
     "answer-set recall": "recall",
     "answer-set F1": "f1",
@@ -125,7 +132,7 @@ def answer_set_row(case: AnswerSetCase, /) -> AnswerSetRow:
     names = (text,) if case.named is None else case.named
     labels = [
         name
-        for listed in (case.answers, case.hard, case.targets)
+        for listed in (case.answers, case.hard, case.stale, case.targets)
         for entity in listed
         for name in entity
     ]
@@ -152,6 +159,7 @@ def answer_set_row(case: AnswerSetCase, /) -> AnswerSetRow:
         hits_first=first,
         hits_any=hits_any,
         hits_hard=hit(case.hard),
+        stale_answer=hit(case.stale),
         precision=precision,
         recall=recall,
         f1=harmonic(precision, recall),

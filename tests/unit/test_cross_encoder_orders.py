@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from queries.training.walks import Wordings
+from queries.wordings import Wordings
 from tools.cross_encoder.orders import order_questions
 
 RELATIONS = ["mother", "spouse", "employer", "place of birth", "genre"]

@@ -7,7 +7,7 @@ from importlib.resources import files
 from random import Random
 
 from graph_service.text.relation_phrases import phrases_of
-from queries.training.walks import Wordings
+from queries.wordings import Wordings
 
 
 def test_every_wording_has_one_place_for_a_name() -> None:

@@ -12,7 +12,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from queries.training.walks import Step, Wordings
+from queries.wordings import Step, Wordings
 
 FAMILY = "orders"
 _MOST_WRONG = 9

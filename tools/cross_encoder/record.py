@@ -45,7 +45,7 @@ from graph_service.text.fold import name_of_id
 from queries.datasets.demo_set import demo_slice
 from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.examples import AnsweredQuestion, right_candidates, with_fewest_walks
-from queries.training.walks import Wordings
+from queries.wordings import Wordings
 
 from .orders import FAMILY as ORDERS
 from .orders import order_questions

@@ -106,6 +106,7 @@ def _record(case: Case) -> dict[str, Any]:
         "answer_ids": case.answer_ids,
         "gold_triples": case.gold_triples,
         "hard_answers": case.hard_answers,
+        "stale_answers": case.stale_answers,
     }
     return {name: to_plain(value) for name, value in fields.items() if value}
 

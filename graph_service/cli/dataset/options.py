@@ -99,6 +99,28 @@ class OkgqaBuildOptions(BuildOptions, GraphOptions):
     language: str = option("en", help="of labels", metavar="CODE")
 
 
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(FolderOptions, GraphOptions):
+    """The options of ``dataset live`` on the command line."""
+
+    from_: str = option(
+        help="edition to compare with: its number, or NAME@NUMBER of another graph",
+        metavar="EDITION",
+    )
+    to: str | None = option(
+        None, help="edition that gives the answers; default: the current one", metavar="EDITION"
+    )
+    each: int = option(
+        100, help="questions at most of what was added, changed and removed each", least=1
+    )
+    wordings: int = option(1, help="wordings of each question at most", least=1, most=10)
+    random_seed: int = option(0, help="of what is drawn", least=0, metavar="S")
+    drop_relations: Path | None = option(
+        None, help="relations that are no facts; default: the list of sample"
+    )
+    language: str = option("en", help="of labels", metavar="CODE")
+
+
 def _words(
     name: str,
     what: str,
@@ -145,5 +167,12 @@ DATASETS = (
     ),
     _words("okgqa", "OKGQA", OkgqaBuildOptions, FolderOptions, "--graph demo"),
     _words("ltgen", "LTGen", LtgenBuildOptions, FolderOptions, "--sample sample.jsonl"),
+    Subverb(
+        "live",
+        "dataset.live:live",
+        "questions of what changed between two editions of a graph",
+        LiveOptions,
+        ("dataset live --graph demo --from 1 --to 2 --out DIR",),
+    ),
 )
 """The words of ``dataset``."""

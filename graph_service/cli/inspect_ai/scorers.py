@@ -207,6 +207,7 @@ def answer_set_of(item: Answer, gold: GoldQuestion, targets: Sequence[str], /) -
         named=parse_answer_list(item.text),
         answers=_names(gold),
         hard=() if hard is None else _names(hard),
+        stale=tuple((name,) for name in gold.stale_answers),
         targets=tuple((name,) for name in targets),
         is_answerable=not gold.lacking,
         rejects=item.not_available,

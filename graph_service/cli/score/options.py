@@ -174,7 +174,7 @@ class AnswerSetOptions(VerbOptions, GoldOptions):
     """Options of ``score answer-sets``: cases with sets of answers."""
 
     file: str = option(
-        help="JSON lines with id, text, named, answers; hard, targets, answerable, errors",
+        help="JSON lines with id, text, named, answers; hard, stale, targets, answerable, errors",
         metavar="FILE",
         is_word=True,
     )

@@ -43,7 +43,7 @@ from queries.datasets.answers import (
     read_answers_and_gold,
 )
 from queries.datasets.factscore import factscore_row, is_factscore
-from queries.datasets.gold import NA, read_gold_questions
+from queries.datasets.gold import NA, GoldQuestion, read_gold_questions
 from queries.datasets.judged_runs import is_run, ratings_of_runs, read_judged_facts
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
@@ -290,15 +290,15 @@ def knowledge(options: KnowledgeScoreOptions, _output: Output, /) -> Report:
 def answer_sets(options: AnswerSetOptions, _output: Output, /) -> Report:
     """Scores sets of answers, refusals, attacks and errors told (B3)."""
     cases: Sequence[AnswerSetCase] = read_cases(file_of(options.file), answer_set_case)
-    named = _gold_answers(options)
-    cases = [
-        case
-        if case.answers or case.is_answerable is False
-        else replace(case, answers=named.get(case.id, ()))
-        for case in cases
-    ]
+    if options.gold:
+        gold = {question.id: question for question in read_gold_questions(options.gold)}
+        cases = [_held_against(case, gold.get(case.id)) for case in cases]
     if not any(
-        case.answers or case.targets or case.has_errors or case.is_answerable is not None
+        case.answers
+        or case.stale
+        or case.targets
+        or case.has_errors
+        or case.is_answerable is not None
         for case in cases
     ):
         raise InputError(
@@ -311,16 +311,29 @@ def answer_sets(options: AnswerSetOptions, _output: Output, /) -> Report:
     return report
 
 
-def _gold_answers(
-    options: KnowledgeScoreOptions | AnswerSetOptions,
-) -> dict[str, tuple[tuple[str, ...], ...]]:
+def _held_against(case: AnswerSetCase, gold: GoldQuestion | None) -> AnswerSetCase:
+    """A case with what its gold question says, where it says nothing itself."""
+    if gold is None or case.answers or case.is_answerable is False:
+        return case
+    hard = gold.hard
+    return replace(
+        case,
+        answers=_names_of(gold),
+        hard=case.hard or (() if hard is None else _names_of(hard)),
+        stale=case.stale or tuple((name,) for name in gold.stale_answers),
+        is_answerable=case.is_answerable if gold.answers == () else not gold.lacking,
+    )
+
+
+def _names_of(gold: GoldQuestion) -> tuple[tuple[str, ...], ...]:
+    return tuple((name,) for name in gold.answers if name != NA)
+
+
+def _gold_answers(options: KnowledgeScoreOptions) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The names of the answers of ``--gold``, by the question's id."""
     if not options.gold:
         return {}
-    return {
-        question.id: tuple((name,) for name in question.answers if name != NA)
-        for question in read_gold_questions(options.gold)
-    }
+    return {question.id: _names_of(question) for question in read_gold_questions(options.gold)}
 
 
 def _with_answers(
