@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graph_service.model.serialise import to_plain
 from loaders.equal_entities import EqualEntityCounts
 from loaders.records import RecordCounts
+from loaders.tables.mapping import NUMBER
 
 if TYPE_CHECKING:
     from graph_service.model.graph_info import GraphInfo
@@ -127,8 +128,8 @@ class LoadReport(RunReport):
         unrecognised: The first of the files that were passed over, since they are in no known
             format.
         equal: Entities of the graph that are one thing.
-        keys: Of each table whose rows are things the column that names them; "" if it joins things
-            of other tables.
+        keys: Of each table whose rows are things the column that names them, ``NUMBER`` if none
+            does; "" if it joins things of other tables.
     """
 
     graph_name: str
@@ -175,7 +176,11 @@ class LoadReport(RunReport):
 
     def _key_lines(self) -> list[str]:
         """Returns the line that says what rows are, where they are things."""
-        named = [f"by {key} in {file}" for file, key in self.keys.items() if key]
+        named = [
+            f"by {'their ' if key == NUMBER else ''}{key} in {file}"
+            for file, key in self.keys.items()
+            if key
+        ]
         if not named:
             return []
         more = f" and {len(named) - SHOWN_FILES:,} more" if len(named) > SHOWN_FILES else ""

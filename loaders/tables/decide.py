@@ -108,6 +108,8 @@ _NAMES_OF_THINGS = frozenset(
         "project",
     ]
 )
+_NAMES_OF_ROWS = frozenset(["name", "title", "label", "bezeichnung", "titel"])
+"""Headers of what a row itself may be called."""
 _SHARED_KINDS = frozenset(
     [
         "city",
@@ -232,6 +234,8 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
         return ColumnType.TEXT
     last = singular(header_words(name)[-1].lower()) if words else ""
     if last in _NAMES_OF_THINGS or counts.repeated >= _REPEATED_SHARE * total:
+        return ColumnType.ENTITY
+    if last not in _NAMES_OF_ROWS and counts.proper >= max(_TYPICAL_SHARE * total, 2):
         return ColumnType.ENTITY
     return ColumnType.TEXT
 

@@ -28,6 +28,9 @@ def _table_lines(table: PlannedTable) -> Iterator[str]:
     if key is not None:
         yield f"row = {_text(key.name)}"
         yield f"class = {_text(mapping.kind)}"
+    elif mapping.is_numbered:
+        yield "# No column names the rows: each is named by its number."
+        yield f"class = {_text(mapping.kind)}"
     else:
         yield "# No column names the rows: each joins the things of two columns."
     yield f"{name[:-1]}.columns]"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """As ``--row``: the column that names the rows is told by looking."""
+NUMBER = "number"
+"""What names the rows of a table where no column does: 1 for the first."""
 NAMES = frozenset({"name", "label"})
 """Relations of a column that names the entities of another: ``Supplier Name``, ``countryLabel``."""
 
@@ -98,6 +100,7 @@ class TableMapping:
             row with as many cells as the header begins with a space.
         is_exact: Whether keys differ by case alone, so that case counts.
         is_link: Whether a row joins two things and is none itself.
+        is_numbered: Whether no column names the rows, and each is a thing by its number.
     """
 
     file: str
@@ -109,6 +112,7 @@ class TableMapping:
     joins_commas: bool = False
     is_exact: bool = False
     is_link: bool = False
+    is_numbered: bool = False
 
     @property
     def key(self) -> ColumnMapping | None:
@@ -180,13 +184,20 @@ class TablesPlan:
         return next(table for table in self.tables if table.mapping.file == name)
 
     def key_columns(self) -> dict[str, str]:
-        """Returns the column that names the rows of each table; "" where none does."""
-        keys = ((table.mapping.file, table.mapping.key) for table in self.tables)
-        return {file: "" if key is None else key.name for file, key in keys}
+        """Returns the column that names the rows of each table, ``NUMBER`` where rows are named by
+        their number; "" where they join two things.
+        """
+        return {table.mapping.file: _key_of(table.mapping) for table in self.tables}
 
     def to_json(self) -> list[Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         return [table.mapping.to_json() for table in self.tables]
+
+
+def _key_of(mapping: TableMapping) -> str:
+    if mapping.is_numbered:
+        return NUMBER
+    return "" if mapping.key is None else mapping.key.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,46 @@ MAX_DISTINCT = 50_000
 _NAME_CHARACTERS = 60
 _EXAMPLES = 3
 _BRACKETED_CHARACTERS = 100_000
+_PARTICLES = frozenset(
+    [
+        "al",
+        "da",
+        "das",
+        "de",
+        "del",
+        "della",
+        "der",
+        "di",
+        "dos",
+        "du",
+        "el",
+        "la",
+        "le",
+        "of",
+        "van",
+        "von",
+        "y",
+        "zu",
+        "&",
+    ]
+)
 _WORDS = {None: "", True: "true", False: "false"}
+
+
+def _is_proper(cell: str) -> bool:
+    """Returns whether a short cell is written as a name of two words and more.
+
+    >>> [_is_proper(cell) for cell in ("Li Wei", "Maria de la Cruz", "Leaking tap", "Wei", "Lot 5")]
+    [True, True, False, False, False]
+    """
+    words = cell.split()
+    return (
+        len(words) > 1
+        and not any(letter.isdigit() for letter in cell)
+        and all(word[0].isupper() or word in _PARTICLES for word in words)
+        and words[-1][0].isupper()
+        and not cell.isupper()
+    )
 
 
 class CellCounts:
@@ -59,12 +98,13 @@ class CellCounts:
         addresses: Web addresses; ``wikidata``: those of them of entities of Wikidata.
         binary: Bytes as hexadecimal digits.
         short: Names of at most five words that begin with a letter.
+        proper: Those of two words and more with capitals, as people and firms have them.
         characters: Of all cells.
         repeated: Cells that are there more than once.
     """
 
     def __init__(self) -> None:
-        self.cells = self.repeated = self.characters = self.short = 0
+        self.cells = self.repeated = self.characters = self.short = self.proper = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = self.either_long = 0
         self.either_example = ""
@@ -83,6 +123,7 @@ class CellCounts:
             self.repeated += count
         if cell[0].isalpha() and len(cell) <= _NAME_CHARACTERS and len(cell.split()) <= 5:
             self.short += count
+            self.proper += count if _is_proper(cell) else 0
         if (number := read_number(cell)) is not None:
             self.numbers += count
             (self.units if number.is_known_unit else self.unknown_units)[number.unit] += count

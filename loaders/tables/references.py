@@ -42,6 +42,7 @@ _SELF = frozenset(
     ]
 )
 """Headers that may name a thing of the same table, also by a number."""
+_MEASURES = (ColumnType.NUMBER, ColumnType.DATE, ColumnType.YEAR, ColumnType.YES_NO)
 _LEAST_NAMES = 2
 """So many names of its own table a column with another header must have."""
 _LEAST_NAMES_OF_OTHERS = 3
@@ -276,7 +277,11 @@ def _set_reference(
 
 
 def check_key(table: TableLook) -> None:
-    """Makes a table without a key one that joins two things; or says what is missing."""
+    """Makes a table without a key one that joins two things, or whose rows are numbered; or says
+    what is missing.
+
+    Rows of names alone are not numbered: they may be statements under an unknown header.
+    """
     if table.mapping.key is not None:
         return
     joined = [c for c in table.mapping.columns if c.references and not c.separator]
@@ -288,6 +293,9 @@ def check_key(table: TableLook) -> None:
             kind=table.kind,
             is_exact=table.owner.mapping.is_exact,
         )
+        return
+    if len(joined) < 2 and any(column.type in _MEASURES for column in table.mapping.columns):
+        table.mapping = replace(table.mapping, is_numbered=True)
         return
     if len(joined) < 2:
         shown = ", ".join(table.shape.header[:12])

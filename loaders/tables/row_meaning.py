@@ -33,8 +33,8 @@ def rows_are_things(source: str | Path, options: LoadOptions, /) -> bool:
     """Returns whether the rows of a file's or folder's tables are things, by the first of them.
 
     They are where a first row names columns, and neither these names nor the cells make statements
-    of the rows: a relation is no number and no date, and an edge leads to none. False where an
-    option says what rows are, or a table of the folder holds statements.
+    of the rows: a relation is no number and no date, a date has none, and no edge leads to one.
+    False where an option says what rows are, or a table of the folder holds statements.
     """
     says = (options.columns, options.edge_relation, options.header, options.format)
     if any(option not in ((), None) for option in says) or str(source) == STANDARD_INPUT:
@@ -76,8 +76,11 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
         return _Rows.THINGS if names_columns else _Rows.UNKNOWN
     if layout.has_header or layout.relation is None:
         return _Rows.STATEMENTS
-    relation, value = columns[layout.relation], columns[layout.tail]
-    is_thing = _is_typed(relation) or (_is_typed(value) and columns[layout.head].is_unique)
+    head, relation, value = (
+        columns[index] for index in (layout.head, layout.relation, layout.tail)
+    )
+    is_thing = _is_typed(relation) or _is_typed(head, dates=True)
+    is_thing = is_thing or (_is_typed(value) and (head.is_unique or _is_typed(head)))
     if names_columns and is_thing:
         return _Rows.THINGS
     relations = _columns(header, rows)[layout.relation]

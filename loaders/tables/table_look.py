@@ -46,11 +46,28 @@ from loaders.tables.wording import (
     header_words,
     is_id_name,
     is_kind_name,
+    is_year_name,
     referred_name,
     relation_name,
+    split_unit,
 )
 
 _MAX_LATE_ROWS = 20_000
+_SPREAD = 2
+"""Numbers of rows are spread over at most so many for each row."""
+
+
+def _counts_rows(profile: ColumnProfile) -> bool:
+    """Returns whether the distinct whole numbers of a first column are of rows, as those of tickets:
+    they have no unit, are no years, and nearly follow each other.
+    """
+    name, unit = split_unit(profile.name)
+    if unit or is_year_name(name) or not profile.is_complete:
+        return False
+    if not all(cell.isdecimal() for cell in profile.distinct):
+        return False
+    numbers = [int(cell) for cell in profile.distinct]
+    return max(numbers) - min(numbers) < _SPREAD * len(numbers)
 
 
 class TableLook:
@@ -218,6 +235,8 @@ class TableLook:
         if unique and unique[0] is self.profiles[0]:
             first = unique[0].cells
             if ids[:1] == unique[:1] or first.short + first.coded >= 0.8 * first.cells:
+                return unique[0].name
+            if _counts_rows(unique[0]):
                 return unique[0].name
         names = [profile.name for profile in unique]
         return next((name for name in names if relation_name(name) == self.kind), "")

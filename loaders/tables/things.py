@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from graph_service.errors import InputError
 from graph_service.model.classes import RDF_TYPE
-from graph_service.model.identity import check_text, normalise_entity_id
+from graph_service.model.identity import check_text, key64, normalise_entity_id
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, Iri, StringValue, Value
 from graph_service.query.english import plural
@@ -42,6 +42,8 @@ from loaders.tables.rows import Row, RowError, row_statement
 from loaders.tables.table_rows import Shape, read_table
 from loaders.tables.wording import file_words, full_name_columns, row_noun
 from loaders.terms import TermGatherer
+
+_DIGESTS = 2**32
 
 
 def read_things(
@@ -190,16 +192,22 @@ class _ThingReader:
         texts = [cell.strip() if "\n" in cell else clean(cell) for cell in cells]
         for text in texts:
             check_text(text, what="a cell")
-        if self._key is None:
+        if self._mapping.is_numbered:
+            number = str(row.line - self._mapping.header_line)
+            # Another file of that name has other rows of that number.
+            digest = key64("\0".join(texts)) % _DIGESTS
+            self._take_thing(texts, number, f"{number}-{digest:08x}", parsed)
+        elif self._key is None:
             self._take_link(texts, parsed)
         else:
-            self._take_thing(texts, self._key, parsed)
+            key = texts[self._key]
+            if key.lower() in BLANK_WORDS:
+                raise RowError(f"the row has no {self._mapping.columns[self._key].name}")
+            self._take_thing(texts, key, key if self._mapping.is_exact else folded(key), parsed)
 
-    def _take_thing(self, cells: list[str], key_index: int, parsed: Parsed) -> None:
-        key, kind = cells[key_index], self._mapping.kind
-        if key.lower() in BLANK_WORDS:
-            raise RowError(f"the row has no {self._mapping.columns[key_index].name}")
-        id_ = self._ids.id_of(kind, key if self._mapping.is_exact else folded(key))
+    def _take_thing(self, cells: list[str], key: str, own_id: str, parsed: Parsed) -> None:
+        kind = self._mapping.kind
+        id_ = self._ids.id_of(kind, own_id)
         self._add_names(id_, key, cells)
         self.add_kind(id_, kind, parsed)
         heads: dict[str, str] = {}
@@ -233,7 +241,8 @@ class _ThingReader:
             names = [" ".join(cells[index] for index in self._full_name).strip()]
         names = [name for name in names if name.lower() not in BLANK_WORDS]
         own = [] if is_address(key) else [key]
-        label, *others = [*names, *own] or [""]
+        shown = [f"{self._mapping.kind} {key}"] if self._mapping.is_numbered else own
+        label, *others = [*names, *shown] or [""]
         if label:
             terms.add_label(self._language, label)
         for other in others:
@@ -266,7 +275,7 @@ class _ThingReader:
         """Adds the names that were gathered since the last time, and once those of relations."""
         if not self._is_begun:
             self._is_begun = True
-            kinds = {self._mapping.kind} if self._key is not None else set()
+            kinds = set() if self._mapping.is_link else {self._mapping.kind}
             for column in self._mapping.columns:
                 if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):
                     continue

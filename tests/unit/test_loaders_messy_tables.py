@@ -31,7 +31,11 @@ EXPECTED: Mapping[str, tuple[Values, dict[str, int]]] = {
     # Two rows above the header, one of a title and one of cells that were merged.
     "report": (
         {
-            "manager": {"oslo": "Kari Nordmann", "bergen": "Ola Hansen", "tromsø": "Liv Moe"},
+            "manager": {
+                "oslo": "manager/kari nordmann",
+                "bergen": "manager/ola hansen",
+                "tromsø": "manager/liv moe",
+            },
             "phone": {"oslo": "+47 22 11 00", "bergen": "+47 55 10 00", "tromsø": "+47 77 60 00"},
             "staff": {"oslo": "12", "bergen": "7", "tromsø": "4"},
             "opened": {"oslo": "2001-05-17", "bergen": "1999-11-02", "tromsø": "2015-01-20"},

@@ -6,10 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from things_of_tables import Things
 
+from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
+from loaders.tables.mapping import NUMBER
 from loaders.tables.row_meaning import rows_are_things
 
 STAFF = "Employee,Salary,Hired,Manager\nAnn,5 EUR,2020-01-02,\nBob,6 EUR,2021-03-04,Ann\n"
@@ -24,6 +27,8 @@ TRIPLES = "Ann,knows,Bob\nBob,knows,Cleo\nCleo,likes,Ann\n"
                      id="three columns, of which the second is no relation"),
         pytest.param("City,Mayor,Inhabitants\nOdderup,Ann,70\nTorby,Bob,90\n", True,
                      id="a number each of three columns"),
+        pytest.param("Date,Item,Amount\n2024-01-02,tea,3\n2024-01-02,tea,3\n", True,
+                     id="a date has no relations"),
         pytest.param("Project,Lead,Start,End\nAtlas,Ann,2023-01-10,2024-03-31\n"
                      "Beacon,Bob,2022-05-01,\n", True, id="start and end are dates"),
         pytest.param("Book,Author,Shop,Shelf\nDune,Herbert,Torby,A\nEmma,Austen,Torby,B\n"
@@ -96,3 +101,57 @@ def test_a_stopped_load_of_things_goes_on(tmp_path: Path) -> None:
     assert stopped.status == "stopped"
     assert report.status == "published"
     assert report.keys == {"staff.csv": "Employee"}
+
+
+SALES = "Date,Item,Amount\n2024-01-02,tea,3\n2024-01-02,tea,3\n2024-01-05,salt,1\n"
+
+
+def test_rows_that_no_column_names_are_numbered(tmp_path: Path) -> None:
+    """Equal rows are two things, and those of another file of the name are others."""
+    statements = []
+    for folder, text in (("a", SALES), ("b", SALES.replace("salt,1", "salt,2"))):
+        path = tmp_path / folder / "sales.csv"
+        path.parent.mkdir()
+        path.write_text(text)
+        with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+            report = load(path, store=store, graph="g")
+            repeated = load(path, store=store, graph="g")
+        assert report.keys == {"sales.csv": NUMBER}
+        assert "rows: things, named by their number in sales.csv" in report.lines()
+        assert report.counts is not None
+        assert repeated.counts is not None
+        assert repeated.counts.written == 0
+        statements.append(report.counts.written)
+    # Per row what it is, a date, an item and an amount; of three items and classes one statement
+    # each; and of the second file the one row that differs.
+    assert statements == [14, 4]
+
+
+@pytest.mark.parametrize(
+    ("first", "key"),
+    [
+        pytest.param(("1001", "1002", "1004"), "Ticket", id="numbers of rows"),
+        pytest.param(("12", "950", "71000"), NUMBER, id="amounts"),
+        pytest.param(("5 kg", "6 kg", "7 kg"), NUMBER, id="numbers with a unit"),
+    ],
+)
+def test_whole_numbers_that_follow_each_other_name_the_rows(
+    tmp_path: Path, first: tuple[str, ...], key: str
+) -> None:
+    path = tmp_path / "repairs.csv"
+    rows = "".join(f"{cell},2024-03-0{day},roof\n" for day, cell in enumerate(first, 1))
+    path.write_text(f"Ticket,Reported,Part\n{rows}")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        assert load(path, store=store, graph="g").keys == {"repairs.csv": key}
+
+
+def test_names_of_a_column_are_entities_though_none_comes_again(tmp_path: Path) -> None:
+    text = (
+        "Flat,Tenant,Problem\nA1,Li Wei,leaking tap\nA2,Maria de la Cruz,mould\nA3,Jo Berg,cold\n"
+    )
+    things = Things(tmp_path, {"flats.csv": text})
+    assert things.types("tenant") == {EntityValue}
+    assert things.types("problem") == {StringValue}
+    titled = text.replace("Tenant", "Title")
+    (tmp_path / "b").mkdir()
+    assert Things(tmp_path / "b", {"films.csv": titled}).types("title") <= {StringValue}

@@ -163,7 +163,7 @@ def test_a_row_without_a_key_is_rejected_and_keys_may_differ_by_case(tmp_path: P
     with pytest.raises(InputError, match="no column is named 'no'"):
         Things(tmp_path, {"t.csv": "key,n\na,1\n"}, row="no")
     with pytest.raises(InputError, match="no column names the rows"):
-        Things(tmp_path, {"t.csv": "when,what\n2024,x\n2024,y\n"})
+        Things(tmp_path, {"t.csv": "film,part,name\nA,actor,x\nA,maker,y\n"})
 
 
 def test_the_mapping_that_look_prints_loads_the_same(tmp_path: Path) -> None:
