@@ -115,6 +115,55 @@ def test_on_a_phone_the_rows_stand_below_their_entity(opened: Open, url: str) ->
     assert entity["y"] >= frame["y"]
 
 
+OUTSIDE = """() => [...document.querySelectorAll("#picture .node, #picture .edge-label")].filter((part) => {
+  const [box, frame] = [part.getBoundingClientRect(), document.querySelector("#picture").getBoundingClientRect()];
+  return box.left < frame.left || box.right > frame.right + 1;
+}).length"""
+"""How many nodes and labels of the picture do not fit between its sides."""
+NODES = """(at) => [...document.querySelectorAll("#picture svg")[at].querySelectorAll(".node")]
+  .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+  .map((node) => node.querySelector("text").textContent)"""
+"""The nodes of one picture, from the top to the bottom."""
+
+
+def test_on_a_phone_the_path_leads_down_from_the_answer_to_the_question(
+    opened: Open, url: str
+) -> None:
+    page = drawn(opened(at(url, graph="demo", q=QUESTION), size=PHONE))
+    path = ["Aurelia Schwarzenegger", "Arnold Schwarzenegger", "Maria Shriver"]
+    assert page.evaluate(NODES, 0)[:3] == path
+    assert page.evaluate(OVERLAPPING) == page.evaluate(OUTSIDE) == page.evaluate(CROSSED) == 0
+    # What hangs on no node of the path is counted, and stands in the list.
+    expect(page.locator("#picture-said")).to_contain_text("only in the list below")
+    assert page.locator("#table tbody tr").count() > page.locator("#picture .edge").count()
+
+
+def test_on_a_phone_the_base_stands_above_the_view_with_what_changed(
+    opened: Open, url: str
+) -> None:
+    page = drawn(opened(at(url, graph="demo", q=QUESTION, m="rr", level=30), size=PHONE))
+    expect(page.locator("#picture h3")).to_have_text(["Base", "View"])
+    answers = page.locator("#answers .answer").all_inner_texts()
+    tops = [page.evaluate(NODES, 0)[0], page.evaluate(NODES, 1)[0]]
+    assert [answer.strip() for answer in answers] == tops
+    changed = page.locator("#picture .edge-label.changed")
+    assert changed.filter(has_text=", in the view ").count() > 0
+    assert changed.filter(has_text=", was ").count() > 0
+    assert page.evaluate(OVERLAPPING) == page.evaluate(OUTSIDE) == 0
+    page.locator("#sides label", has_text="View").click()
+    expect(page.locator("#picture svg")).to_have_count(1)
+    assert page.evaluate(NODES, 0)[0] == tops[1]
+
+
+def test_on_a_phone_an_expanded_entity_shows_its_neighbours(opened: Open, url: str) -> None:
+    hidden = drawn(opened(at(url, graph="demo", q=QUESTION), size=PHONE))
+    page = drawn(opened(at(url, graph="demo", q=QUESTION, x="8*Q272908"), size=PHONE))
+    eunice = '#picture .node[data-node="Q272908"]'
+    expect(page.locator(eunice)).to_have_count(1)
+    assert page.locator("#picture .node").count() > hidden.locator("#picture .node").count() + 3
+    assert page.evaluate(OVERLAPPING) == 0
+
+
 def test_around_an_entity_on_a_view_no_heading_stands_alone(opened: Open, url: str) -> None:
     page = drawn(opened(at(url, graph="demo", item="Q2685", m="rr", level=30)))
     expect(page.locator("#changes-said")).to_contain_text("changed")

@@ -38,6 +38,7 @@ OWN = (
     "api.js",
     "asking.js",
     "calls.js",
+    "chain.js",
     "chart.js",
     "classes.js",
     "curves.js",

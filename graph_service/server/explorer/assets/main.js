@@ -21,6 +21,7 @@ import * as welcome from "./welcome.js";
  * @typedef {import("./union.js").Picture} Picture
  */
 
+const POINT = `${matchMedia("(hover: none)").matches ? "Press" : "Point at"} a line to read its statement.`;
 const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 
 /** What all parts of the page share. */
@@ -127,21 +128,26 @@ export class Page {
     }
   }
 
-  #unite() {
+  /**
+   * Returns the graph of the base and the view, with the path and the answer of one of them.
+   * @param {boolean} ofView
+   * @returns {Picture}
+   */
+  #united(ofView) {
     const answers = /** @type {import("./asking.js").Answers} */ (this.answers);
     const { base, view, layers, fates } = answers;
-    const side = this.state.show === "view" && view ? view : base;
+    const side = ofView && view ? view : base;
     const answered = (side.paths?.answer?.items ?? []).map((/** @type {any} */ one) => one.itemId);
     const steps = (side.paths?.status === "OK" && side.paths.items[0]?.steps) || [];
     const path = new Set(steps.map((/** @type {any} */ step) => step.statement.statementId));
     const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered), path };
-    this.picture = unionOf(layers, fates, marked);
+    return unionOf(layers, fates, marked);
   }
 
   /** Draws all parts again. */
   render() {
     if (!this.answers) return;
-    this.#unite();
+    this.picture = this.#united(this.state.show === "view");
     const side = this.answers.view ? this.state.show : "both";
     this.shown = shownOf(this.picture, side, this.state.fold);
     question.render(this);
@@ -160,9 +166,29 @@ export class Page {
    * @param {boolean} [narrow] whether there is little room; what is saved has the same room always
    */
   drawing(narrow = false) {
-    const { sel, open } = this.state;
+    return draw(this.picture, this.shown, { ...this.#marks(this.title()), narrow });
+  }
+
+  /**
+   * Returns the picture of the base and the one of the view, each as a chain from its own answer.
+   * @returns {SVGSVGElement[]}
+   */
+  #sides() {
+    return /** @type {const} */ (["base", "view"]).map((side) => {
+      const whole = this.#united(side === "view");
+      const marks = this.#marks(`${this.title()}, ${side}`);
+      // What a statement became is in the view, though the view's answer may not have found it.
+      const edges = whole.edges.map((edge) => (edge.side === "after" ? { ...edge, inView: true } : edge));
+      const shown = shownOf({ ...whole, edges }, side, this.state.fold);
+      return draw(whole, shown, { ...marks, name: `arrow-${side}`, narrow: true });
+    });
+  }
+
+  /** @param {string} title */
+  #marks(title) {
+    const { sel, open, expand } = this.state;
     const classes = this.answers?.classes ?? new Map();
-    return draw(this.picture, this.shown, { sel, open, title: this.title(), classes, narrow });
+    return { sel, open, title, classes, expanded: expand.map(({ id }) => id) };
   }
 
   #draw() {
@@ -171,11 +197,12 @@ export class Page {
     byId("picture-part").hidden = nothing;
     byId("side-column").hidden = nothing && !this.answers?.view;
     const isNarrow = frame.clientWidth < NARROW_PX;
-    const drawing = this.drawing(isNarrow);
-    resize(drawing, frame, this.#zoom);
+    const isPair = isNarrow && this.state.q !== "" && this.state.show === "both" && Boolean(this.answers?.view);
+    const drawings = isPair ? this.#sides() : [this.drawing(isNarrow)];
+    for (const drawing of drawings) resize(drawing, frame, this.#zoom);
     const { scrollLeft, scrollTop } = frame;
     const isNew = !frame.querySelector("svg");
-    show(frame, drawing);
+    show(frame, isPair ? [h("h3", null, "Base"), drawings[0], h("h3", null, "View"), drawings[1]] : drawings);
     if (isNew) {
       frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
       // A narrow picture begins with its entity.
@@ -191,10 +218,13 @@ export class Page {
       pictureLegend(this.shown, this.answers?.classes ?? new Map()),
     );
     this.speak(this.state.sel);
+    const drawn = new Set([...frame.querySelectorAll(".edge")].map((edge) => edge.getAttribute("data-edge")));
+    const below = this.shown.edges.length - drawn.size;
     const folded = this.picture.edges.length - this.shown.edges.length;
     byId("picture-said").textContent =
       `${this.shown.nodes.length} nodes, ${this.shown.edges.length} statements` +
       (folded ? `; ${folded} not shown` : "") +
+      (below > 0 ? `; ${below} of them only in the list below` : "") +
       (frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1
         ? "; scroll to see all"
         : "");
@@ -206,7 +236,7 @@ export class Page {
    */
   speak(id) {
     const edge = this.picture.edges.find((one) => one.id === (id || this.state.sel));
-    byId("sentence").textContent = edge ? sentenceOf(edge, this.picture.nodes) : "Point at a line to read its statement.";
+    byId("sentence").textContent = edge ? sentenceOf(edge, this.picture.nodes) : POINT;
   }
 
   /** Brings what was just opened or selected into view. */

@@ -1,10 +1,11 @@
 // Draws a graph as SVG. Its attributes are those of a light page, so that the file stands by itself;
 // the style sheet of the page says otherwise where it is dark.
 
+import { chainOf } from "./chain.js";
 import { coloured } from "./classes.js";
 import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
 import { h, s } from "./dom.js";
-import { ROW_LABEL, rowCourse } from "./fan.js";
+import { ROW_LABEL, hubOf, rowCourse } from "./fan.js";
 import { BOLD, HEIGHT, order, placesOf, short, widthOf } from "./layout.js";
 
 /**
@@ -36,6 +37,10 @@ const SMALL_PX = 760;
 export const NARROW_PX = 560;
 /** What colours nodes have by their class, the classes of most nodes first. */
 const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"];
+/** A chain: what stands beside it, how wide it is at least, and its widest label. */
+const CHAIN_MARGIN = 3;
+const CHAIN_WIDTH = 300;
+const CHAIN_LABEL = 225;
 /** Where on its line a label may stand, best first. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73];
 /** With more edges than this, only the labels of what is selected are drawn. */
@@ -43,19 +48,23 @@ export const MOST_LABELS = 90;
 
 /**
  * Returns the picture of what is shown. Places are those of the whole, so that nothing moves when
- * less is shown.
+ * less is shown. Where there is little room, it is a list of one entity's neighbours, or a chain.
  * @param {Picture} whole
  * @param {Picture} shown
- * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string, narrow?: boolean}} marked
+ * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string, narrow?: boolean, expanded?: readonly string[]}} marked
  *   what is selected and open, and the classes of entities; the name is for a second picture of a
- *   page, and narrow says that there is little room from left to right
+ *   page, narrow says that there is little room from left to right, and a chain shows all neighbours
+ *   of what is expanded
  * @returns {SVGSVGElement}
  */
 export function draw(whole, shown, marked) {
   const narrow = marked.narrow ?? false;
-  const places = placesOf(whole, narrow);
-  const box = boxOf([...places.values()], narrow ? 18 : MARGIN);
-  const dense = shown.edges.length > MOST_LABELS;
+  const isChain = narrow && hubOf(shown.edges) === null;
+  const wordsOf = isChain ? (/** @type {Edge} */ edge) => cut(changeOf(edge, whole.edges), CHAIN_LABEL) : signed;
+  const chain = isChain ? chainOf(shown, marked.expanded ?? [], wordsOf) : null;
+  const places = chain?.places ?? placesOf(whole, narrow);
+  const box = chain ? chainBox([...places.values()]) : boxOf([...places.values()], narrow ? 18 : MARGIN);
+  const dense = !chain && shown.edges.length > MOST_LABELS;
   const svg = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`,
@@ -64,12 +73,13 @@ export function draw(whole, shown, marked) {
     role: "group",
     "aria-label": marked.title,
     "font-family": FONT,
+    class: chain && "chained",
   });
   const name = marked.name ?? "arrow";
   svg.append(s("title", null, marked.title), arrows(name));
   const lines = s("g", { class: "lines" });
   const labels = s("g", { class: "labels", "font-size": LABEL_SIZE });
-  const edges = [...shown.edges].sort((a, b) => order(a.id, b.id));
+  const edges = [...(chain?.edges ?? shown.edges)].sort((a, b) => order(a.id, b.id));
   /** @type {Box[]} */
   const taken = shown.nodes.flatMap((node) => {
     const place = places.get(node.id);
@@ -93,11 +103,12 @@ export function draw(whole, shown, marked) {
       (marked.open !== "" && (edge.source === marked.open || edge.target === marked.open));
     const others = [...standing].filter(([id]) => id !== edge.source && id !== edge.target).map(([, box]) => box);
     const course =
-      edge.source === edge.target
+      chain?.courses.get(edge.id) ??
+      (edge.source === edge.target
         ? loop(from)
-        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box));
+        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box)));
     lines.append(line(edge, course.d, selected, name));
-    const isRow = from.row !== "" && to.row !== "";
+    const isRow = !chain && from.row !== "" && to.row !== "";
     const words = narrow && isRow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);
     if (!dense || isMarked) labels.append(label(edge, words, free(edge, words, course.at, taken, box), selected));
   }
@@ -126,7 +137,7 @@ function rowOf(edge, from, to, bend, narrow) {
   const [hub, leaf] = toLeaf ? [from, to] : [to, from];
   if (hub.row !== "hub" || leaf.row !== "row") return null;
   const line = (bend / BEND) * (edge.source <= edge.target ? 1 : -1);
-  const words = narrow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);
+  const words = narrow ? cut(signed(edge), ROW_LABEL) : signed(edge);
   return rowCourse(hub, leaf, { toLeaf, line, width: widthOf(words), narrow });
 }
 
@@ -142,6 +153,13 @@ function boxOf(places, margin) {
   const bottom = Math.max(...places.map((place) => place.y)) + HEIGHT / 2 + MARGIN;
   const [x, y] = [Math.floor(left), Math.floor(top)];
   return { x, y, width: Math.ceil(right) - x, height: Math.ceil(bottom) - y };
+}
+
+/** @param {Place[]} places */
+function chainBox(places) {
+  const box = boxOf(places, CHAIN_MARGIN);
+  const [above, below] = [MARGIN + 14 - CHAIN_MARGIN, MARGIN - 8];
+  return { x: box.x, y: box.y + above, width: Math.max(box.width, CHAIN_WIDTH), height: box.height - above - below };
 }
 
 /**
@@ -261,8 +279,19 @@ function overlap(a, b) {
   return x > 0 && y > 0 ? x * y : 0;
 }
 
+/**
+ * Returns the label of an edge; of one that the view changed, what it became.
+ * @param {Edge} edge
+ * @param {readonly Edge[]} edges of the base and the view
+ */
+function changeOf(edge, edges) {
+  const partner = edge.side && edges.find((other) => other.id === edge.partner);
+  if (!partner || partner.label === edge.label) return signed(edge);
+  return edge.side === "before" ? `${signed(edge)}, in the view ${partner.label}` : `${signed(edge)}, was ${partner.label}`;
+}
+
 /** @param {Edge} edge */
-function wordsOf(edge) {
+function signed(edge) {
   const { sign } = LOOKS[edge.status];
   return sign ? `${sign} ${short(edge.label)}` : short(edge.label);
 }
