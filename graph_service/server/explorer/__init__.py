@@ -61,6 +61,7 @@ OWN = (
     "perturb.js",
     "picture.js",
     "question.js",
+    "route.js",
     "score_names.js",
     "server.js",
     "state.js",

@@ -1,6 +1,7 @@
 // The lines of a picture: apart from each other, and around nodes that are not theirs.
 
 import { HEIGHT, order } from "./layout.js";
+import { routed } from "./route.js";
 
 /**
  * @typedef {import("./union.js").Edge} Edge
@@ -41,7 +42,7 @@ export function* bent(edges) {
 
 /**
  * Returns the course of an edge that runs under no third node and stays in the picture, if one is
- * found: the least bent.
+ * found: the least bent, or else a way with corners.
  * @param {Place} from
  * @param {Place} to
  * @param {number} bend that keeps it apart from edges between the same nodes
@@ -59,7 +60,7 @@ export function around(from, to, bend, others, paper) {
       if (!under) return best;
     }
   }
-  return best;
+  return routed(from, to, others, paper) ?? best;
 }
 
 /**
@@ -82,7 +83,7 @@ function crossed(at, boxes, paper) {
  * @param {Box} box
  * @param {Point} point
  */
-function holds(box, { x, y }) {
+export function holds(box, { x, y }) {
   return x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
 }
 
@@ -126,7 +127,7 @@ export function loop(place) {
  * @param {number} gap
  * @returns {Point}
  */
-function leave(place, point, gap) {
+export function leave(place, point, gap) {
   const [dx, dy] = [point.x - place.x, point.y - place.y];
   if (!dx && !dy) return place;
   const share = Math.min(

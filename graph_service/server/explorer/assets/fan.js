@@ -54,7 +54,10 @@ export class Fan {
     this.height = place.scale * HEIGHT;
     this.inner = 0;
     this.rows = { left: 0, right: 0 };
-    this.count = 0;
+    /** How far the rows reach, and what stands beside them. */
+    this.reach = { left: 0, right: 0 };
+    /** @type {{left: number[], right: number[]}} */
+    this.outside = { left: [], right: [] };
   }
 
   /**
@@ -102,6 +105,24 @@ export class Fan {
     return this.#at(width, side === "left" ? -1 : 1, y);
   }
 
+  /**
+   * Returns the place of a node that hangs on a row: beside the rows, as near to it as there is room.
+   * @param {number} width
+   * @param {Point} near the row
+   * @param {number} gap for the label between them
+   */
+  beside(width, near, gap) {
+    const side = near.x < 0 ? "left" : "right";
+    const taken = this.outside[side];
+    let y = near.y;
+    for (let step = 1; taken.some((other) => Math.abs(other - y) < PITCH); step += 1) {
+      y = near.y + (step % 2 ? 1 : -1) * Math.ceil(step / 2) * PITCH;
+    }
+    taken.push(y);
+    const x = this.reach[side] + gap + width / 2;
+    return { x: Math.round(side === "left" ? -x : x), y: Math.round(y) };
+  }
+
   /** @param {number} index */
   #below(index) {
     return this.height / 2 + 34 + index * PITCH;
@@ -123,6 +144,8 @@ export class Fan {
    * @param {number} y
    */
   #at(width, side, y) {
+    const name = side < 0 ? "left" : "right";
+    this.reach[name] = Math.max(this.reach[name], this.inner + width);
     return { x: Math.round(side * (this.inner + width / 2)), y: Math.round(y), side };
   }
 }

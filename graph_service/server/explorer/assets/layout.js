@@ -120,7 +120,10 @@ function settled(picture, narrow) {
     });
     // Edges of later stages must not draw these nodes.
     const known = edges.filter((edge) => edge.stage <= stage);
-    if (hub !== null) fan = inRows(fan, hub, added, known, bodies, narrow);
+    if (hub !== null) {
+      fan = inRows(fan, hub, added, known, bodies, narrow);
+      besideRows(fan, added, known, bodies);
+    }
     const free = added.filter((node) => bodies.get(node.id)?.fx === undefined);
     if (free.length) settle([...bodies.values()], links(known, bodies), free.length, narrow);
     for (const body of bodies.values()) {
@@ -132,7 +135,7 @@ function settled(picture, narrow) {
 }
 
 /**
- * Places those nodes that are neighbours of the middle of a fan alone, each in a row of it.
+ * Places the neighbours of the middle of a fan, each in a row of it.
  * @param {Fan | null} fan null before its first rows
  * @param {string} hub
  * @param {readonly {id: string}[]} added
@@ -145,10 +148,8 @@ function inRows(fan, hub, added, edges, bodies, narrow) {
   const middle = /** @type {Body} */ (bodies.get(hub));
   const stand = (/** @type {Body} */ body, /** @type {{x: number, y: number}} */ { x, y }) =>
     Object.assign(body, { x, y, fx: x, fy: y, row: body === middle ? "hub" : "row" });
-  const leaves = added.filter(
-    ({ id }) =>
-      id !== hub &&
-      edges.every((edge) => (edge.source !== id && edge.target !== id) || edge.source === hub || edge.target === hub),
+  const leaves = added.filter(({ id }) =>
+    edges.some(({ source, target }) => id !== hub && ((source === id && target === hub) || (source === hub && target === id))),
   );
   if (fan) {
     for (const { id } of leaves) {
@@ -162,6 +163,33 @@ function inRows(fan, hub, added, edges, bodies, narrow) {
   const rows = leaves.map(({ id }) => ({ id, width: /** @type {Body} */ (bodies.get(id)).width }));
   for (const [id, place] of made.begin(rows, edges)) stand(/** @type {Body} */ (bodies.get(id)), place);
   return made;
+}
+
+/**
+ * Places those nodes beside the rows that hang on one of them, or on another that stands there.
+ * @param {Fan} fan
+ * @param {readonly {id: string}[]} added
+ * @param {readonly import("./union.js").Edge[]} edges
+ * @param {Map<string, Body>} bodies
+ */
+function besideRows(fan, added, edges, bodies) {
+  let free = added.map(({ id }) => id);
+  for (let before = Infinity; free.length < before; ) {
+    before = free.length;
+    free = free.filter((id) => {
+      const body = /** @type {Body} */ (bodies.get(id));
+      if (body.fx !== undefined) return false;
+      for (const edge of edges) {
+        const other = edge.source === id ? edge.target : edge.target === id ? edge.source : fan.hub;
+        const near = other === fan.hub ? undefined : bodies.get(other);
+        if (near?.fx === undefined) continue;
+        const { x, y } = fan.beside(body.width, near, widthOf(short(edge.label)) + LABEL_GAP);
+        Object.assign(body, { x, y, fx: x, fy: y });
+        return false;
+      }
+      return true;
+    });
+  }
 }
 
 /**

@@ -172,8 +172,8 @@ export function resize(drawing, frame, zoom) {
   const wide = Number(drawing.getAttribute("width"));
   const least = frame.clientWidth < SMALL_PX ? LEAST_SCALE.small : LEAST_SCALE.large;
   const scale = zoom ?? Math.max(least, Math.min(1, (frame.clientWidth - 2) / wide));
-  drawing.setAttribute("width", String(Math.round(wide * scale)));
-  drawing.setAttribute("height", String(Math.round(Number(drawing.getAttribute("height")) * scale)));
+  drawing.setAttribute("width", String(Math.ceil(wide * scale)));
+  drawing.setAttribute("height", String(Math.ceil(Number(drawing.getAttribute("height")) * scale)));
 }
 
 /** @param {string} name */
