@@ -13,9 +13,10 @@ from graph_service.text.fold import relation_words
 _UNDATED: Mapping[str, str] = {
     "{head} was born in {value}": "place of birth; birth place",
     "{head} died in {value}": "place of death; death place",
-    "{head} is buried at {value}": "place of burial; resting place; place of interment",
+    "{head} is buried in {value}": "place of burial; resting place; place of interment",
     "{head} died of {value}": "cause of death; death cause",
     "{head} is a citizen of {value}": "country of citizenship; citizenship; state of citizenship",
+    "{head} received the award {value}": "award; awards",
     "{head} has lived in {value}": "residence; place of residence",
     "{head} has worked in {value}": "work location",
     "{head} has worked for {value}": "employer",
@@ -67,7 +68,7 @@ _UNDATED: Mapping[str, str] = {
     "{head} has its headquarters in {value}": "headquarters location; headquarter; headquarters",
     "{head} is in {value}": (
         "located in the administrative territorial entity; location; located in; location city; "
-        "location country"
+        "location country; located in/on physical feature"
     ),
     "{head} contains {value}": "contains the administrative territorial entity",
     "{head} borders {value}": "shares border with",
@@ -76,6 +77,8 @@ _UNDATED: Mapping[str, str] = {
     "{value} is the largest city of {head}": "largest city",
     "{value} is an official language of {head}": "official language; official languages",
     "{value} is a currency of {head}": "currency",
+    "{value} is a language of {head}": "language used",
+    "{value} is a public holiday in {head}": "public holiday",
     "{value} is a head of state of {head}": "head of state",
     "{value} is a head of government of {head}": "head of government",
     "{value} is a mayor of {head}": "mayor",
@@ -86,7 +89,7 @@ _UNDATED: Mapping[str, str] = {
     "{head} takes place in {value}": "narrative location",
     "{head} is about {value}": "main subject",
     "{value} is a character of {head}": "characters; character",
-    "{head} comes from {value}": "country of origin",
+    "{head} comes from {value}": "country of origin; state of origin",
     "{head} is based on {value}": "based on; after a work by",
     "{head} has the genre {value}": "genre; literary genre; music genre",
     "{head} is in the language {value}": (
@@ -105,7 +108,7 @@ _UNDATED: Mapping[str, str] = {
     "{head} belongs to the taxon {value}": "parent taxon",
     "{head} is named after {value}": "named after",
     "{head} has played for {value}": "team; debut team; former team",
-    "{head} plays in the league {value}": "league",
+    "{head} plays in the league {value}": "league; league or competition",
     "{head} has the office {value}": "office",
     "{head} belongs to the party {value}": "member of political party; party; political party",
     "{head} has the religion {value}": "religion or worldview; religion",
@@ -119,6 +122,36 @@ _UNDATED: Mapping[str, str] = {
     "{head} belongs to the series {value}": "series; part of the series",
     "{head} serves {value}": "region served; area served",
     "{value} is a part of {head}": "part; parts",
+    "{head} is twinned with {value}": "twinned administrative body; twin town; sister city",
+    "{head} is described in {value}": "described by source",
+    "{head} is indigenous to {value}": "indigenous to",
+    "{head} appears in {value}": "present in work",
+    "{head} applies to {value}": "applies to jurisdiction",
+    "{head} makes or provides {value}": "product, material, or service produced or provided",
+    "{head} is in what is now {value}": (
+        "located in the present-day administrative territorial entity"
+    ),
+    "{head} is associated with {value}": "associated musical artist; associated band",
+    "{head} is related to {value}": "related",
+    "{head} is next to {value}": "neighboring municipality",
+    "{head} is by {value}": "musical artist; musical band; artist",
+    "{head} has managed {value}": "manager club",
+    "{head} broadcasts to {value}": "broadcast area",
+    "{value} won {head}": "winner",
+    "{value} succeeded {head}": "successor",
+    "{value} preceded {head}": "predecessor",
+    "{value} commanded {head}": "commander",
+    "{value} is a leader of {head}": "leader; leader name",
+    "{value} is a key person of {head}": "key person",
+    "{value} is a voice actor of {head}": "voice actor",
+    "{value} is a significant event of {head}": "significant event",
+    "{value} is a member of {head}": "band member",
+    "{value} is a current member of {head}": "current member",
+    "{value} is a former member of {head}": "former band member",
+    "{value} is a sister station of {head}": "sister station",
+    "{value} is the work after {head}": "subsequent work",
+    "{value} is the work before {head}": "previous work",
+    "{value} is home to {head}": "population place",
 }
 """Phrases, and the relations that are said so, by the words of their names."""
 _DATED: Mapping[str, str] = {

@@ -77,7 +77,7 @@ _WITHOUT_ARTICLE = _set(
     "part different adjacent similar native next due subject related separate close equivalent "
     "identical opposed parallel prior such home"
 )
-_ADJECTIVE = re.compile(r"[a-z]{3,}(?:able|ible|ful)$")
+_ADJECTIVE = re.compile(r"[a-z]{3,}(?:able|ible|ful|ous)$")
 _MEMBERS = _set("member part participant")
 _THE = _set("capital opposite owner end start head")
 # Alone they want a preposition that is not there: "related".

@@ -33,6 +33,7 @@ from graph_service.model.values import (
 )
 from graph_service.text.fold import relation_words
 from graph_service.text.months import MONTHS
+from queries.generate.articles import articled
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
 from queries.generate.common_phrases import common_phrase
 from queries.generate.phrases import relation_phrase
@@ -82,10 +83,23 @@ def triple_sentence(triple: Triple, /) -> str:
         return f"{head} has no value for “{label}”"
     value = value_words(triple)
     pattern = _pattern(triple, value)
+    return _filled(pattern, head, value, is_name=isinstance(triple.value, EntityValue))
+
+
+def _filled(pattern: str, head: str, value: str, *, is_name: bool) -> str:
+    """Returns a pattern with its two names, each with the article that people say it with."""
     # One pass, so that a label that holds "{value}" stays what it is.
-    parts = re.split(r"(\{head\}|\{value\})", pattern)
-    slots = {"{head}": head, "{value}": value}
-    return "".join(slots.get(part, part) for part in parts)
+    before, first, between, second, after = re.split(r"(\{head\}|\{value\})", pattern)
+    names = {"{head}": (head, True), "{value}": (value, is_name)}
+    (subject, subject_is_name), (other, other_is_name) = names[first], names[second]
+    if subject_is_name:
+        with_article = articled(subject, before)
+        subject = with_article[0].upper() + with_article[1:] if with_article != subject else subject
+    if other_is_name:
+        other = articled(other, between)
+    if between.startswith("'s ") and subject.endswith("s"):
+        between = between.replace("'s ", "' ", 1)
+    return f"{before}{subject}{between}{other}{after}"
 
 
 def _pattern(triple: Triple, value: str) -> str:

@@ -20,7 +20,15 @@ from graph_service.model.result import (
     Triple,
     triples_of,
 )
-from graph_service.model.values import NoValue, Quantity, SomeValue, StringValue, Time, Value
+from graph_service.model.values import (
+    EntityValue,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    Value,
+)
 from queries.generate.citations import Sentence
 from queries.generate.common_phrases import DATED_PHRASES, PHRASES
 from queries.generate.phrases import relation_phrase
@@ -83,7 +91,7 @@ from queries.generate.verbalise import (
         ("wroteMusicFor", "Ada wrote music for Bea"),
         ("born", "Ada — born: Bea"),
         ("died", "Ada — died: Bea"),
-        ("related", "Ada — related: Bea"),
+        ("related", "Ada is related to Bea"),
         ("seed", "Ada's seed is Bea"),
         ("studies", "Ada studies Bea"),
         ("works", "Ada's works include Bea"),
@@ -102,7 +110,14 @@ from queries.generate.verbalise import (
         ("known for", "Ada is known for Bea"),
         ("made from material", "Ada is made from the material Bea"),
         ("said to be the same as", "Ada is said to be the same as Bea"),
-        ("applies to jurisdiction", "Ada applies to jurisdiction Bea"),
+        ("applies to jurisdiction", "Ada applies to Bea"),
+        ("indigenous to", "Ada is indigenous to Bea"),
+        ("analogous to", "Ada is analogous to Bea"),
+        ("winner", "Bea won Ada"),
+        ("successor", "Bea succeeded Ada"),
+        ("band member", "Bea is a member of Ada"),
+        ("present in work", "Ada appears in Bea"),
+        ("place of burial", "Ada is buried in Bea"),
         ("in_language", "Ada is in the language Bea"),
         ("AtLocation", "Ada is at the location Bea"),
         ("CapableOf", "Ada is capable of Bea"),
@@ -124,6 +139,28 @@ from queries.generate.verbalise import (
 )  # fmt: skip
 def test_relations_in_english(label: str, sentence: str) -> None:
     assert triple_sentence(triple("s", "Ada", label, "Bea")) == sentence
+
+
+@pytest.mark.parametrize(
+    ("head", "label", "value", "sentence"),
+    [
+        ("Ada", "country of citizenship", "United States", "Ada is a citizen of the United States"),
+        ("Netherlands", "capital", "Amsterdam", "Amsterdam is the capital of the Netherlands"),
+        ("Faroe Islands", "continent", "Europe", "The Faroe Islands' continent is Europe"),
+        ("Ada", "winner", "The Hague", "The Hague won Ada"),
+        ("Ada", "educated at", "University of Rome", "Ada was educated at the University of Rome"),
+        ("Ada", "member of political party", "Green Party", "Ada belongs to the party Green Party"),
+        ("Fall River", "country", "Bea", "Fall River's country is Bea"),
+        ("Charlotte Church", "spouse", "Bea", "Charlotte Church's spouse is Bea"),
+        ("League of Legends", "developer", "Riot Games", "Riot Games developed League of Legends"),
+        ("Las Vegas Raiders", "sport", "football", "Las Vegas Raiders' sport is football"),
+    ],
+)
+def test_names_have_the_article_and_the_genitive_that_people_say(
+    head: str, label: str, value: str, sentence: str
+) -> None:
+    stated = triple("s", head, label, value, typed=EntityValue("Q1"))
+    assert triple_sentence(stated) == sentence
 
 
 @pytest.mark.parametrize(
