@@ -115,7 +115,7 @@ def test_facts_are_cards_on_a_phone(opened: Open, url: str) -> None:
     # The picture stands between the sides of its frame, and does not promise more.
     frame = "document.querySelector('#picture')"
     assert page.evaluate(f"{frame}.scrollWidth <= {frame}.clientWidth + 1")
-    expect(page.locator("#picture-said")).to_have_text(re.compile("statements$"))
+    expect(page.locator("#picture-said")).to_have_text(re.compile("only in the list below$"))
 
 
 def test_statements_without_scores_have_no_column_of_them(opened: Open, url: str) -> None:

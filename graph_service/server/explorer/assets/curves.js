@@ -48,8 +48,9 @@ export function* bent(edges) {
  * @param {number} bend that keeps it apart from edges between the same nodes
  * @param {readonly Box[]} others
  * @param {Box} paper of the picture
+ * @param {boolean} quick whether a way with corners would take too long, as in a dense picture
  */
-export function around(from, to, bend, others, paper) {
+export function around(from, to, bend, others, paper, quick) {
   let best = curve(from, to, bend);
   let least = Infinity;
   for (const detour of DETOURS) {
@@ -60,7 +61,7 @@ export function around(from, to, bend, others, paper) {
       if (!under) return best;
     }
   }
-  return routed(from, to, others, paper) ?? best;
+  return quick ? best : (routed(from, to, others, paper) ?? best);
 }
 
 /**

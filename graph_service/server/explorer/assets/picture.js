@@ -106,7 +106,7 @@ export function draw(whole, shown, marked) {
       chain?.courses.get(edge.id) ??
       (edge.source === edge.target
         ? loop(from)
-        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box)));
+        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box, dense)));
     lines.append(line(edge, course.d, selected, name));
     const isRow = !chain && from.row !== "" && to.row !== "";
     const words = narrow && isRow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);

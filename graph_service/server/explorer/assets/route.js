@@ -48,8 +48,12 @@ function search(from, to, others, paper) {
   const cellOf = (/** @type {Point} */ { x, y }) =>
     Math.floor((y - paper.y) / CELL) * columns + Math.floor((x - paper.x) / CELL);
   const closed = new Set();
-  for (let cell = 0; cell < columns * rows; cell += 1) {
-    if (others.some((box) => holds(box, middle(cell)))) closed.add(cell);
+  for (const box of others) {
+    const [left, right] = [box.x - paper.x, box.x + box.width - paper.x].map((x) => Math.round(x / CELL));
+    const [top, bottom] = [box.y - paper.y, box.y + box.height - paper.y].map((y) => Math.round(y / CELL));
+    for (let row = top; row < bottom; row += 1) {
+      for (let column = left; column < right; column += 1) closed.add(row * columns + column);
+    }
   }
   const [first, last] = [cellOf(from), cellOf(to)];
   const before = new Map([[first, -1]]);
