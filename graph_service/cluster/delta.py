@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from graph_service.artifacts.view_records import now_iso
 from graph_service.artifacts.views import ViewStore
 from graph_service.cluster.views import (
     CHANGES,
+    DEVIATION_FILE,
     HEADS_MOVE,
     LAYOUT,
     REMOVED,
@@ -23,8 +25,8 @@ from graph_service.cluster.views import (
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.graph_arrays import find_positions
-from graph_service.model.serialise import from_plain
-from graph_service.model.stored_view import StoredView, ViewReport
+from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.stored_view import Deviation, StoredView, ViewReport
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import ChangeKind, ViewSpec
 from graph_service.store.parquet import import_pyarrow
@@ -56,6 +58,25 @@ def read_view(folder: Path, /) -> ClusterView:
             f"{folder} is no whole view of a cluster ({error})",
             argument="source",
             hint="Make it: graph-service cluster view create GRAPH.parquet --to FOLDER ...",
+        ) from error
+
+
+def read_deviation(view: ClusterView, /) -> Deviation | None:
+    """Returns the deviation that ``cluster view deviation`` wrote for a view; None without one.
+
+    Raises:
+        InputError: The file is not what that command writes.
+    """
+    path = view.folder / DEVIATION_FILE
+    try:
+        return from_plain(Deviation, orjson.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, InputError) as error:
+        raise InputError(
+            f"{path} is no deviation of a view ({error})",
+            argument="source",
+            hint="Measure it: graph-service cluster view deviation GRAPH.parquet FOLDER",
         ) from error
 
 
@@ -119,7 +140,9 @@ def store_view(
     name: str | None = None,
     note: str = "",
 ) -> StoredView:
-    """Adds a view to a store as if it had been made there; its deviation is measured when asked.
+    """Adds a view to a store as if it had been made there, with the deviation in its folder if any.
+
+    Without one the store measures it when somebody asks.
 
     Args:
         view: What a cluster drew.
@@ -129,8 +152,11 @@ def store_view(
         note: Kept with it.
 
     Raises:
-        InputError: The graph is not the view's base, or the name is another view's.
+        InputError: The graph is not the view's base, the name is another view's, or the file of
+            the deviation is damaged.
     """
+    deviation = read_deviation(view)
+    views = ViewStore(store)
     made = StoredView(
         id=view.id,
         name=name,
@@ -140,5 +166,11 @@ def store_view(
         report=view.report,
         note=note,
         created_at=now_iso(),
+        deviation=deviation,
     )
-    return ViewStore(store).add(made, encode_delta(graph, read_delta(view, graph)))[0]
+    stored, _ = views.add(made, encode_delta(graph, read_delta(view, graph)))
+    if deviation is None or stored.deviation is not None:
+        return stored
+    fields = {"deviation": to_plain(deviation)}
+    views.edit(stored.graph, stored.id, lambda _: fields, edges=stored.edges)
+    return replace(stored, deviation=deviation)

@@ -9,6 +9,7 @@ import pytest
 from cluster_graph import Both, spec_of
 
 from graph_service.cluster.delta import read_delta, read_view, store_view
+from graph_service.cluster.deviation import measure_view
 from graph_service.cluster.graph import ClusterGraph, open_graph
 from graph_service.cluster.views import METHODS, create_view
 from graph_service.errors import InputError
@@ -66,11 +67,19 @@ def test_a_view_goes_into_the_store_of_its_graph(
     spec = ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=11)
     create_view(graph, spec, tmp_path / "view")
     view = read_view(tmp_path / "view")
-    stored = store_view(view, both.service.store, both.arrays, name="half")
-    assert (stored.id, stored.reused) == (view.id, False)
-    again = both.service.views.create(spec, graph="made")
+    store = both.service.store
+    stored = store_view(view, store, both.arrays, name="half")
+    assert (stored.id, stored.reused, stored.deviation) == (view.id, False, None)
+    # Measured later: a view that is there gets its deviation.
+    deviation = measure_view(graph, view)
+    again = store_view(view, store, both.arrays)
     assert (again.id, again.reused, again.name) == (view.id, True, "half")
-    assert again.deviation is not None
+    assert again.deviation == deviation
+    # The store does not measure it again: its own figures have the accuracy of the scorer too.
+    (listed,) = (each for each in both.service.views.list(graph="made") if each.id == view.id)
+    assert listed.deviation == deviation
+    created = both.service.views.create(spec, graph="made")
+    assert (created.id, created.reused, created.deviation) == (view.id, True, deviation)
     (tmp_path / "view" / "view.json").write_text("{")
     with pytest.raises(InputError, match="no whole view of a cluster"):
         read_view(tmp_path / "view")
