@@ -6,7 +6,7 @@ import bz2
 import gzip
 import json
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graph_service import open_service
-from graph_service.cluster.load_tasks import Engine, errors_of
+from graph_service.cluster.load_tasks import Engine, KeyRanges, errors_of
 from graph_service.export import export, exported_graph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.settings import Settings
@@ -46,20 +46,13 @@ class LocalEngine:
         for index in reversed(indices):
             self._run(work, index)
 
-    def run_ranges(
-        self,
-        folders: Sequence[Path],
-        bits: int,
-        work: Callable[[int, Any], None],
-        /,
-        *,
-        done: Collection[int],
-    ) -> None:
-        rows = pa.concat_tables(map(_rows, folders))
+    def run_ranges(self, ranges: KeyRanges, work: Callable[[int, Any], None], /) -> None:
+        rows = pa.concat_tables(map(_rows, ranges.folders))
         keys = rows["key"].to_numpy()
-        ranges = (keys >> (64 - bits)) + (1 << (bits - 1)) if bits else np.zeros_like(keys)
-        for index in sorted(set(ranges.tolist()) - set(done)):
-            some = rows.filter(ranges == index)
+        bits = ranges.bits
+        indices = (keys >> (64 - bits)) + (1 << (bits - 1)) if bits else np.zeros_like(keys)
+        for index in sorted(set(indices.tolist()) - set(ranges.done)):
+            some = rows.filter(indices == index)
             # An engine gives them in any order.
             order = np.random.default_rng(1).permutation(some.num_rows)
             self._run(partial(_swapped, work, some.take(order)), index)

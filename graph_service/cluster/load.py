@@ -29,7 +29,7 @@ from graph_service.cluster.load_statements import (
     StatementConflict,
     resolve_statements,
 )
-from graph_service.cluster.load_tasks import Engine
+from graph_service.cluster.load_tasks import Engine, KeyRanges
 from graph_service.cluster.load_workspace import Workspace
 from graph_service.model.graph_info import GraphCounts
 from graph_service.model.identity import Fingerprints
@@ -189,7 +189,7 @@ class ClusterLoad:
             workspace.write_record(_RANGE_BITS, index, bits)
         # A range without a row has no record.
         if workspace.record(_FINISHED, index) is None:
-            self.engine.run_ranges(folders, bits, work, done=workspace.done(stage))
+            self.engine.run_ranges(KeyRanges(folders, bits, workspace.done(stage)), work)
             workspace.write_record(_FINISHED, index, True)
         self.progress(stage, len(workspace.done(stage)), 1 << bits)
 

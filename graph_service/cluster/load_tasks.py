@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,21 @@ from graph_service.errors import GraphServiceError, InputError, SetupError, Stor
 from graph_service.store.parquet import import_pyarrow
 
 MAX_PARTITIONS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRanges:
+    """Ranges of keys, and the rows in them.
+
+    Attributes:
+        folders: Parquet files with the rows, which have a column ``key``.
+        bits: There are as many ranges as numbers of so many bits.
+        done: Ranges that are left out.
+    """
+
+    folders: Sequence[Path]
+    bits: int
+    done: Collection[int]
 
 
 class Engine(Protocol):
@@ -35,22 +51,12 @@ class Engine(Protocol):
             InputError: A task refused its input.
         """
 
-    def run_ranges(
-        self,
-        folders: Sequence[Path],
-        bits: int,
-        work: Callable[[int, Any], None],
-        /,
-        *,
-        done: Collection[int],
-    ) -> None:
-        """Runs a task for each range of keys that has rows.
+    def run_ranges(self, ranges: KeyRanges, work: Callable[[int, Any], None], /) -> None:
+        """Runs a task for each range of keys that has rows, but for those that are done.
 
         Args:
-            folders: Parquet files with the rows, which have a column ``key``.
-            bits: There are as many ranges as numbers of so many bits.
+            ranges: The ranges and their rows.
             work: Takes the index of the range and its rows, in any order.
-            done: Ranges that are left out.
 
         Raises:
             InputError: A task refused its rows.
@@ -81,15 +87,7 @@ class SparkEngine:
         rows = rows.repartition(min(len(indices), MAX_PARTITIONS))
         raise_first(_collected(rows.mapInArrow(run, "error string")))
 
-    def run_ranges(
-        self,
-        folders: Sequence[Path],
-        bits: int,
-        work: Callable[[int, Any], None],
-        /,
-        *,
-        done: Collection[int],
-    ) -> None:
+    def run_ranges(self, ranges: KeyRanges, work: Callable[[int, Any], None], /) -> None:
         """Runs a task for each range of keys that has rows; see ``Engine``."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -99,12 +97,10 @@ class SparkEngine:
             answer = errors_of(lambda _: work(index, table.drop_columns(["range"])), [index])
             return arrow.Table.from_batches([answer])
 
-        rows = self._rows(folders[0])
-        for folder in folders[1:]:
-            rows = rows.unionByName(self._rows(folder))
-        rows = rows.withColumn("range", range_of(F.col("key"), bits))
-        if done:
-            rows = rows.where(~F.col("range").isin(sorted(done)))
+        rows = reduce(lambda some, more: some.unionByName(more), map(self._rows, ranges.folders))
+        rows = rows.withColumn("range", range_of(F.col("key"), ranges.bits))
+        if ranges.done:
+            rows = rows.where(~F.col("range").isin(sorted(ranges.done)))
         raise_first(_collected(rows.groupBy("range").applyInArrow(run, "error string")))
 
     def repeated_documents(self, folder: Path, /) -> Any:

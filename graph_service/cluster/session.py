@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 from graph_service.errors import InputError, SetupError
 
 SAIL = "sail"
 """The engine Sail, started in this process: it needs no Java."""
-_LOCAL = "local["
+_LOCAL = ("local[", "local-cluster[")
+"""Spark with threads of one process, and with executors in processes of their own."""
 _LOCAL_MEMORY = "2g"
 
 
@@ -23,26 +26,55 @@ def open_session(remote: str, /) -> Iterator[Any]:
     Args:
         remote: ``sc://host:port`` of a Spark Connect server, ``sail``, or ``local[N]`` for Spark
             with N threads on this machine, which needs Java and the package pyspark.
+            ``local-cluster[N,cores,MiB]`` is Spark with N executors here, each a process.
 
     Raises:
         InputError: The address is none of these.
         SetupError: A package is not installed, or no server answers.
     """
-    if not (remote == SAIL or remote.startswith(("sc://", _LOCAL))):
+    with ExitStack() as stack:
+        address = stack.enter_context(start_engine(remote))
+        builder = _builder()
+        with _as_setup_errors(remote):
+            session = builder.remote(address).create()
+            stack.callback(session.stop)
+            # Sums and products of hashes wrap around, and so do numpy's.
+            session.conf.set("spark.sql.ansi.enabled", "false")
+        yield session
+
+
+@contextmanager
+def start_engine(remote: str, /) -> Iterator[str]:
+    """Gives the ``sc://`` address of an engine; one of this machine runs until the end.
+
+    Several processes may run one each: its port is free, and its key is in the address alone.
+
+    Args:
+        remote: As for ``open_session``. An address of a server is given back as it is.
+
+    Raises:
+        InputError: The address is none of these.
+        SetupError: A package is not installed, or the engine does not start.
+    """
+    if not (remote == SAIL or remote.startswith(("sc://", *_LOCAL))):
         raise InputError(
             f"{remote!r} is no engine; expected sc://host:port, {SAIL} or local[N]",
             argument="remote",
         )
-    builder = _builder()
+    _builder()
     with ExitStack() as stack:
-        try:
-            session = _start(builder, remote, stack)
-        except _errors(remote) as error:
-            raise SetupError(
-                f"no session with {remote}: {str(error)[:300]}",
-                hint="Check the address; local[N] needs Java 17 and the package pyspark.",
-            ) from error
-        yield session
+        address = remote
+        with _as_setup_errors(remote):
+            if remote == SAIL:
+                address = _start_sail(stack)
+            elif remote.startswith(_LOCAL):
+                address = _start_spark(remote, stack)
+        yield address
+
+
+def name_of_engine(remote: str, /) -> str:
+    """Returns an engine's address without its parameters, one of which may be a key."""
+    return remote.partition("/;")[0]
 
 
 _LOCAL_CONFIGURATION = {
@@ -52,25 +84,73 @@ _LOCAL_CONFIGURATION = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    "spark.log.level": "ERROR",
+    # What fails is an exception here; at ERROR each end of a session is a page of Java on stderr.
+    "spark.log.level": "FATAL",
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+    "spark.sql.artifact.isolation.enabled": "true",
+    "spark.sql.artifact.isolation.alwaysApplyClassloader": "true",
 }
+_KEY_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+_SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService$"
 
 
-def _start(builder: Any, remote: str, stack: ExitStack) -> Any:
-    """Returns a session, which the stack stops."""
-    address = _start_sail(stack) if remote == SAIL else remote
-    is_local = address.startswith(_LOCAL)
-    if is_local:
-        # Functions in Python run in this environment, not in the first python3 of the path.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    for name, value in _LOCAL_CONFIGURATION.items() if is_local else ():
-        builder = builder.config(name, value)
-    builder = builder.remote(address)
-    session = builder.getOrCreate() if is_local else builder.create()
-    stack.callback(session.stop)
-    # Sums and products of hashes wrap around, and so do numpy's.
-    session.conf.set("spark.sql.ansi.enabled", "false")
-    return session
+def _start_spark(master: str, stack: ExitStack) -> str:
+    """Starts Spark and its Connect server, which the stack stops; returns its address.
+
+    ``SparkSession.builder.remote("local[N]")`` would do so on port 15002, once a machine.
+    """
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.sql.session import SparkSession
+    except ImportError as error:
+        raise SetupError(
+            "Spark with its server is not installed",
+            hint="Run pip install pyspark[connect] in place of pyspark-client.",
+        ) from error
+    # Functions in Python run in this environment, not in the first python3 of the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # An earlier session of this process leaves that, and Spark does not start beside it.
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
+    configuration = SparkConf().setMaster(master).setAppName("graph-service")
+    configuration.setAll(list(_LOCAL_CONFIGURATION.items()))
+    key = _key()
+    earlier = os.environ.get(_KEY_VARIABLE)
+    os.environ[_KEY_VARIABLE] = key
+    try:
+        context: Any = SparkContext(conf=configuration)
+    finally:
+        # Else clients of other servers would send it.
+        if earlier is None:
+            del os.environ[_KEY_VARIABLE]
+    # Its end clears what a later start in this process would take for its own.
+    stack.callback(SparkSession(context).stop)
+    port = getattr(getattr(context._jvm, _SERVICE), "MODULE$").localPort()
+    # The client sends a key without TLS to this name alone.
+    return f"sc://localhost:{port}/;token={key}"
+
+
+@cache
+def _key() -> str:
+    """Returns the key of the servers that this process starts; Java reads it once, at its start.
+
+    It goes by the environment: other users of this machine can read settings of a command.
+    """
+    return os.environ.get(_KEY_VARIABLE) or secrets.token_urlsafe(32)
+
+
+@contextmanager
+def _as_setup_errors(remote: str) -> Iterator[None]:
+    """Raises ``SetupError`` where an engine does not start or answer."""
+    try:
+        yield
+    except _errors(remote) as error:
+        name = name_of_engine(remote)
+        raise SetupError(
+            f"no session with {name}: {str(error)[:300]}",
+            hint="Check the address; local[N] needs Java 17 and the package pyspark.",
+        ) from error
 
 
 def _errors(remote: str) -> tuple[type[Exception], ...]:

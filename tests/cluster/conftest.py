@@ -27,13 +27,26 @@ if not ENGINE:
     collect_ignore_glob = ["*.py"]
 
 
+# Of small plans that are new each time, Java's second compiler is half the work and no gain.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
+
 @pytest.fixture(scope="session")
-def session() -> Iterator[Any]:
+def address() -> Iterator[str]:
+    """The address of the engine, for other processes too."""
+    from graph_service.cluster.session import start_engine
+
+    assert ENGINE is not None
+    with start_engine(ENGINE) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def session(address: str) -> Iterator[Any]:
     """A session with the engine."""
     from graph_service.cluster.session import open_session
 
-    assert ENGINE is not None
-    with open_session(ENGINE) as opened:
+    with open_session(address) as opened:
         yield opened
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -31,9 +30,6 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from queries.datasets.demo_set import demo_slice
 
-ENGINE = os.environ.get("GRAPH_SERVICE_TEST_CLUSTER", "")
-SERVER = "sc://localhost:15002" if ENGINE.startswith("local[") else ENGINE
-"""For another process: Spark on this machine has one port, so it asks the server that is there."""
 FEW = LoadSizes(chunk_bytes=100_000, range_rows=10_000)
 """A handful of tasks: Spark takes a second for each on a busy machine."""
 
@@ -138,9 +134,9 @@ class HeldEngine(SparkEngine):
     def run_tasks(self, indices, work):
         super().run_tasks(indices, held(work) if stage == "read" else work)
 
-    def run_ranges(self, folders, bits, work, *, done):
-        held_work = held(work) if folders[0].name == stage else work
-        super().run_ranges(folders, bits, held_work, done=done)
+    def run_ranges(self, ranges, work):
+        held_work = held(work) if ranges.folders[0].name == stage else work
+        super().run_ranges(ranges, held_work)
 
 
 def watch():
@@ -170,23 +166,15 @@ cluster_load(
 """
 
 
-def _environment() -> dict[str, str]:
-    """Returns the environment without the address that Spark's client leaves in it."""
-    ours = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
-    return {name: value for name, value in os.environ.items() if name not in ours}
-
-
 @pytest.mark.parametrize(("stage", "count"), [("read", 1), (STATEMENTS, 2), (ENTITIES, 1)])
 def test_a_driver_that_is_killed_goes_on(
-    engine: SparkEngine, tmp_path: Path, stage: str, count: int
+    engine: SparkEngine, address: str, tmp_path: Path, stage: str, count: int
 ) -> None:
     """B19: SIGKILL in each stage; what has a record is not done again, and the graph is the same."""
     write_triples(tmp_path / "made.nt")
     out = tmp_path / "killed.parquet"
-    arguments = [str(tmp_path / "made.nt"), str(out), SERVER, stage, str(count)]
-    driver = subprocess.run(
-        [sys.executable, "-c", _KILLED, *arguments], env=_environment(), check=False
-    )
+    arguments = [str(tmp_path / "made.nt"), str(out), address, stage, str(count)]
+    driver = subprocess.run([sys.executable, "-c", _KILLED, *arguments], check=False)
     assert driver.returncode == -signal.SIGKILL
     records = out / "_load" / "records"
     done = {path: path.stat().st_mtime_ns for path in records.rglob("*.json")}
@@ -270,14 +258,12 @@ def test_neo4j_imports_what_a_cluster_loaded(engine: SparkEngine, tmp_path: Path
         server.stop()
 
 
-def test_the_command_line_loads(tmp_path: Path) -> None:
+def test_the_command_line_loads(address: str, tmp_path: Path) -> None:
     """The documented command, in a process of its own."""
     (tmp_path / "made.tsv").write_text("Q1\tP1\tQ2\nQ2\tP1\tQ3\n", encoding="utf-8")
     command = [sys.executable, "-m", "graph_service.cli", "cluster", "load", "made.tsv"]
-    command += ["--to", "parquet:made.parquet", "--graph", "made", "--remote", SERVER, "--json"]
-    answer = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=True, env=_environment()
-    )
+    command += ["--to", "parquet:made.parquet", "--graph", "made", "--remote", address, "--json"]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(answer.stdout)["read"]["statements"] == 2
     with open_store(f"sqlite:///{tmp_path / 'made.db'}") as store:
         back = load(tmp_path / "made.parquet", store=store, graph="made")

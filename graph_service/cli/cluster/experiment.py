@@ -12,7 +12,7 @@ from graph_service.cli.experiment.running import reach
 from graph_service.cli.experiment.running import run as run_here
 from graph_service.cli.opening import file_of, settings_of
 from graph_service.cli.output import Output
-from graph_service.cluster.session import open_session
+from graph_service.cluster.session import name_of_engine, open_session
 from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.store import SQLITE_SCHEME
 from queries.experiment.opening import open_experiment
@@ -38,7 +38,7 @@ def run(options: ClusterExperimentOptions, output: Output, /) -> int:
                 read, reached.client, folder=options.out, embedder=reached.embedder
             ).experiment
             missing = missing_parts(experiment, options.out)
-        output.note(f"{len(missing):,} parts to answer by {options.remote}")
+        output.note(f"{len(missing):,} parts to answer by {name_of_engine(options.remote)}")
         if missing:
             with open_session(options.remote) as session:
                 answer_parts(session, PartTask(there, missing), tasks=options.tasks)
