@@ -19,6 +19,6 @@ def test_faults_of_our_own_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -
     def fail(*_: object) -> None:
         raise KeyError("a fault")
 
-    monkeypatch.setattr(session_module, "_start", fail)
-    with pytest.raises(KeyError), open_session("sc://127.0.0.1:1"):
+    monkeypatch.setattr(session_module, "_start_sail", fail)
+    with pytest.raises(KeyError), open_session("sail"):
         pytest.fail("it did not start")
