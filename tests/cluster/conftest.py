@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from cli_runs import cli, demo_cli
-from cluster_graph import Both, statements
+from cluster_graph import Both, spec_of, statements
 from demo_graph import demo_file, demo_service, demo_settings
 from graphs import load_graph
 
 from graph_service import open_service
 from graph_service.cluster.graph import ClusterGraph, open_graph
+from graph_service.cluster.views import ClusterView, create_view
 from graph_service.export import export, exported_graph
+from graph_service.model.view_spec import Method
 from graph_service.settings import Settings
 
 __all__ = ["cli", "demo_cli", "demo_file", "demo_service", "demo_settings"]
@@ -27,8 +30,12 @@ if not ENGINE:
     collect_ignore_glob = ["*.py"]
 
 
-# Of small plans that are new each time, Java's second compiler is half the work and no gain.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# Each plan is small and new, so compiling it well costs more than it saves. Without the second
+# compiler Java takes a quarter of the space for code, which new plans fill again and again.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+)
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +69,17 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.fixture(scope="session")
 def graph(session: Any, both: Both) -> ClusterGraph:
     return open_graph(session, both.folder)
+
+
+@pytest.fixture(scope="session")
+def drawn(
+    graph: ClusterGraph, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Method], ClusterView]:
+    """Draws the view of a method, once for all tests."""
+
+    @cache
+    def draw(method: Method) -> ClusterView:
+        folder = tmp_path_factory.mktemp("view") / method.value
+        return create_view(graph, spec_of(method, 0.3, 7), folder)
+
+    return draw

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import orjson
 import pytest
 from cluster_graph import Both, spec_of
 
 from graph_service.cluster import deviation
-from graph_service.cluster.delta import read_delta
+from graph_service.cluster.delta import read_delta, read_view
 from graph_service.cluster.deviation import measure_view
 from graph_service.cluster.graph import ClusterGraph
-from graph_service.cluster.views import METHODS, create_view
+from graph_service.cluster.views import METHODS, ClusterView, create_view
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import Deviation
@@ -24,8 +26,8 @@ from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
 
 
-def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> Deviation:
-    view = create_view(graph, spec, out)
+def check(graph: ClusterGraph, both: Both, view: ClusterView) -> Deviation:
+    out = view.folder
     measured = measure_view(graph, view)
     arrays = both.arrays
     index = PairIndex.build(arrays)
@@ -45,9 +47,14 @@ def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> Deviati
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_deviation_of_a_view_is_one_machines(
-    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+    graph: ClusterGraph,
+    drawn: Callable[[Method], ClusterView],
+    both: Both,
+    tmp_path: Path,
+    method: Method,
 ) -> None:
-    measured = check(graph, both, spec_of(method, 0.3, 7), tmp_path / "view")
+    view = read_view(copytree(drawn(method).folder, tmp_path / "view"))
+    measured = check(graph, both, view)
     assert measured.ats != measured.ats_base
     # Neither degrees nor triangles have a direction.
     is_turned = method is Method.INVERSION
@@ -58,11 +65,11 @@ def test_hubs_change_no_bit(
     graph: ClusterGraph, both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ends of 3 edges are broadcast and their pairs are salted; the figures stay the same bits."""
-    spec = spec_of(Method.EDGE_REWIRING, 0.5, 2)
-    usual = check(graph, both, spec, tmp_path / "usual")
+    view = create_view(graph, spec_of(Method.EDGE_REWIRING, 0.5, 2), tmp_path / "view")
+    usual = check(graph, both, view)
     monkeypatch.setattr(deviation, "HEAVY", 3)
     monkeypatch.setattr(deviation, "SALTS", 5)
-    assert check(graph, both, spec, tmp_path / "hubs") == usual
+    assert check(graph, both, view) == usual
 
 
 def test_nothing_is_left_of_a_relation_and_of_the_graph(
@@ -70,8 +77,9 @@ def test_nothing_is_left_of_a_relation_and_of_the_graph(
 ) -> None:
     scope = Scope(relation_ids=("P1",))
     spec = ViewSpec(Method.EDGE_DELETION, level=1.0, scope=scope)
-    check(graph, both, spec, tmp_path / "relation")
-    measured = check(graph, both, replace(spec, scope=Scope()), tmp_path / "all")
+    check(graph, both, create_view(graph, spec, tmp_path / "relation"))
+    everything = replace(spec, scope=Scope())
+    measured = check(graph, both, create_view(graph, everything, tmp_path / "all"))
     assert (measured.ats, measured.ats_edges) == (0.0, 0)
 
 

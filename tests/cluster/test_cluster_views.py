@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from cluster_graph import Both, spec_of
 from graph_service.cluster.delta import read_delta, read_view, store_view
 from graph_service.cluster.deviation import measure_view
 from graph_service.cluster.graph import ClusterGraph, open_graph
-from graph_service.cluster.views import METHODS, create_view
+from graph_service.cluster.views import METHODS, ClusterView, create_view
 from graph_service.errors import InputError
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.views.codec import encode_delta
@@ -19,11 +20,15 @@ from graph_service.views.delta import make_delta
 
 
 def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
-    made = create_view(graph, spec, out)
-    delta, report = make_delta(both.arrays, spec)
+    check_drawn(create_view(graph, spec, out), both)
+
+
+def check_drawn(made: ClusterView, both: Both) -> None:
+    out = made.folder
+    delta, report = make_delta(both.arrays, made.spec)
     view = read_view(out)
     assert view == made
-    assert view.id == spec.identity(both.arrays.fingerprints.edges)
+    assert view.id == made.spec.identity(both.arrays.fingerprints.edges)
     assert view.report == report
     assert encode_delta(both.arrays, read_delta(view, both.arrays)) == encode_delta(
         both.arrays, delta
@@ -33,9 +38,9 @@ def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_view_is_one_machines(
-    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+    drawn: Callable[[Method], ClusterView], both: Both, method: Method
 ) -> None:
-    check(graph, both, spec_of(method, 0.3, 7), tmp_path / "view")
+    check_drawn(drawn(method), both)
 
 
 @pytest.mark.parametrize("method", [Method.INVERSION, Method.CONTRADICTION])
