@@ -10,6 +10,7 @@ BUILT := --no-binary pcst-fast
 EDITABLE := -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 ADAPTERS := $(VENV)/adapters
 EVALUATORS := $(VENV)/evaluators
+RETRIEVERS := $(VENV)/retrievers
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
@@ -111,6 +112,9 @@ bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shar
 leaderboard: $(VENV)/.test ## Ask our retrievers and published ones the same frozen sets, an hour: DATA=../shared/data
 	$(BIN)/python -m benchmarks leaderboard --data $(or $(DATA),../shared/data) $(OPTIONS)
 
+.PHONY: retrievers
+retrievers: $(addprefix $(RETRIEVERS)/.,$(or $(ONLY),graphrag langchain lightrag pyg)) ## Install published retrievers for the leaderboard, each in an environment of its own (7 GB with torch): ONLY=graphrag
+
 .PHONY: measurements
 measurements: $(VENV)/.test ## Make the figures of docs/measurements anew, an hour: DATA=../shared/data ONLY=linking
 	$(BIN)/python -m tools.measurements --data $(or $(DATA),../shared/data) $(addprefix --only ,$(ONLY))
@@ -137,6 +141,8 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/evaluators.in -o requirements/evaluators.txt
 	$(LOCK) requirements/cluster.in -c requirements/test.txt -o requirements/cluster.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
+	for name in graphrag langchain lightrag pyg; do $(LOCK) \
+	  benchmarks/retrievers/environments/$$name.in -o benchmarks/retrievers/environments/$$name.txt; done
 	$(LOCK) requirements/docs.in -c requirements/test.txt -o requirements/docs.txt
 	$(LOCK) requirements/build.in -c requirements/models.txt -o requirements/build.txt
 
@@ -227,6 +233,13 @@ $(EVALUATORS)/.installed: requirements/build.txt requirements/evaluators.txt pyp
 	@$(BIN)/python -m venv $(EVALUATORS)
 	@$(LOCKED) $(EVALUATORS) requirements/evaluators.txt $(BUILT)
 	@$(EVALUATORS)/bin/python $(EDITABLE)
+	@touch $@
+
+# An environment for each package: none is a dependency of ours. pcst-fast's wheel is wrong.
+$(RETRIEVERS)/.%: requirements/build.txt benchmarks/retrievers/environments/%.txt | $(BIN)/python
+	@echo "Installing $* into $(RETRIEVERS)/$* ..."
+	@$(BIN)/python -m venv $(RETRIEVERS)/$*
+	@$(LOCKED) $(RETRIEVERS)/$* benchmarks/retrievers/environments/$*.txt $(BUILT)
 	@touch $@
 
 # An environment of its own: Spark with its server is 500 MB and another package of its client's name.

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from benchmarks.commands.options import LeaderboardOptions
+from benchmarks.retrievers.figure import draw
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
+from graph_service.model.identity import key64
+from graph_service.model.serialise import to_plain
 
 if TYPE_CHECKING:
     from benchmarks.retrievers.measuring import Line
+    from benchmarks.retrievers.methods import Embed
     from benchmarks.retrievers.protocol import StatementRetriever
     from graph_service.service import Service
+    from queries.robustness.building import Folder
+    from queries.robustness.recipe import SetRecipe
 
 SETS = (
     *(f"pathquestion/{family}/v1" for family in ("path-1", "contradiction", "noise-30", "rule")),
@@ -32,16 +41,18 @@ OWN = (
     ("ltgen", "triplets"),
 )
 """Presets that ship, each by the strategies that it is made for."""
+SUBGRAPH_RAG = "SubgraphRAG"
+TRAINING = ("metaqa", "pathquestion", "worldcup")
+"""Sources of the questions that SubgraphRAG's scorer learns from, less the family of the set."""
+TRAINING_QUESTIONS = 150
+"""Of a source, drawn of one half of its questions."""
 
 
 def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
     """Asks all retrievers the questions of some sets and prints a table for each set."""
-    import orjson
-
     from benchmarks.retrievers.measuring import KnownRows, measure_set
     from benchmarks.retrievers.measuring import leaderboard as lines_of
     from graph_service.cli.robustness.set_graph import open_set_graph
-    from graph_service.model.serialise import to_plain
     from queries.robustness.building import Folder, SetBuilder
     from queries.robustness.recipe import find_sets
 
@@ -49,31 +60,38 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
         raise InputError("leaderboard needs --data FOLDER, your downloads", argument="data")
     root = options.keep
     builder = SetBuilder(options.data, root, output.note)
-    rows = []
+    lines: list[Line] = []
     for recipe in find_sets(options.only or SETS):
         folder = Folder(root, recipe)
         folder.path.mkdir(parents=True, exist_ok=True)
         with open_set_graph(folder) as graph:
             builder.make(recipe, graph)
             known = KnownRows(folder.path / "leaderboard.jsonl")
-            rows += list(
-                measure_set(
-                    folder,
-                    graph.service,
-                    _retrievers(graph.service, options.retrievers),
-                    known,
-                    first=options.sample,
-                    random_seeds=options.random_seeds,
-                    hops=options.hops,
-                    progress=output.note,
+            with open_retrievers(
+                graph.service, options, recipe, options.retrievers, output.note
+            ) as retrievers:
+                names = [retriever.name for retriever in retrievers]
+                rows = list(
+                    measure_set(
+                        folder,
+                        graph.service,
+                        retrievers,
+                        known,
+                        first=options.sample,
+                        random_seeds=options.random_seeds,
+                        hops=options.hops,
+                        progress=output.note,
+                    )
                 )
-            )
-    lines = lines_of(rows)
+        peaks = _memory(options, folder, names, output) if options.memory else {}
+        lines += [replace(line, peak_mb=peaks.get(line.retriever, 0.0)) for line in lines_of(rows)]
     output.object({"lines": lines})
     if options.out is not None:
         options.out.write_bytes(
             orjson.dumps(to_plain(lines), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
+    if options.figure is not None:
+        options.figure.write_text(draw(lines), encoding="utf-8")
     for name in dict.fromkeys(line.set for line in lines):
         output.line()
         output.line(name)
@@ -81,15 +99,52 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
     return 0
 
 
-def _retrievers(service: Service, names: Sequence[str]) -> list[StatementRetriever]:
+def _memory(
+    options: LeaderboardOptions, folder: Folder, names: Sequence[str], output: Output
+) -> dict[str, float]:
+    """The peak of each retriever in MB; those of earlier runs stand in a file."""
+    from benchmarks.retrievers.memory import measure_memory
+
+    path = folder.path / "memory.json"
+    peaks: dict[str, float] = orjson.loads(path.read_bytes()) if path.exists() else {}
+    for name in names:
+        if name not in peaks:
+            output.note(f"{folder.recipe.name}: memory of {name}")
+            peaks[name] = measure_memory(options, folder.recipe.name, name).bytes / 2**20
+            path.write_bytes(orjson.dumps(peaks))
+    return peaks
+
+
+@contextmanager
+def open_retrievers(
+    service: Service,
+    options: LeaderboardOptions,
+    recipe: SetRecipe,
+    names: Sequence[str],
+    note: Callable[[str], None],
+    /,
+) -> Iterator[list[StatementRetriever]]:
+    """Opens retrievers by name, all of them where there is no name; closes them at the end.
+
+    Args:
+        service: Over the store of the set.
+        options: Of the command.
+        recipe: Of the set; no retriever learns of its family.
+        names: In tables.
+        note: Told which are left out, and why.
+
+    Raises:
+        InputError: There is no such retriever.
+    """
     from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, PageRank, Walks
     from benchmarks.retrievers.ours import Own
+    from benchmarks.retrievers.packaged import open_packaged
     from graph_service.client import Client
     from graph_service.model.result import Strategy
 
     client = Client.over(service)
     embed = partial(_embed, service)
-    retrievers: list[StatementRetriever] = [
+    own: list[StatementRetriever] = [
         *(Own(client, Strategy(strategy), preset) for preset, strategy in OWN),
         Bm25(),
         Dense(embed),
@@ -97,14 +152,60 @@ def _retrievers(service: Service, names: Sequence[str]) -> list[StatementRetriev
         Walks(embed),
         GRetriever(embed),
     ]
-    known = [retriever.name for retriever in retrievers]
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise InputError(
-            f"there is no retriever {unknown[0]!r}; expected one of {', '.join(known)}",
-            argument="retrievers",
-        )
-    return [retriever for retriever in retrievers if not names or retriever.name in names]
+    neo4j = {"NEO4J_URI": options.neo4j} if options.neo4j else {}
+    with open_packaged(options.environments, embed, neo4j=neo4j) as (packaged, left_out):
+        known = [*(retriever.name for retriever in (*own, *packaged)), SUBGRAPH_RAG]
+        unknown = sorted(set(names) - set(known))
+        if unknown:
+            raise InputError(
+                f"there is no retriever {unknown[0]!r}; expected one of {', '.join(known)}",
+                argument="retrievers",
+            )
+        if not names:
+            for reason in left_out:
+                note(reason)
+        if not names or SUBGRAPH_RAG in names:
+            own.append(_subgraph_rag(options, recipe, embed, note))
+        yield [each for each in (*own, *packaged) if not names or each.name in names]
+
+
+def _subgraph_rag(
+    options: LeaderboardOptions,
+    recipe: SetRecipe,
+    embed: Embed,
+    note: Callable[[str], None],
+) -> StatementRetriever:
+    """SubgraphRAG's scorer, trained on halves of the other families unless its weights are kept."""
+    from benchmarks.retrievers.subgraph_rag import (
+        Float32,
+        SubgraphRag,
+        read_weights,
+        train,
+        training_examples,
+    )
+    from queries.robustness.building import SetBuilder
+    from queries.robustness.questions import draw_questions, questions_of
+    from queries.robustness.recipe import find_sets
+
+    family = recipe.name.partition("/")[0].removesuffix("-large")
+    path = options.keep / f"subgraph-rag-without-{family}.npz"
+    if not path.exists():
+        assert options.data is not None
+        builder = SetBuilder(options.data, options.keep, note)
+        examples: list[tuple[Float32, Float32]] = []
+        for source in sorted(set(TRAINING) - {family}):
+            other = next(iter(find_sets((f"{source}/path-1/v1",))))
+            material = builder.material(other)
+            half = [
+                question
+                for question in questions_of(other, options.data, material)
+                if key64(f"half\t{question.id}") & 1
+            ]
+            chosen = draw_questions(half, count=TRAINING_QUESTIONS)
+            note(f"SubgraphRAG: {len(chosen)} questions of {source} to learn from")
+            examples += training_examples(material, chosen, embed, hops=options.hops)
+        train(examples).save(path)
+    return SubgraphRag(embed, read_weights(path))
 
 
 def _embed(service: Service, texts: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -114,13 +215,31 @@ def _embed(service: Service, texts: Sequence[str]) -> npt.NDArray[np.float64]:
 
 def table_rows(lines: Sequence[Line], /) -> list[list[str]]:
     """Returns the lines of a set as rows for a person, the head first."""
-    head = ["view", "retriever", "n", "answers@5", "@10", "@20", "statements@20", "Hits@1", "ms"]
+    head = [
+        "view",
+        "retriever",
+        "n",
+        "answers@5",
+        "@10",
+        "@20",
+        "statements@20",
+        "Hits@1",
+        "ms",
+        "MB",
+    ]
     names = ("answers@5", "answers@10", "answers@20", "statements@20", "hits@1")
     rows = [head]
     for line in sorted(lines, key=lambda line: line.view != "base"):
         figures = [_figure(line, name) for name in names]
         rows.append(
-            [line.view, line.retriever, str(line.questions), *figures, f"{line.median_ms:.0f}"]
+            [
+                line.view,
+                line.retriever,
+                str(line.questions),
+                *figures,
+                f"{line.median_ms:.0f}",
+                f"{line.peak_mb:.0f}" if line.peak_mb else "-",
+            ]
         )
     return rows
 

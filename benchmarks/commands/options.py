@@ -78,6 +78,18 @@ class LeaderboardOptions(DataOptions):
     sample: int | None = option(None, help="only the first questions of each set", least=1)
     random_seeds: int = option(1, help="how many draws of each view", least=1, most=5)
     hops: int = option(2, help="steps around a question's entities that retrievers see", least=1)
+    environments: Path = option(
+        Path(".venv/retrievers"),
+        help="folder of the environments of packages, which make retrievers makes",
+        metavar="FOLDER",
+    )
+    neo4j: str | None = option(
+        None,
+        help="a server that neo4j-graphrag searches (NEO4J_USERNAME, NEO4J_PASSWORD)",
+        metavar="URL",
+    )
+    memory: bool = option(False, help="also measure memory, a fresh process for each retriever")
+    figure: Path | None = option(None, help="draw answers among five statements as SVG")
     keep: Path = option(
         Path("build/leaderboard"),
         help="folder of sets and rows, so that a stopped run goes on",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,11 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the leaderboard: a retriever on a view of a set."""
+    """A line of the leaderboard: a retriever on a view of a set.
+
+    Attributes:
+        peak_mb: Memory of its process at most, in 1024 * 1024 bytes; 0 where it was not measured.
+    """
 
     set: str
     view: str
@@ -67,6 +71,7 @@ class Line:
     questions: int
     measures: Mapping[str, Estimate]
     median_ms: float
+    peak_mb: float = 0.0
 
 
 def judge(question: Question, retrieved: Retrieved, /) -> dict[str, float]:
@@ -138,6 +143,7 @@ def measure_set(
     random_seeds: int,
     hops: int,
     progress: Callable[[str], None],
+    views: Collection[str] | None = None,
 ) -> Iterator[Measured]:
     """Yields the rows of all retrievers on the base and the views of a set.
 
@@ -150,12 +156,15 @@ def measure_set(
         random_seeds: How many draws of each view.
         hops: Steps around the question's entities that the retrievers see.
         progress: Told which view is asked.
+        views: Only these; None for all.
     """
     name, graph = folder.recipe.name, folder.recipe.graph_name
     plan = read_set_plan(folder)
     client = Client.over(service)
     subjects = find_gold(questions_of(plan, graph), client, graph=graph)[:first]
     for view, cell in _views(cells_of(plan), random_seeds).items():
+        if views is not None and view not in views:
+            continue
         left = [
             subject
             for subject in subjects
