@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -132,15 +132,21 @@ class Codex:
 
     def _load(self, size: str) -> CodexGraph:
         name = f"codex-{size}"
-        self.load(self.triples(size), self.service.store, name, self._labels(size))
+        self.load(self.triples(size), self.service.store, name, self.labels(size))
         info = self.service.graph(name)
         arrays = self.service.arrays(info)
         return CodexGraph(name, info, arrays, fixed_questions(arrays))
 
-    def _labels(self, size: str) -> Path:
-        """Writes the labels of the graph's relations and of those entities that have one."""
-        labels = read_labels(self._data, self.triples(size))
-        target = self.folder / f"labels-{size}.tsv"
+    def labels(self, size: str, /, prefixes: Sequence[str] = ("",)) -> Path:
+        """Writes the labels of the graph's relations and of those entities that have one.
+
+        Args:
+            size: Of CoDEx, ``s`` or ``m``.
+            prefixes: Written before the ids, each in turn.
+        """
+        names = read_labels(self._data, self.triples(size))
+        labels = {f"{prefix}{id_}": name for prefix in prefixes for id_, name in names.items()}
+        target = self.folder / f"labels-{size}-{len(prefixes)}.tsv"
         lines = [f"{id_}\t{' '.join(label.split())}\n" for id_, label in sorted(labels.items())]
         target.write_text("".join(lines), encoding="utf-8")
         return target

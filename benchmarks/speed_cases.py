@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.codex import Codex, CodexGraph, Question, read_rows
 from benchmarks.cold_burst import cold_burst, cold_burst_on_neo4j
 from benchmarks.dumps import load_documents, load_triples
+from benchmarks.equal_entities import links
 from benchmarks.figures import Detail, Measured, spread, timed
 from benchmarks.neo4j_loads import load_triples_into_neo4j
 from benchmarks.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
@@ -315,6 +316,12 @@ MEMBERS: tuple[Member, ...] = (
         )
         for size in ("s", "m")
         for name, strategy in _STRATEGIES.items()
+    ),
+    Member(
+        "links-m",
+        "a whole call, vectors warm, paths on CoDEx-M as two sources that sameAs links",
+        "the same two sources without sameAs",
+        partial(links, "m"),
     ),
     Member(
         "region-m",

@@ -31,6 +31,8 @@ _COMPRESSIONS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
 )
 # What holds files of its own, or bytes that nothing here unpacks: by where its mark stands.
 _REFUSED: tuple[tuple[int, bytes, str], ...] = (
+    (30, b"mimetypeapplication/vnd.oasis", "an OpenDocument file"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file in its old format (.xls)"),
     (0, b"PK\x03\x04", "a zip archive"),
     (0, b"PK\x05\x06", "an empty zip archive"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -48,6 +50,8 @@ _REFUSED: tuple[tuple[int, bytes, str], ...] = (
     (0, b"%PDF-", "a PDF"),
 )
 _HINTS = {
+    "an OpenDocument file": "Save its tables as .xlsx or CSV.",
+    "an Office file in its old format (.xls)": "Save its tables as .xlsx or CSV.",
     "RDF in HDT": "Convert it to N-Triples, for instance with rdfhdt's hdt2rdf.",
     "a table in Parquet": "Read its rows as things with --row COLUMN. A graph in Parquet is loaded "
     "as the whole folder that has graph.json.",
@@ -67,7 +71,24 @@ def compression_of(first: bytes, /) -> str | None:
 
 
 def refuse_archive(head: bytes, name: str, /) -> None:
-    """Raises ``InputError`` for bytes that begin an archive or a file that is not read here."""
+    """Raises ``InputError`` for bytes that begin an archive or a file that is not read here.
+
+    Args:
+        head: The first bytes, unpacked.
+        name: Of the file, for errors.
+    """
+    if (inner := compression_of(head)) not in (None, UTF_16):
+        raise InputError(
+            f"{name} is packed twice; what it unpacks to is packed by {inner}",
+            argument="source",
+            hint="Unpack it once, and load what comes of it.",
+        )
+    if (encoding := _unmarked_encoding(head)) is not None:
+        raise InputError(
+            f"{name} is {encoding} without its byte order mark, which is not read",
+            argument="source",
+            hint=f"Convert it, for instance: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE",
+        )
     for offset, mark, what in _REFUSED:
         if head[offset : offset + len(mark)] == mark:
             raise InputError(
@@ -77,6 +98,16 @@ def refuse_archive(head: bytes, name: str, /) -> None:
                     what, "Unpack it, and load the file or the folder that comes of it."
                 ),
             )
+
+
+def _unmarked_encoding(head: bytes) -> str | None:
+    """Returns the encoding of text in UTF-16 without a mark: each second byte of it is zero."""
+    first, second = head[0:64:2], head[1:64:2]
+    if len(second) > 1 and not any(second) and all(first):
+        return "UTF-16LE"
+    if len(second) > 1 and not any(first) and all(second):
+        return "UTF-16BE"
+    return None
 
 
 class PackedDataError(Exception):

@@ -33,6 +33,7 @@ NO_ID = "nodes without a text or number as id"
 NO_TAIL = "relationships to nodes of labels that the mapping leaves out"
 NO_TAIL_ID = "relationships to nodes without a text or number as id"
 NO_HEAD_ID = "relationships from nodes without a text or number as id"
+SHARED_ID = "nodes with the id of a node of another label, both one entity"
 CHANGED = "nodes and relationships that others added or deleted while the graph was read"
 LEFT_OUT = "properties that the mapping leaves out"
 NO_VALUE = "properties without a form as a value (bytes)"
@@ -185,6 +186,8 @@ class _Graph:
             # Neither count is that of what was read.
             last.source_records = done
             last.kept[CHANGED] += abs(now - total)
+        if shared := self._count_shared_ids():
+            last.kept[SHARED_ID] += shared
         last.position = {"label": _END, "records": total, "counted": done}
         yield last
 
@@ -198,6 +201,25 @@ class _Graph:
             types=self._types,
         )
         return int(nodes) + int(relationships)
+
+    def _count_shared_ids(self) -> int:
+        """Returns how many nodes have the id of one of a label that comes earlier in the mapping."""
+        if len(self._mapping.nodes) == 1:
+            return 0
+        ids = " ".join(
+            f"WHEN n:{quoted(node.label)} THEN $iris[{index}] + toStringOrNull(n.{quoted(node.id)})"
+            for index, node in enumerate(self._mapping.nodes)
+        )
+        is_named = " OR ".join(f"n:{quoted(node.label)}" for node in self._mapping.nodes)
+        ((shared,),) = self._rows(
+            f"MATCH (n) WHERE {is_named} "
+            f"WITH reduce(id = CASE {ids} END, address IN $addresses | replace(id, address, '')) "
+            "AS id WHERE id IS NOT NULL "
+            "WITH id, count(*) AS number WHERE number > 1 RETURN coalesce(sum(number - 1), 0)",
+            iris=[node.iri for node in self._mapping.nodes],
+            addresses=_WIKIDATA_ADDRESSES,
+        )
+        return int(shared)
 
     def _read_labels(self, start: Mapping[str, Any]) -> Iterator[Parsed]:
         first = int(start.get("label", 0))

@@ -17,7 +17,7 @@ from loaders.sparql.terms import Row
 OVERLAP_ROWS = 5
 ATTEMPTS = 3
 # A page of this many rows may have been cut, whatever the number; small caps are round ones.
-COUNTED_ROWS = 1_000
+COUNTED_ROWS = 250
 CAP_STEP = 100
 
 

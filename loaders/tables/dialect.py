@@ -83,8 +83,15 @@ def encoding_of(source: ByteSource, name: str | None, /) -> str:
         name: The encoding that tables are said to have; None for UTF-8.
 
     Raises:
-        InputError: As ``check_encoding``.
+        InputError: As ``check_encoding``; or the lines end in carriage returns alone.
     """
+    if b"\r" in source.head and b"\n" not in source.head:
+        raise InputError(
+            f"the lines of {source.name} end in carriage returns alone, which are no line ends "
+            "here",
+            argument="source",
+            hint="Convert them, for instance: tr '\\r' '\\n' < FILE > NEW_FILE",
+        )
     return check_encoding(None if source.compression == UTF_16 else name)
 
 

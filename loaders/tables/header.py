@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from graph_service.errors import InputError
 from loaders.options import LoadOptions
-from loaders.tables.rows import ColumnsError
+from loaders.tables.rows import ColumnsError, Row
+from loaders.tables.table_rows import header_of
 
 ROLES = ("head", "relation", "tail", "id", "rank", "language", "qualifiers", "-")
 _REQUIRED = ("head", "relation", "tail")
@@ -57,6 +58,8 @@ _HEADER_WORDS = frozenset(
 )
 _WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+")
 _NAME = re.compile(r"[?$]?[A-Za-z][A-Za-z0-9 _.-]{0,39}")
+_COLUMN_NAME = re.compile(r"(?![A-Za-z]+\d+$)[^\W\d_][\w ./()%-]{1,39}")
+"""A column's name in any script; Q42 and P31 are ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, 
                 f"If each row is a thing: --row {quoted(first[0])}.",
             )
         return Layout(0, 1, 2, width=3, has_header=bool(options.header))
-    raise _unknown_columns(first, name)
+    raise _unknown_columns(rows, name)
 
 
 def is_edge_header(header: Sequence[str], /) -> tuple[int, int] | None:
@@ -191,16 +194,27 @@ def quoted(name: str, /) -> str:
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
-def _unknown_columns(first: Sequence[str], name: str) -> ColumnsError:
+def _unknown_columns(rows: Sequence[Sequence[str]], name: str) -> ColumnsError:
+    first = rows[0]
     shown = ", ".join(cell[:40] for cell in first[:8]) + (", ..." if len(first) > 8 else "")
-    columns = f"--columns head,relation,tail{',-' * max(0, len(first) - 3)}"
-    row = f"--row {quoted(first[0])}"
+    header, _ = header_of([Row(list(cells), line, 0) for line, cells in enumerate(rows)], "")
+    hints = [
+        f"If each row is a thing: --row {quoted(header[0])}, the column that names it; load --look "
+        f"{name} shows what the columns become."
+    ]
+    if len(header) == 1:
+        hints.append(
+            "If a character separates its cells, write a line before the first that says which, "
+            "such as sep=^."
+        )
+    elif len(header) > 2:
+        columns = f"--columns head,relation,tail{',-' * (len(header) - 3)}"
+        hints.append(f"If each row is a statement: for instance {columns}.")
     return ColumnsError(
         f"{name} has {len(first)} columns without names that are known ({shown}); say what a row "
         "is: a thing, or a statement with head, relation and tail",
         argument="columns",
-        hint=f"If each row is a thing: {row}, the column that names it; load --look {name} shows "
-        f"what the columns become. If each row is a statement: for instance {columns}.",
+        hint=" ".join(hints),
     )
 
 
@@ -227,15 +241,24 @@ def _role_of(name: str) -> str | None:
 
 
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Returns whether two of the first cells are names of columns, which come nowhere else."""
-    first, others = rows[0], rows[1:]
-    if not all(_NAME.fullmatch(cell.strip()) for cell in first):
+    """Returns whether the first cells are names of columns, which come nowhere else.
+
+    Two of them are words that stand in headers; or all are written alike, all with a capital or
+    none, and two rows and more follow. The relation of a statement comes again, or is written
+    otherwise than its ends.
+    """
+    first, others = [cell.strip() for cell in rows[0]], rows[1:]
+    cells = {cell.strip() for other in others for cell in other}
+    if not cells.isdisjoint(first):
         return False
     speaking = sum(
         not _HEADER_WORDS.isdisjoint(word.lower() for word in _WORD.findall(cell)) for cell in first
     )
-    recurs = any(cell in other for cell in first for other in others)
-    return speaking >= 2 and not recurs
+    if speaking >= 2 and all(_NAME.fullmatch(cell) for cell in first):
+        return True
+    is_written_alike = len({cell[:1].isupper() for cell in first}) == 1
+    names_columns = len(set(first)) == len(first) and all(map(_COLUMN_NAME.fullmatch, first))
+    return len(others) > 1 and is_written_alike and names_columns
 
 
 def _layout_by_name(

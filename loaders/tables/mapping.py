@@ -145,6 +145,9 @@ class PlannedTable:
         keys: Hashes of its keys as ids have them, sorted.
         names: Key by folded name, where other tables name its things; else empty.
         examples, notes: Of each column, cells of it, and what is to be said to people.
+        repeated_keys: Rows whose key an earlier row has.
+        unjoined: Of columns that may refer to a table and do not, since it lacks many of their
+            values: the table.
     """
 
     path: str
@@ -154,6 +157,8 @@ class PlannedTable:
     names: Mapping[str, str] = field(default_factory=dict)
     examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    repeated_keys: int = 0
+    unjoined: Mapping[str, str] = field(default_factory=dict)
 
     def knows(self, key: str, /) -> bool:
         """Returns whether a row has a key, as ids have it."""

@@ -21,6 +21,8 @@ from loaders.tables.wording import referred_name, relation_name
 
 _KNOWN_SHARE = 0.9
 """So many values of a column must be keys of the table that it names; the others are counted."""
+_NEARLY_SHARE = 0.5
+"""A column of which the table has so many values, and not enough, is told in the report."""
 _MAX_PAIRS = 200_000
 _SELF = frozenset(
     [
@@ -190,6 +192,8 @@ def _tell_apart(table: TableLook, column: ColumnMapping, looks: Sequence[TableLo
             f"{share:.0%} of its values are keys of {look.name}: say references = "
             f'"{look.name}" if they are its things'
         )
+        if share >= _NEARLY_SHARE:
+            table.unjoined[column.name] = look.name
     owner = next((look for look in looks if look.kind == column.kind), None)
     if (
         owner is None

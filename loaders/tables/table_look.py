@@ -17,6 +17,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from loaders.items import Parsed
 from loaders.options import LoadOptions
+from loaders.packing import refuse_archive
 from loaders.source import open_source
 from loaders.tables.cells import clean
 from loaders.tables.decide import decide_column
@@ -90,6 +91,7 @@ class TableLook:
         self.is_key_requested = False
         self.own_key: ColumnMapping | None = None
         self.owner: TableLook | None = None
+        self.unjoined: dict[str, str] = {}
 
     def read(self, request: TablesRequest, options: LoadOptions, *, is_folder: bool) -> bool:
         """Counts all cells; returns whether there are rows."""
@@ -98,6 +100,7 @@ class TableLook:
         with open_source(self.path, limits=options.limits) as source:
             dialect: Dialect | None = None
             if not is_workbook(self.path):
+                refuse_archive(source.head, source.name)
                 dialect = recognise_dialect(
                     source.head, encoding=encoding_of(source, options.encoding)
                 )
@@ -333,11 +336,14 @@ class TableLook:
 
     def planned(self) -> PlannedTable:
         """Returns the table, looked at."""
+        key, keys = self.mapping.key, self.keys()
         return PlannedTable(
             self.path,
             self.mapping,
             self.rows,
-            self.keys(),
+            keys,
+            repeated_keys=self.profile(key.name).filled - len(keys) if key is not None else 0,
+            unjoined=self.unjoined,
             names=self.names,
             examples={profile.name: profile.examples for profile in self.profiles},
             notes=self.notes,

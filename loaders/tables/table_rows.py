@@ -69,6 +69,9 @@ class Shape:
             RowError: The row has too many cells or too few.
         """
         if row.line <= self.header_line:
+            is_title = row.line < self.header_line and any(cell.strip() for cell in row.cells)
+            if is_title and not row.cells[0].lower().lstrip('"').startswith("sep="):
+                counts["rows before the header"] += 1
             return None
         cells = row.cells
         while len(cells) > len(self.header) and not cells[-1].strip():

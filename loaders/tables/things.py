@@ -148,6 +148,12 @@ class _ThingReader:
             parsed.kept[
                 f"cells of {column.name} joined with names that differ in case or spaces"
             ] += 1
+        if column.name in self._table.unjoined:
+            table_name = self._table.unjoined[column.name]
+            parsed.kept[
+                f"cells of {column.name} not joined to {table_name}, which lacks many of them; "
+                "references in a mapping of tables joins them"
+            ] += 1
         if column.name not in self._named:
             self.name_entity(id_, label)
         if column.kind:
@@ -275,6 +281,11 @@ class _ThingReader:
         """Adds the names that were gathered since the last time, and once those of relations."""
         if not self._is_begun:
             self._is_begun = True
+            if self._key is not None and self._table.repeated_keys:
+                name = self._mapping.columns[self._key].name
+                parsed.kept[
+                    f"rows of {self._mapping.file} whose {name} an earlier row has, one thing with it"
+                ] += self._table.repeated_keys
             kinds = set() if self._mapping.is_link else {self._mapping.kind}
             for column in self._mapping.columns:
                 if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):

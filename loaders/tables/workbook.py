@@ -13,6 +13,7 @@ from decimal import Decimal
 from itertools import islice
 from pathlib import PurePath
 from typing import Any
+from zipfile import BadZipFile
 
 from graph_service.errors import InputError, SetupError
 from loaders.items import Parsed, Reject
@@ -163,7 +164,7 @@ def _open_workbook(path: str) -> Any:
         ) from error
     try:
         return load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, OSError, KeyError, ValueError) as error:
+    except (InvalidFileException, BadZipFile, OSError, KeyError, ValueError) as error:
         raise InputError(
             f"{path} can't be read as an Excel workbook ({error})", argument="source"
         ) from error

@@ -32,7 +32,7 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import read_mapping
 from loaders.property_graph.options import Neo4jOptions
-from loaders.property_graph.reader import CHANGED, NO_HEAD_ID, _Graph
+from loaders.property_graph.reader import CHANGED, NO_HEAD_ID, SHARED_ID, _Graph
 from loaders.records import UNACCOUNTED_REASON, RecordCounts
 from loaders.report import EXIT_REJECTS, LoadReport
 
@@ -354,6 +354,21 @@ def test_an_id_must_be_unique_as_text(
     with pytest.raises(InputError, match=expected):
         loads(tmp_store, "films", mapping=mapping)
     assert tmp_store.graphs() == []
+
+
+def test_nodes_of_two_labels_with_one_id_are_counted(
+    loads: Callable[..., LoadReport],
+    run: Callable[..., list[list[object]]],
+    films: dict[str, str],
+    tmp_store: Store,
+) -> None:
+    mapping = MAPPING.replace('iri = ""\n', "")
+    assert SHARED_ID not in loads(tmp_store, "films", mapping=mapping).kept
+    run("CREATE (:$($label) {title: 1}), (:$($label) {title: '2'})", label=films["FILM"])
+    report = loads(tmp_store, "again", mapping=mapping)
+    assert report.kept[SHARED_ID] == 2
+    # Under an address of its own each label's ids are its own.
+    assert SHARED_ID not in loads(tmp_store, "apart").kept
 
 
 def test_years_that_the_driver_cannot_hold(

@@ -209,6 +209,19 @@ def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None
     assert _details(report, "sweep-m")["views"] == 200
 
 
+def test_links_between_sources_are_followed_where_they_are_measured(report: SpeedReport) -> None:
+    """B15: a question with links beside the same without, and beside one id for each entity."""
+    details = _details(report, "links-m")
+    figure = next(item for item in report.figures if item.name == "links-m")
+    assert 0 < int(details["groups"]) < EDGES["m"]
+    assert 0 < int(details["with_statements_of_both"]) <= int(details["questions"])
+    assert figure.ratio is not None
+    assert details["within_bound"] == ("yes" if figure.ratio <= 1.1 else "no")
+    assert details["bound"] == 1.1
+    for name in ("ratio_of_pairs", "ratio_to_one_id_each", "pairs_to_one_id_each"):
+        assert float(details[name]) > 0
+
+
 def test_trees_are_never_worse_than_the_raw_run(report: SpeedReport) -> None:
     """O7: the solver as it serves, beside pcst_fast's own pruning."""
     for size in EDGES:

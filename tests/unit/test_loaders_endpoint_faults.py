@@ -371,6 +371,16 @@ def test_a_cap_that_is_not_round_is_seen_in_incoming_statements(tmp_store: Store
     assert report.graph.counts.statements == 3 * 700
 
 
+def test_a_small_cap_that_is_not_round_is_seen(tmp_store: Store) -> None:
+    """Of 700 incoming statements 333 come at a time."""
+    with serve_sparql(hub_graph(700)) as server:
+        server.faults.append(Fault(times=None, cap=333, when="?p"))
+        report = run(tmp_store, server, source="wikidata:Q5", hops=1, max_incoming=2_000)
+    assert report.exit_code == 0, report.lines()
+    assert report.graph is not None
+    assert report.graph.counts.statements == 700
+
+
 def answer(value: str) -> bytes:
     subject, predicate = (f'{{"type":"uri","value":"http://a/{name}"}}' for name in "sp")
     row = f'{{"s":{subject},"p":{predicate},"o":{value}}}'

@@ -200,3 +200,45 @@ def test_files_of_a_folder_that_are_named_as_data_and_are_none_are_rejects(
             graph="strict",
             options=LoadOptions(rejects_path=tmp_path / "strict", strict=True),
         )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.nt", "a.csv"])
+def test_text_in_utf_16_without_a_mark_is_told_with_what_converts_it(
+    tmp_store: Store, tmp_path: Path, name: str, encoding: str
+) -> None:
+    (tmp_path / name).write_bytes(b"id,name,price".decode().encode(encoding))
+    with pytest.raises(InputError, match="without its byte order mark") as caught:
+        load(tmp_path / name, store=tmp_store, graph="g")
+    assert caught.value.hint is not None
+    assert (
+        f"iconv -f {encoding.upper().replace('-', '').replace('UTF', 'UTF-')}" in caught.value.hint
+    )
+
+
+def test_what_is_packed_twice_is_told(tmp_store: Store, tmp_path: Path) -> None:
+    (tmp_path / "a.nt.gz").write_bytes(gzip.compress(gzip.compress(FIRST)))
+    with pytest.raises(InputError, match="packed twice; what it unpacks to is packed by gzip"):
+        load(tmp_path / "a.nt.gz", store=tmp_store, graph="g")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.xlsx", b"PK\x03\x04cut", "can't be read as an Excel workbook"),
+        ("a.xlsx", b"<html><table></table></html>", "can't be read as an Excel workbook"),
+        ("a.parquet", b"PAR1cut", "can't be read as Parquet"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old format"),
+        ("a.ods", b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument",
+         "OpenDocument"),
+    ],
+)  # fmt: skip
+def test_workbooks_that_are_none_are_refused_by_name(
+    tmp_store: Store, tmp_path: Path, name: str, data: bytes, reason: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=reason):
+        load(tmp_path / name, store=tmp_store, graph="g", options=LoadOptions(row="auto"))
+    if not name.endswith(".parquet"):
+        with pytest.raises(InputError, match=reason):
+            load(tmp_path / name, store=tmp_store, graph="g")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from things_of_tables import Things
 
+from graph_service.errors import InputError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from loaders.load import load
@@ -155,3 +156,132 @@ def test_names_of_a_column_are_entities_though_none_comes_again(tmp_path: Path) 
     titled = text.replace("Tenant", "Title")
     (tmp_path / "b").mkdir()
     assert Things(tmp_path / "b", {"films.csv": titled}).types("title") <= {StringValue}
+
+
+@pytest.mark.parametrize(
+    ("text", "are_things"),
+    [
+        pytest.param("Region,Shop,Revenue\nNorth,Alpha,12\n,Beta,8\n", True, id="cells left empty"),
+        pytest.param("Student;Kurs;Note\nAnna;Mathe;1,3\nBen;Mathe;2,0\nAnna;Physik;1,7\n", True,
+                     id="a middle column whose cells come again"),
+        pytest.param("player,club,season\nAnn,Reds,2020\nAnn,Blues,2021\nBob,Reds,2020\n", True,
+                     id="words without capitals"),
+        pytest.param("Team,Coach,Stadium\nReds,Ann Lee,Park\nBlues,Bob Day,Dome\n", False,
+                     id="names that come once"),
+        pytest.param("Stra\u00dfe,Gr\u00f6\u00dfe,H\u00f6he\nAm Tor,weit,hoch\nAm See,eng,tief\n", False,
+                     id="umlauts"),
+    ],
+)  # fmt: skip
+def test_a_first_row_of_names_that_come_nowhere_else_is_no_statement(
+    tmp_path: Path, text: str, are_things: bool
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        if are_things:
+            assert list(load(path, store=store, graph="g").formats) == ["rows"]
+        else:
+            with pytest.raises(InputError, match="looks like a header"):
+                load(path, store=store, graph="g")
+        by_option = LoadOptions(columns=("head", "relation", "tail"))
+        report = load(path, store=store, graph="by_option", options=by_option)
+    assert report.graph is not None
+    assert report.graph.counts.statements >= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Ann,knows,Bob\nCid,likes,Dan\nEve,hates,Fay\n", id="relations in lower case"),
+        pytest.param("Q1,P31,Q5\nQ2,P279,Q7\nQ8,P17,Q9\n", id="ids"),
+        pytest.param("tor,part of,house\nann,part of,staff\n", id="a relation that comes again"),
+    ],
+)  # fmt: skip
+def test_statements_of_names_that_come_once_are_statements(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(path, store=store, graph="g")
+    assert report.graph is not None
+    assert report.graph.counts.statements == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("Stock of May,,,\nItem No,Name,City,Weight\nA-1,Anchor,Torby,1 kg\n", '--row "Item No"'),
+        ("# by hand\nid,name,city,price\n1,Ann,Torby,2.5\n2,Bob,Torby,3.5\n", "--row id"),
+        ("Product,,Sales,\nCode,Name,2022,2023\nA1,Table,10,12\nA2,Chair,7,9\n", "--row Code"),
+    ],
+)
+def test_the_advice_for_lines_before_a_header_loads_every_row(
+    tmp_path: Path, text: str, advice: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        with pytest.raises(InputError) as caught:
+            load(path, store=store, graph="g")
+        assert f"{advice}, the column" in (caught.value.hint or "")
+        row = advice.removeprefix("--row ").strip('"')
+        report = load(path, store=store, graph="g", options=LoadOptions(row=row))
+    assert report.rejected == 0
+    assert report.skipped["rows before the header"] == 1
+    assert report.keys == {"table.csv": row}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Country,Capital\nItaly,Rome\nPeru,Lima\n", "--row Country"),
+        ("id^name\na1^Table\na2^Chair\n", "such as sep=^"),
+    ],
+)
+def test_a_table_too_narrow_for_statements_is_not_advised_to_be_them(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        with pytest.raises(InputError) as caught:
+            load(path, store=store, graph="g")
+        assert caught.value.hint is not None
+        assert says in caught.value.hint
+        assert "head,relation,tail" not in caught.value.hint
+        path.write_text(f"sep=^\n{text}" if "^" in text else text)
+        row = "id" if "^" in text else "Country"
+        report = load(path, store=store, graph="g", options=LoadOptions(row=row))
+    assert report.rejected == 0
+    assert "rows before the header" not in report.skipped
+    assert report.graph is not None
+    assert report.graph.counts.relations == (1 if "^" in text else 2)
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"id,name,price\ra1,Table,10.5\ra2,Chair,5.5\r")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        for options in (LoadOptions(), LoadOptions(row="id")):
+            with pytest.raises(InputError, match="carriage returns alone"):
+                load(path, store=store, graph="g", options=options)
+
+
+def test_rows_of_one_key_are_counted_as_one_thing(tmp_path: Path) -> None:
+    path = tmp_path / "parts.csv"
+    path.write_text("id,name,price\na1,Table,10.5\na1 ,Desk,12\na2,Chair,5.5\n")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(path, store=store, graph="g", options=LoadOptions(row="id"))
+    assert report.kept == {"rows of parts.csv whose id an earlier row has, one thing with it": 1}
+
+
+def test_cells_that_nearly_refer_to_a_table_are_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "customers.csv").write_text("CustomerID,Name\nC1,Ann\nC2,Bob\n")
+    (folder / "orders.csv").write_text(
+        "OrderID,Customer,Total\nO1,C1,10\nO2,C2,20\nO3,C1,5\nO4,C9,7\n"
+    )
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(folder, store=store, graph="g")
+    reason = next(reason for reason in report.kept if "not joined to customers.csv" in reason)
+    assert report.kept[reason] == 4
