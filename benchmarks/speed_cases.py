@@ -317,11 +317,15 @@ MEMBERS: tuple[Member, ...] = (
         for size in ("s", "m")
         for name, strategy in _STRATEGIES.items()
     ),
-    Member(
-        "links-m",
-        "a whole call, vectors warm, paths on CoDEx-M as two sources that sameAs links",
-        "the same two sources without sameAs",
-        partial(links, "m"),
+    *(
+        Member(
+            f"links-{size}",
+            f"a whole call, vectors warm, paths on CoDEx-{size.upper()} as two sources that sameAs "
+            "links",
+            "the same two sources without sameAs",
+            partial(links, size),
+        )
+        for size in ("s", "m")
     ),
     Member(
         "region-m",

@@ -16,8 +16,10 @@ from loaders.sparql.terms import Row
 
 OVERLAP_ROWS = 5
 ATTEMPTS = 3
-# A page of this many rows may have been cut, whatever the number; small caps are round ones.
+# A first page of this many rows may have been cut, whatever the number; small caps are round ones.
 COUNTED_ROWS = 250
+# So may any page of so many. All pages together are compared with a count in any case.
+CUT_ROWS = 1_000
 CAP_STEP = 100
 
 
@@ -120,9 +122,7 @@ class Pager:
     def looks_capped(self, rows: int, max_rows: int | None, /) -> bool:
         """Returns whether an answer of so many rows may have been cut by the endpoint."""
         return rows > 0 and (
-            rows >= COUNTED_ROWS
-            or rows % CAP_STEP == 0
-            or (max_rows is not None and rows >= max_rows)
+            rows >= CUT_ROWS or rows % CAP_STEP == 0 or (max_rows is not None and rows >= max_rows)
         )
 
     def _read_pages(
@@ -154,7 +154,9 @@ class Pager:
                     f"more than {self._max_rows:,} rows, the most that are held of one pattern "
                     "(--max-rows)"
                 )
-            capped = self.looks_capped(len(rows), answer.max_rows)
+            capped = self.looks_capped(len(rows), answer.max_rows) or (
+                offset == 0 and len(rows) >= COUNTED_ROWS
+            )
             if (
                 offset == 0
                 and len(rows) < limit

@@ -209,11 +209,14 @@ def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None
     assert _details(report, "sweep-m")["views"] == 200
 
 
-def test_links_between_sources_are_followed_where_they_are_measured(report: SpeedReport) -> None:
+@pytest.mark.parametrize("size", EDGES)
+def test_links_between_sources_are_followed_where_they_are_measured(
+    report: SpeedReport, size: str
+) -> None:
     """B15: a question with links beside the same without, and beside one id for each entity."""
-    details = _details(report, "links-m")
-    figure = next(item for item in report.figures if item.name == "links-m")
-    assert 0 < int(details["groups"]) < EDGES["m"]
+    details = _details(report, f"links-{size}")
+    figure = next(item for item in report.figures if item.name == f"links-{size}")
+    assert 0 < int(details["groups"]) < EDGES[size]
     assert 0 < int(details["with_statements_of_both"]) <= int(details["questions"])
     assert figure.ratio is not None
     assert details["within_bound"] == ("yes" if figure.ratio <= 1.1 else "no")

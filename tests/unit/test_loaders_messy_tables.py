@@ -40,7 +40,7 @@ EXPECTED: Mapping[str, tuple[Values, dict[str, int]]] = {
             "staff": {"oslo": "12", "bergen": "7", "tromsø": "4"},
             "opened": {"oslo": "2001-05-17", "bergen": "1999-11-02", "tromsø": "2015-01-20"},
         },
-        {},
+        {"rows before the header": 2},
     ),
     "budget": (
         {"cost": {"apollo": "1200", "hermes": "300", "zeus": "700", "hera": "50"}},

@@ -120,7 +120,11 @@ def test_lines_around_a_table_are_no_rows(tmp_path: Path) -> None:
     )
     things = Things(tmp_path, {"stock.csv": text}, row="SKU")
     assert things.values("pieces") == {"stock/s1": "4", "stock/s2": "7"}
-    assert things.parsed.skipped == {"rows that repeat the header": 1, "rows of totals": 1}
+    assert things.parsed.skipped == {
+        "rows before the header": 2,
+        "rows that repeat the header": 1,
+        "rows of totals": 1,
+    }
 
 
 def test_the_header_is_wider_than_rows_whose_last_cells_are_empty(tmp_path: Path) -> None:
