@@ -14,6 +14,7 @@ from graph_service.errors import InputError
 # What argparse says, which has no finer seam than this text; what doesn't match is shown as it is.
 _CHOICE = re.compile(r"argument (?P<name>\S+): invalid choice: '?(?P<given>.*?)'? \(choose from .*")
 _NUMBER = re.compile(r"argument (?P<name>\S+): invalid (?P<kind>int|float) value: (?P<given>.*)")
+_MISSING = re.compile(r"the following arguments are required: (?P<names>.+)")
 _OTHER_WORDS = (
     ("ask", "retrieve"),
     ("query", "retrieve"),
@@ -79,12 +80,22 @@ class Parser(argparse.ArgumentParser):
                     *get_close_matches(value, choices, n=1),
                 ],
             )
+        missing = _MISSING.fullmatch(message)
+        if missing is not None:
+            self._fail(self._missing(missing["names"].split(", ")))
         if number is not None:
             self._fail(
                 f"{number['name']} must be {_NUMBERS[number['kind']]}, got {number['given']}",
                 argument=number["name"],
             )
         self._fail(message)
+
+    def _missing(self, names: Sequence[str]) -> str:
+        """Returns a message about arguments that are missing, with the choices of the first."""
+        choices = self._choices(names[0])
+        if choices:
+            return f"say which one: {', '.join(choices)}"
+        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
 
     def format_usage(self) -> str:
         """Returns the usage in one line; ``--help`` lists the options."""

@@ -106,7 +106,11 @@ def test_every_option_is_explained() -> None:
         ("search x --limit few", "search [options] NAME",
          "--limit must be a whole number, got 'few'."),
         ("view create --level much", "view [options] {", "--level must be a number, got 'much'."),
-        ("experiment run p.yaml", "experiment run [options] --out DIR PLAN.yaml", "required: --out"),
+        ("experiment run p.yaml", "experiment run [options] --out DIR PLAN.yaml", "error: --out is missing. See:"),
+        ("compare q", "compare [options] QUESTION VIEW", "error: VIEW is missing. See:"),
+        ("compare", "compare [options] QUESTION VIEW", "QUESTION and VIEW are missing. See:"),
+        ("keys", "keys [options] WHAT ...", "error: say which one: add, list, revoke"),
+        ("rank", "rank [options] WHAT ...", "error: say which one: train, measure, add,"),
         ("view crate", "view [options] {", "Did you mean create?"),
     ],
 )  # fmt: skip

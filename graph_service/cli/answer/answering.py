@@ -89,9 +89,15 @@ def _answer(options: AnswerOptions, output: Output) -> int:
                 output.object(expected)
                 return 0
         print_progress = ProgressPrinter()
+        # The last count is printed after the last answer.
+        last: list[Progress] = []
 
         def tell(progress: Progress) -> None:
-            print_progress(replace(progress, detail=replies.from_cache))
+            with_cache = replace(progress, detail=replies.from_cache)
+            if progress.done < progress.total:
+                print_progress(with_cache)
+            else:
+                last.append(with_cache)
 
         run = run_cases(
             pending,
@@ -108,6 +114,8 @@ def _answer(options: AnswerOptions, output: Output) -> int:
                 output.line(f"# {item.question_id}: {item.question}")
             for line in answer_lines(item):
                 output.line(line)
+        for progress in last:
+            print_progress(progress)
     if out is not None:
         out.put_in_order(cases)
     if options.question is not None and answers:

@@ -88,6 +88,6 @@ def _ranks(answers: dict[str, Answer]) -> list[list[str]]:
                 made = any(change.kind is not ChangeKind.UNCHANGED for change in changes)
                 cells[column] = f"{rank}{'*' * made}"
     return [
-        [*answers, "place of what was retrieved; * as the view made it"],
+        [*answers, "rank of what was retrieved; * changed by the view"],
         *([*cells, words] for words, cells in rows.items()),
     ]

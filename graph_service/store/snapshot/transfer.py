@@ -294,7 +294,7 @@ def _what_is_there(depot: Depot, info: GraphInfo) -> str:
     """Says which snapshots a depot has, those of the same name first."""
     names = [name for name in depot.names(_MANIFESTS) if name.endswith(".json")]
     if not names:
-        return "It has none at all"
+        return "It has none of any graph"
     manifests = []
     for name in names[:100]:
         with contextlib.suppress(StoreCorruptError):
