@@ -111,6 +111,10 @@ class Codex:
         if "service" in self.__dict__:
             self.service.close()
 
+    def path(self, *parts: str) -> Path:
+        """Returns a file or a folder of the data."""
+        return self._data.joinpath(*parts)
+
     def triples(self, size: str, /) -> Path:
         """Returns the table of triples of a size, ``s`` or ``m``."""
         return self._data / "codex" / _FILES[size]

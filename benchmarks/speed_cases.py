@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.codex import Codex, CodexGraph, Question, read_rows
 from benchmarks.cold_burst import cold_burst, cold_burst_on_neo4j
 from benchmarks.dumps import load_documents, load_triples
-from benchmarks.equal_entities import links
+from benchmarks.equal_entities import codex_links, dbpedia_links
 from benchmarks.figures import Detail, Measured, spread, timed
 from benchmarks.neo4j_loads import load_triples_into_neo4j
 from benchmarks.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
@@ -323,9 +323,16 @@ MEMBERS: tuple[Member, ...] = (
             f"a whole call, vectors warm, paths on CoDEx-{size.upper()} as two sources that sameAs "
             "links",
             "the same two sources without sameAs",
-            partial(links, size),
+            partial(codex_links, size),
         )
         for size in ("s", "m")
+    ),
+    Member(
+        "links-dbp15k",
+        "a whole call, vectors warm, paths over French and English DBpedia, which sameAs links, on "
+        "questions that cross from one to the other",
+        "the same two sources without sameAs",
+        dbpedia_links,
     ),
     Member(
         "region-m",
