@@ -40,8 +40,13 @@ DOUBTFUL_WORDS = frozenset(
     {"na", "none", "nil", "unknown", "tbd", "tba", "?", "not available", "not applicable", "keine"}
 )
 """Cells that say so among numbers, dates and names; a text may mean them."""
-_YES = frozenset({"yes", "y", "true", "ja", "oui", "s\u00ed", "wahr", "vrai"})
-_NO = frozenset({"no", "n", "false", "nein", "non", "falsch", "faux"})
+_YES = frozenset(
+    {"yes", "y", "true", "ja", "oui", "s\u00ed", "wahr", "vrai", "sim", "tak", "kyll\u00e4", "evet"}
+)
+_NO = frozenset(
+    {"no", "n", "false", "nein", "non", "falsch", "faux", "nej", "nei", "nee", "n\u00e3o", "nie"}
+    | {"ei", "hay\u0131r"}
+)
 
 
 def clean(cell: str, /) -> str:

@@ -177,6 +177,16 @@ def test_yes_and_no_and_norway(tmp_path: Path) -> None:
     assert alone.values("land") == {"part/1": "land/no", "part/2": "land/no"}
 
 
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("ja", "nej"), ("Ja", "nei"), ("ja", "nee"), ("sim", "n\u00e3o"), ("tak", "nie"),
+     ("kyll\u00e4", "ei"), ("Evet", "Hay\u0131r")],
+)  # fmt: skip
+def test_yes_and_no_in_other_languages(tmp_path: Path, yes: str, no: str) -> None:
+    things = Things(tmp_path, {"parts.csv": f"id,paid\n1,{yes}\n2,{no}\n3,{yes}\n"})
+    assert things.values("paid") == {"part/1": "true", "part/2": "false", "part/3": "true"}
+
+
 def test_codes_are_no_numbers(tmp_path: Path) -> None:
     text = (
         "id,ZIP,Phone,Area,Article,Room\n1,98122,2065559857,007,12E3,12A\n"
