@@ -160,6 +160,13 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 def _file(path: Path, format_: Format | None, *, optional: bool = False) -> SourceFile:
     status = file_status(path)
+    try:
+        path.name.encode()
+    except UnicodeEncodeError as error:
+        # A load is stored with the names of its files.
+        raise InputError(
+            f"the name of the file {str(path)!r} is not UTF-8; rename it", argument="source"
+        ) from error
     identity = [path.name, status.st_size, status.st_mtime_ns]
     return SourceFile(str(path), format_, status.st_size, identity, optional=optional)
 

@@ -56,6 +56,12 @@ def _read_table(
         yield from read_nodes(source, dialect, sample[0], options, start)
         return
     layout = read_layout(sample, options, source.name) if sample else None
+    if layout is None and source.head.strip():
+        raise InputError(
+            f"the first row of {source.name} does not end within {len(source.head):,} bytes; "
+            "expected a table",
+            argument="source",
+        )
     if layout is not None and dialect.delimiter == TABS.delimiter and is_sparql_header(sample[0]):
         yield from read_sparql_rows(source, options, start, layout)
         return

@@ -7,19 +7,37 @@ in them may be two things.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from io import SEEK_END
 from itertools import islice
 from pathlib import PurePath
-from typing import Any
-from zipfile import BadZipFile
+from typing import Any, BinaryIO
+from xml.etree.ElementTree import ParseError
+from zipfile import BadZipFile, ZipFile
 
 from graph_service.errors import InputError, SetupError
 from loaders.items import Parsed, Reject
+from loaders.source import SourceLimits
 from loaders.tables.rows import Row, RowError
 
 WORKBOOK_SUFFIXES = frozenset({".xlsx", ".xlsm", ".parquet"})
+_DAMAGED = (
+    AttributeError,
+    BadZipFile,
+    EOFError,
+    KeyError,
+    NotImplementedError,  # of a compression that is unknown
+    OSError,
+    ParseError,
+    RuntimeError,  # of a part that is encrypted
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 _BLOCK_ROWS = 500
 
 
@@ -72,11 +90,8 @@ def sheet_names(path: str, /) -> list[str]:
     """
     if PurePath(path).suffix.lower() == ".parquet":
         return [""]
-    workbook = _open_workbook(path)
-    try:
+    with _open_workbook(path) as workbook:
         return [sheet.title for sheet in workbook.worksheets]
-    finally:
-        workbook.close()
 
 
 def read_workbook_rows(
@@ -125,12 +140,9 @@ def read_workbook_rows(
 
 
 def _sheet_cells(path: str, sheet: str) -> Iterator[list[str]]:
-    workbook = _open_workbook(path)
-    try:
+    with _open_workbook(path) as workbook, _reading(path):
         for row in workbook[sheet].iter_rows(values_only=True):
             yield [cell_text(value) for value in row]
-    finally:
-        workbook.close()
 
 
 def _parquet_cells(path: str) -> Iterator[list[str]]:
@@ -149,11 +161,12 @@ def _parquet_cells(path: str) -> Iterator[list[str]]:
                 columns = [column.to_pylist() for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     yield [cell_text(value) for value in row]
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} can't be read as Parquet ({error})", argument="source") from error
 
 
-def _open_workbook(path: str) -> Any:
+@contextmanager
+def _open_workbook(path: str) -> Iterator[Any]:
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -162,9 +175,34 @@ def _open_workbook(path: str) -> Any:
             f"{path} is an Excel workbook, and the package that reads it is not installed",
             hint='Run pip install "graph-service[excel]".',
         ) from error
+    # openpyxl leaves a file open that it cannot read, but not one that it is given.
+    with ExitStack() as held:
+        with _reading(path, InvalidFileException):
+            file = held.enter_context(open(path, "rb"))
+            _require_no_bomb(file, path)
+            workbook = load_workbook(file, read_only=True, data_only=True)
+        held.callback(workbook.close)
+        yield workbook
+
+
+@contextmanager
+def _reading(path: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turns what openpyxl and zipfile raise of a damaged workbook into ``InputError``."""
     try:
-        return load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, BadZipFile, OSError, KeyError, ValueError) as error:
+        yield
+    except (*_DAMAGED, *errors) as error:
         raise InputError(
             f"{path} can't be read as an Excel workbook ({error})", argument="source"
         ) from error
+
+
+def _require_no_bomb(file: BinaryIO, path: str) -> None:
+    limits = SourceLimits()
+    with ZipFile(file) as archive:
+        size = sum(info.file_size for info in archive.infolist())
+    packed = file.seek(0, SEEK_END)
+    if size > max(limits.ratio_floor_bytes, limits.max_ratio * packed):
+        raise InputError(
+            f"{path} would unpack to {size:,} bytes, over {limits.max_ratio:g} times its size",
+            argument="source",
+        )

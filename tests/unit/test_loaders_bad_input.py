@@ -18,7 +18,7 @@ from graph_service.model.values import EntityValue
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
-from loaders.source import SourceLimits
+from loaders.source import HEAD_BYTES, SourceLimits
 
 NT = "<http://a/s{}> <http://a/p> <http://a/o> .\n"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -206,6 +206,11 @@ def test_a_dump_given_as_one_document_is_told_the_format_of_lines(tmp_path: Path
         ("a.json", b'{"error": {"info": "no such entity"}}', "no such entity"),
         ("a.nt", b"<http://a/s> <http://a/p> oops .\n", "nothing that can be loaded"),
         ("a.json.gz", gzip.compress(b"x", mtime=0)[:12], "gzip|not recognised|is empty"),
+        ("a.csv", b"x" * HEAD_BYTES + b"\ny,1,2\n", "does not end within 262,144 bytes"),
+        ("a.csv", b'"x,' + b"y\n" * HEAD_BYTES, "does not end within 262,144 bytes"),
+        ("a.xlsx", b"", "can't be read as an Excel workbook"),
+        ("a.xlsx", b"PK\x03\x04" + b"x" * 100, "can't be read as an Excel workbook"),
+        ("a\udcff.csv", b"name,age\nAnn,3\nBob,4\n", "is not UTF-8; rename it"),
     ],
 )
 def test_sources_with_nothing_good_are_refused_in_words(

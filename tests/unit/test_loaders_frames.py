@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
+from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import openpyxl
 import pyarrow
+import pytest
 from pyarrow import parquet
 from things_of_tables import Things, statements_of
 
+from graph_service.errors import InputError
 from graph_service.model.classes import RDF_TYPE
 from graph_service.model.values import (
     Quantity,
@@ -24,6 +31,7 @@ from loaders.source import open_source
 from loaders.tables.frames import load_frames
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.things import read_things
+from loaders.tables.workbook import read_workbook_rows, sheet_names
 
 
 def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path) -> None:
@@ -153,3 +161,73 @@ def test_frames_are_loaded_as_tables(tmp_path: Path) -> None:
     # Two of what the rows are, a price and a date.
     assert report.graph.counts.statements == 4
     assert report.skipped == {"empty cells": 2}
+
+
+Change = Callable[[bytes], bytes | None]
+
+
+def workbook_with(path: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
+    """Writes a good workbook whose parts are changed; a part that becomes None is left out."""
+    workbook = openpyxl.Workbook()
+    for row in [("name", "height"), ("Tower", 3), ("Gate", 4)]:
+        workbook.active.append(row)
+    workbook.save(path)
+    with zipfile.ZipFile(path) as good:
+        parts = {name: change(name, good.read(name)) for name in good.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as changed:
+        for name, data in parts.items():
+            if data is not None:
+                changed.writestr(name, data)
+    return path
+
+
+PARTS = ("[Content_Types].xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/styles.xml",
+         "docProps/core.xml", "xl/_rels/workbook.xml.rels")  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_damaged_workbook_is_no_fault_of_ours(tmp_path: Path) -> None:
+    """Each part is left out, empty, other XML and cut in turn, and bytes of the file change."""
+
+    def read(path: Path) -> None:
+        for sheet in sheet_names(str(path)):
+            for _ in read_workbook_rows(str(path), sheet, {}, lambda row, parsed: None):
+                pass
+
+    changes: list[Change] = [
+        lambda data: None,
+        lambda data: b"",
+        lambda data: b"<a/>",
+        lambda data: data[: len(data) // 2],
+        lambda data: data.replace(b"<", b"<x"),
+    ]
+    refused = 0
+    for part, change in product(PARTS, changes):
+
+        def changed(name: str, data: bytes, *, part: str = part, change: Change = change) -> Any:
+            return change(data) if name == part else data
+
+        try:
+            read(workbook_with(tmp_path / "a.xlsx", changed))
+        except InputError:
+            refused += 1
+    assert refused > len(PARTS)
+    good = workbook_with(tmp_path / "a.xlsx", lambda name, data: data).read_bytes()
+    random = Random(20261127)
+    for _ in range(150):
+        data = bytearray(good)
+        for _ in range(random.randint(1, 5)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        (tmp_path / "a.xlsx").write_bytes(data[: random.randrange(1, 2 * len(data))])
+        with suppress(InputError):
+            read(tmp_path / "a.xlsx")
+
+
+def test_a_workbook_that_is_a_bomb_is_not_read(tmp_path: Path) -> None:
+    path = workbook_with(
+        tmp_path / "a.xlsx",
+        lambda name, data: b"<a>" + bytes(260_000_000) if name == "xl/styles.xml" else data,
+    )
+    assert path.stat().st_size < 500_000
+    with pytest.raises(InputError, match="would unpack to 260,0"):
+        sheet_names(str(path))
