@@ -260,7 +260,8 @@ class CostReader:
         """Returns what one question costs, without its objects and without making its view."""
         hops = arguments.get("maxHops")
         cost = RETRIEVAL * (1.0 if hops is None else HOPS.get(hops, 1.0))
-        cost += _text(arguments["question"])
+        # Any of the earlier questions may be read for what this one goes on with.
+        cost += sum(map(_text, (arguments["question"], *(arguments.get("earlier") or ()))))
         if arguments.get("prove"):
             cost += PROVE
         self._graphs = (arguments.get("graph"),)

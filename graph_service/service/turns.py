@@ -92,6 +92,19 @@ class TurnReader:
 
     def read(self, request: RetrieveRequest, text: TextQuestions, /) -> list[Turn]:
         """Returns the questions of a text with their results, in order."""
+        return self._read(request, text, {})
+
+    def _read(
+        self, request: RetrieveRequest, text: TextQuestions, known: dict[int, list[Turn]]
+    ) -> list[Turn]:
+        """Returns the turns of a text.
+
+        Args:
+            request: Whose question the text is.
+            text: Its questions.
+            known: The turns of each earlier question that was read, by its index: each is read
+                once, though all that come after it may go on with it.
+        """
         questions = self._outside_names(request, text.questions)
         count = len(questions)
         single = replace(request, earlier=(), details=False)
@@ -104,7 +117,7 @@ class TurnReader:
             )
         turns: list[Turn] = []
         for wording in questions:
-            before = self._before(request, turns, text.context)
+            before = self._before(request, turns, text.context, known)
             turns.append(self._turn(replace(single, question=wording.text), wording, before))
         return turns
 
@@ -121,7 +134,11 @@ class TurnReader:
         return questions
 
     def _before(
-        self, request: RetrieveRequest, turns: Sequence[Turn], context: Sequence[str]
+        self,
+        request: RetrieveRequest,
+        turns: Sequence[Turn],
+        context: Sequence[str],
+        known: dict[int, list[Turn]],
     ) -> Iterator[Turn]:
         """Yields what was asked and said before, the latest first."""
         yield from reversed(turns)
@@ -135,8 +152,10 @@ class TurnReader:
             question, earlier = request.earlier[index], request.earlier[:index]
             if not question.strip():
                 continue
-            follow_up = replace(alone, question=question, earlier=earlier)
-            yield from reversed(self.read(follow_up, read_questions(question)))
+            if index not in known:
+                follow_up = replace(alone, question=question, earlier=earlier)
+                known[index] = self._read(follow_up, read_questions(question), known)
+            yield from reversed(known[index])
 
     def _turn(self, request: RetrieveRequest, wording: Wording, before: Iterator[Turn]) -> Turn:
         if request.entity_ids:

@@ -188,9 +188,10 @@ def _open_workbook(path: str) -> Iterator[Any]:
 @contextmanager
 def _reading(path: str, *errors: type[Exception]) -> Iterator[None]:
     """Turns what openpyxl and zipfile raise of a damaged workbook into ``InputError``."""
+    damaged: tuple[type[Exception], ...] = (*_DAMAGED, *errors)
     try:
         yield
-    except (*_DAMAGED, *errors) as error:
+    except damaged as error:
         raise InputError(
             f"{path} can't be read as an Excel workbook ({error})", argument="source"
         ) from error

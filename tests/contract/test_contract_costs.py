@@ -122,3 +122,55 @@ def test_a_view_costs_by_the_statements_of_its_graph_which_is_not_read_for_it(
     # 500 for 100,000 statements.
     assert costs[1] - costs[0] == pytest.approx(0.1, abs=0.001)
     assert service.graph_lookups().misses == 0
+
+
+LONG = "Maria Shriver and Arnold " * 396
+"""9,900 characters of names: 17 times the work of a plain question."""
+
+
+@pytest.mark.parametrize(
+    ("document", "values"),
+    [
+        ("query ($i: RetrieveInput!) { paths(input: $i) { text } }", {"question": LONG}),
+        (
+            "query ($i: RetrieveInput!) { paths(input: $i) { text } }",
+            {"question": "q", "earlier": ["q", LONG]},
+        ),
+        (
+            "query ($i: RetrieveInput!) { retrieveMany(strategy: PATHS, inputs: [$i]) "
+            "{ error { code } } }",
+            {"question": LONG},
+        ),
+        (
+            "query ($i: RetrieveInput!) { compare(strategy: PATHS, input: $i, "
+            'views: [{name: "v"}]) { viewId } }',
+            {"question": LONG},
+        ),
+    ],
+)
+def test_a_long_question_costs_by_its_length_and_is_refused_before_the_graph_is_read(
+    loaded: Loaded, document: str, values: dict[str, Any]
+) -> None:
+    service = loaded.service
+    given = {"i": {"graph": loaded.name, **values}}
+    meter = Meter(20.0)
+    (error,) = execute(service, document, given, meter=meter)["errors"]
+    assert error["extensions"]["code"] == "MAX_COST_EXCEEDED"
+    # One retrieval, and (9,900 - 1) // 200 = 49.
+    assert error["extensions"]["cost"] >= 1 + 49
+    assert service.graph_lookups().misses == 0
+
+
+def test_a_long_search_for_passages_costs_by_its_length_and_any_search_is_bounded(
+    loaded: Loaded,
+) -> None:
+    document = """query ($g: String!, $t: String!) {
+      passages(query: $t, graph: $g) { __typename }
+      searchItems(query: $t, graph: $g) { nodes { label } }
+    }"""
+    meter = Meter(1000.0)
+    response = execute(loaded.service, document, {"g": loaded.name, "t": LONG}, meter=meter)
+    assert meter.requested is not None
+    assert meter.requested > 49
+    assert [error["extensions"]["code"] for error in response["errors"]] == ["BAD_INPUT"] * 2
+    assert loaded.service.graph_lookups().misses == 0

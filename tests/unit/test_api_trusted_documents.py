@@ -324,3 +324,21 @@ def test_the_client_works_unchanged(
         assert sent == set(DOCUMENTS.values())
         with pytest.raises(DocumentNotFoundError):
             unwrap(client._transport.send("{ __typename }", {}))
+
+
+def test_a_long_question_costs_by_its_length_in_a_trusted_document_too(
+    demo_service: Service, tmp_path: Path
+) -> None:
+    document = "query Paths($q: String!) { paths(input: {question: $q}) { text } }"
+    named = written(tmp_path / "paths.json", {document_id(document): document})
+    options = ServerOptions(documents=(named,), max_cost=20.0)
+    client = TestClient(make_app(demo_service, options), base_url="http://localhost")
+
+    def post(question: str) -> Any:
+        body = {"documentId": document_id(document), "variables": {"q": question}}
+        return client.post("/graphql", json=body).json()
+
+    (error,) = post("Maria Shriver " * 700)["errors"]
+    assert error["extensions"]["code"] == "MAX_COST_EXCEEDED"
+    assert error["extensions"]["cost"] >= 1 + 48
+    assert "errors" not in post("Who is Maria Shriver?")

@@ -154,17 +154,19 @@ def test_a_server_answers_them_within_its_own_limits(demo_service: Service, fold
         far = AsyncClient.connect(url)
         server = GraphServer(far, graph="demo", operations=folder)
 
-        async def use(client: Client) -> tuple[CallToolResult, CallToolResult]:
+        async def use(client: Client) -> tuple[CallToolResult, ...]:
             async with far:
                 return (
                     await client.call_tool("spouses", {"person": MARIA}),
                     await client.call_tool("costly", {}),
+                    await client.call_tool("retrieve", {"question": "Maria Shriver " * 700}),
                 )
 
-        answer, refusal = asked(server, use)
+        answer, *refusals = asked(server, use)
     assert answer.structured_content["item"]["label"] == "Maria Shriver"
-    assert refusal.is_error
-    assert "cost" in refusal.content[0].text
+    for refusal in refusals:
+        assert refusal.is_error
+        assert "cost" in refusal.content[0].text
 
 
 def test_the_command_names_the_file_that_does_not_hold(demo_cli: Cli, folder: Path) -> None:

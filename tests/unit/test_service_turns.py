@@ -21,6 +21,8 @@ from graph_service.model.result import (
     Strategy,
     single_results,
 )
+from graph_service.service.turns import TurnReader
+from graph_service.text.questions import read_questions
 
 BORN_AND_WIFE = "When was Arnold Schwarzenegger born and who is he married to?"
 
@@ -180,3 +182,27 @@ def test_presets_of_papers_read_a_text_as_one(demo_service: Service) -> None:
 def test_an_earlier_question_has_a_bound(demo_service: Service) -> None:
     with raises(InputError):
         ask(demo_service, "And his wife?", "x" * 10_001)
+
+
+@pytest.mark.parametrize("question", ["When was he born?", "And what about her?"])
+def test_each_earlier_question_is_read_once(demo_service: Service, question: str) -> None:
+    """Where none names anything, each goes on with all before it: 2 to the 60th, read anew."""
+    unlinked = ask(demo_service, "When was he born?")
+    retrieved: list[RetrieveRequest] = []
+
+    def retrieve(single: RetrieveRequest) -> RetrievalResult:
+        retrieved.append(single)
+        return unlinked
+
+    reader = TurnReader(retrieve, lambda single: ())
+    earlier = tuple(f"{question} {index}" for index in range(60))
+    conversation = RetrieveRequest(question, Strategy.PATHS, graph="demo", earlier=earlier)
+    reader.read(conversation, read_questions(question))
+    assert 60 < len(retrieved) <= 2 * 61
+
+
+def test_a_hundred_earlier_questions_are_read(demo_service: Service) -> None:
+    """As many as a request may have, with what they go on with at the very beginning."""
+    earlier = ["Who is Maria Shriver?", *["When was she born?"] * 99]
+    result = ask(demo_service, "When was she born?", *earlier)
+    assert (result.status, end(result)) == (Status.OK, "1955-11-06")
