@@ -49,16 +49,20 @@ class ReplyText:
 # Thoughts. Forms of public models: DeepSeek R1, Qwen, GLM and most others (<think>, or its closing
 # tag alone), Seed-OSS (<seed:think>), LongCat (<longcat_think>), Magistral ([THINK]), Kimi
 # (◁think▷), Command A (<|START_THINKING|>), Sky-T1 (<|begin_of_thought|>), Gemma 4
-# (<|channel>thought), Granite (Here is my thought process:) and gpt-oss (channels of harmony).
+# (<|channel>thought), Granite (Here is my thought process:), Apriel (Here are my
+# reasoning steps:), Apertus (<|inner_prefix|>) and gpt-oss (channels of harmony).
 _NAME = (
-    r"(?:seed:|longcat_|ant)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad)"
+    r"(?:(?:seed:|longcat_|ant)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad)"
+    r"|analysis|inner_(?:thoughts?|monologue)|reasoning_content)"
 )
 _SPECIAL = r"(?:thinking|thoughts?|reasoning)"
 _TAG = re.compile(
-    rf"(?P<open><{_NAME}(?:\s[^<>]*)?>|<\|{_NAME}\|>|◁think▷|<\|start_thinking\|>"
-    rf"|<\|begin_of_{_SPECIAL}\|>|<\|channel>\s*(?:thought|thinking|analysis)\b|(?-i:\[THINK\]))"
+    rf"(?P<empty><{_NAME}\s*/>)"
+    rf"|(?P<open><{_NAME}(?:\s[^<>]*)?>|<\|{_NAME}\|>|◁think▷|<\|start_thinking\|>"
+    rf"|<\|begin_of_{_SPECIAL}\|>|<\|inner_prefix\|>"
+    rf"|<\|channel>\s*(?:thought|thinking|analysis)\b|(?-i:\[THINK\]))"
     rf"|(?P<close></{_NAME}\s*>|<\|/{_NAME}\|>|◁/think▷|<\|end_thinking\|>"
-    rf"|<\|end_of_{_SPECIAL}\|>|<channel\|>|(?-i:\[/THINK\]))",
+    rf"|<\|end_of_{_SPECIAL}\|>|<\|inner_suffix\|>|<channel\|>|(?-i:\[/THINK\]))",
     re.IGNORECASE,
 )
 _MESSAGE = re.compile(r"<\|message\|>")
@@ -69,6 +73,14 @@ _PLAIN_ANALYSIS = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z])
 _PLAIN_FINAL = re.compile(r"assistantfinal")
 _GRANITE = re.compile(r"\s*here(?:'s|’s| is) my thought process:", re.IGNORECASE)
 _GRANITE_ANSWER = re.compile(r"here(?:'s|’s| is) my response:", re.IGNORECASE)
+_APRIEL = re.compile(r"\s*here are my reasoning steps:", re.IGNORECASE)
+_APRIEL_ANSWER = re.compile(r"\[BEGIN FINAL RESPONSE\]")
+_APRIEL_END = "[END FINAL RESPONSE]"
+_HEADINGS = (
+    (_PLAIN_ANALYSIS, _PLAIN_FINAL),
+    (_GRANITE, _GRANITE_ANSWER),
+    (_APRIEL, _APRIEL_ANSWER),
+)
 # What holds the answer beside the thoughts.
 _WRAPPED = re.compile(
     r"\s*(?:<answer>|<response>|<\|begin_of_solution\|>|<\|start_response\|>)\s*(.*?)\s*"
@@ -124,13 +136,14 @@ def _of_channels(text: str, shadow: str) -> ReplyText | None:
         if not texts:
             raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
         return ReplyText("".join(texts).strip(), True, start)
-    for begins, answers in ((_PLAIN_ANALYSIS, _PLAIN_FINAL), (_GRANITE, _GRANITE_ANSWER)):
+    for begins, answers in _HEADINGS:
         if begins.match(shadow):
             channel_marks = list(answers.finditer(shadow))
             if not channel_marks:
                 raise UnreadableReplyError(CUT_WITHIN_THOUGHTS)
             start = channel_marks[-1].end()
-            return ReplyText(text[start:].strip(), True, start)
+            content = text[start:].strip().removesuffix(_APRIEL_END)
+            return ReplyText(content.strip(), True, start)
     return None
 
 
@@ -144,6 +157,12 @@ def _of_tags(text: str, shadow: str, known: frozenset[str]) -> ReplyText:
     start = end = 0
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(shadow):
+        if tag.lastgroup == "empty":
+            if opened is None:
+                parts.append(text[end : tag.start()])
+                start = end = tag.end()
+                thoughts = True
+            continue
         if tag.lastgroup == "open":
             if opened is None:
                 parts.append(text[end : tag.start()])
