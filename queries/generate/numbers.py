@@ -26,12 +26,12 @@ _WORD_NAMES = re.compile(
 )
 _LOCATOR = re.compile(r"(?:pp?|pages?|lines?|sec|section)\b\.?\s*\d.*", re.IGNORECASE)
 _BEFORE = (
-    rf"(?:{_SEE}(?:{_SOURCE}|see|cf|items?|lines?|notes?|numbers?|no|nos|nr|num)(?![^\W\d_]))?"
+    rf"\^?(?:{_SEE}(?:{_SOURCE}|see|cf|items?|lines?|notes?|numbers?|no|nos|nr|num)(?![^\W\d_]))?"
     r"[\s.:=#^@°_-]*"
 )
 _PART = re.compile(
     rf"{_BEFORE}(\d{{1,6}})(?:\s*†[^†]*)?"
-    rf"(?:\s*(?:[-–—−~]|\.\.+|…|to|bis|through)\s*{_BEFORE}(\d{{1,6}})(?:\s*†[^†]*)?)?[\s.:)]*",
+    rf"(?:\s*(?:[-–—−~]|\.\.+|…|to|bis|through)\s*{_BEFORE}(\d{{1,6}})(?:\s*†[^†]*)?)?[\s.:)^]*",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"\s*[,;]\s*")
@@ -68,7 +68,9 @@ def read_numbers(words: str, most: int, /) -> Numbers | None:
     >>> read_numbers("source: a book", 9).numbers, read_numbers("sic", 9)
     ((None,), None)
     """
-    text = unicodedata.normalize("NFKC", words).replace("\\", "").strip(_AROUND)
+    # A model copies characters that show nothing, such as a space of no width.
+    seen = "".join(each for each in words if unicodedata.category(each) != "Cf")
+    text = unicodedata.normalize("NFKC", seen).replace("\\", "").strip(_AROUND)
     pieces = [piece.strip(_AROUND) for piece in _LIST.split(text)]
     numbers: list[int | None] = []
     not_available = False

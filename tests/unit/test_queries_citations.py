@@ -75,6 +75,9 @@ def test_values_hold_commas_colons_and_brackets_k4() -> None:
         ("X [citation:1].", ["s1"]),
         ("X [#1].", ["s1"]),
         ("X [^1].", ["s1"]),
+        ("X [^1^].", ["s1"]),
+        ("X [^fact-1].", ["s1"]),
+        ("X [1\u200b].", ["s1"]),
         ("X [1 and 2].", ["s1", "s2"]),
         ("X [1 & 2].", ["s1", "s2"]),
         ("X [1 2].", ["s1", "s2"]),
@@ -240,7 +243,7 @@ def test_a_list_that_is_the_answer_cites() -> None:
 CRAFTED = (
     "[NA]", "[1]", "[2]", "[n/a]", "[1, 2]", "[Q1, home: Cork]", "[sic]", "[source: 1]",
     "Foo [NA]", "Foo [1]", "[1] Foo", "[NA] Foo", "Foo [NA] Bar", "Foo [Q1, home: Cork]",
-    "Foo [Fact 1]", "Foo (Fact 1)", "Foo [^1]", "Foo 【1†source】", "Foo ［NA］", r"Foo \[1\]",
+    "Foo [Fact 1]", "Foo (Fact 1)", "Foo [^1]", "Foo [^1^]", "Foo [N\u200bA]", "Foo 【1†source】", "Foo ［NA］", r"Foo \[1\]",
     "Foo [1](http://x.org)", "**Foo [1]**", "*Foo*", "`Foo`", '"Foo"', "“Foo [1]”", "Foo's [1]",
     "Dr. No", "Who? What?", "What is love?", "Yahoo!", "Foo. [1]", "Washington, D.C.", "[", "]",
     "A [b", "A] b", "Foo [1], and [2]", "<think>", "Foo </think>", "Foo | home | Cork", "№ [1]",
