@@ -55,6 +55,7 @@ OWN = (
     "icon.svg",
     "item.js",
     "layout.js",
+    "legend.js",
     "listing.js",
     "main.js",
     "methods.js",

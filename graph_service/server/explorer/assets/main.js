@@ -7,8 +7,9 @@ import * as details from "./details.js";
 import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
 import * as item from "./item.js";
+import { LOOKS, pictureLegend, sentenceOf, statusLegend } from "./legend.js";
 import * as perturb from "./perturb.js";
-import { LOOKS, NARROW_PX, draw, pictureLegend, resize, sentenceOf } from "./picture.js";
+import { NARROW_PX, draw, resize } from "./picture.js";
 import * as question from "./question.js";
 import { connect } from "./server.js";
 import { START, asksNothing, readState, writeState } from "./state.js";
@@ -211,7 +212,7 @@ export class Page {
     const statuses = new Set(this.shown.edges.map((edge) => edge.status));
     show(
       byId("legend"),
-      legend(
+      statusLegend(
         Object.entries(LOOKS).filter(([status]) => statuses.has(/** @type {any} */ (status))),
         this.state.q ? this.shown.nodes : [],
       ),
@@ -301,23 +302,6 @@ export class Page {
       code === "EDITION_GONE" && button("Ask again", () => this.askAgain(this.state)),
     );
   }
-}
-
-/**
- * @param {[string, (typeof LOOKS)["kept"]][]} looks
- * @param {readonly import("./union.js").Node[]} nodes of a question; around an entity none
- */
-function legend(looks, nodes) {
-  const place = (/** @type {boolean} */ shown, /** @type {string} */ kind, /** @type {string} */ words) =>
-    shown && h("li", null, h(`span.swatch.${kind}`), words);
-  return [
-    place(nodes.some((node) => node.start), "start", "of the question"),
-    place(nodes.some((node) => node.answer), "in-answer", "in the answer"),
-    ...(looks.length > 1 || looks.some(([status]) => status !== "kept")
-      ? looks.flatMap(([status, look]) => (status === "changed" ? [": before", ": after"] : [""]).map((side) =>
-          h(`li.line.${status}${side.replace(": ", ".")}`, null, h("span.line"), `${look.sign} ${look.words}${side}`.trim())))
-      : []),
-  ];
 }
 
 /** @param {Page} page */

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { button, byId, h, percent, show } from "./dom.js";
 import { METHOD_WORDS, deviation, nameOf } from "./figures.js";
-import { LOOKS } from "./picture.js";
+import { LOOKS } from "./legend.js";
 import { METHODS, OPTIONS, counts, optionsOf } from "./methods.js";
 import { hasView } from "./state.js";
 import { ranked } from "./union.js";

@@ -4,9 +4,10 @@
 import { chainOf } from "./chain.js";
 import { coloured } from "./classes.js";
 import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
-import { h, s } from "./dom.js";
+import { s } from "./dom.js";
 import { ROW_LABEL, hubOf, rowCourse } from "./fan.js";
 import { BOLD, HEIGHT, order, placesOf, short, widthOf } from "./layout.js";
+import { LOOKS } from "./legend.js";
 
 /**
  * @typedef {import("./union.js").Picture} Picture
@@ -16,14 +17,6 @@ import { BOLD, HEIGHT, order, placesOf, short, widthOf } from "./layout.js";
  * @typedef {import("./curves.js").Box} Box
  */
 
-/** How each status is drawn: by sign, dash, width and colour. */
-export const LOOKS = {
-  kept: { sign: "", dash: "", width: 1.3, colour: "#6b7280", words: "kept" },
-  removed: { sign: "−", dash: "6 4", width: 1.8, colour: "#b3401e", words: "removed" },
-  added: { sign: "+", dash: "", width: 2.6, colour: "#2456a6", words: "added" },
-  changed: { sign: "≠", dash: "9 3 2 3", width: 2.2, colour: "#7a5b00", words: "changed" },
-  unknown: { sign: "?", dash: "1 4", width: 1.3, colour: "#6b7280", words: "not compared" },
-};
 const PAPER = "#ffffff";
 const INK = "#1c2430";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
@@ -399,27 +392,4 @@ function nodeOf(node, place, open, index, kind) {
     s("title", null, node.label.trim() ? node.label : "(no text)"),
   );
   return group;
-}
-
-/**
- * Returns what the colours of a picture mean, as items of a list.
- * @param {Picture} shown
- * @param {ReadonlyMap<string, string>} classes
- */
-export function pictureLegend(shown, classes) {
-  return coloured(shown.nodes, classes).map((name, kind) =>
-    h("li", null, h(`span.swatch.kind.kind-${kind}`), h("bdi", null, name)),
-  );
-}
-
-/**
- * Returns a statement in words.
- * @param {Edge} edge
- * @param {readonly import("./union.js").Node[]} nodes
- */
-export function sentenceOf(edge, nodes) {
-  const label = (/** @type {string} */ id) => nodes.find((node) => node.id === id)?.label.trim() || "(no text)";
-  const { words } = LOOKS[edge.status];
-  const state = edge.status === "kept" ? "" : ` (${words}${edge.side ? `, ${edge.side}` : ""})`;
-  return `${label(edge.source)} — ${edge.label}: ${label(edge.target)}${state}`;
 }

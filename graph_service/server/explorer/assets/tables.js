@@ -1,7 +1,7 @@
 // The table of a picture: each statement a row. What is selected in one is selected in the other.
 
 import { byId, h, said, show } from "./dom.js";
-import { LOOKS } from "./picture.js";
+import { LOOKS } from "./legend.js";
 import { entity } from "./question.js";
 import { ranked } from "./union.js";
 

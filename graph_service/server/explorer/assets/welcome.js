@@ -3,7 +3,8 @@
 import { ApiError, ask } from "./api.js";
 import { classesOf } from "./classes.js";
 import { byId, h, said, show } from "./dom.js";
-import { NARROW_PX, draw, pictureLegend, resize } from "./picture.js";
+import { pictureLegend } from "./legend.js";
+import { NARROW_PX, draw, resize } from "./picture.js";
 import { START, askAnew } from "./state.js";
 import { unionOf } from "./union.js";
 
