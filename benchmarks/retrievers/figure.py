@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from benchmarks.retrievers.measuring import Line
 
 MEASURE = "answers@5"
-_CELL, _ROW, _LEFT, _TOP = 62, 22, 190, 128
+_CELL, _ROW, _LEFT, _TOP, _RIGHT = 62, 22, 190, 128, 110
 _STYLE = """<style>
 .page { fill: #ffffff } text { fill: #1b1b1b } .none { fill: #eeeeee }
 text.on-dark { fill: #ffffff } text.on-light { fill: #1b1b1b }
@@ -32,7 +32,10 @@ def draw(lines: Sequence[Line], /) -> str:
     views = list(dict.fromkeys((line.set, line.view) for line in lines))
     retrievers = list(dict.fromkeys(line.retriever for line in lines))
     values = {(line.retriever, line.set, line.view): line.measures[MEASURE].value for line in lines}
-    width, height = _LEFT + _CELL * len(views) + 16, _TOP + _ROW * len(retrievers) + 16
+    width, height = (
+        max(480, _LEFT + _CELL * len(views) + _RIGHT),
+        _TOP + _ROW * len(retrievers) + 16,
+    )
     title = "Share of answers among the first five statements, by retriever and view"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -46,7 +49,7 @@ def draw(lines: Sequence[Line], /) -> str:
         x = _LEFT + _CELL * column + 24
         source = set_name.rpartition("/")[0]
         parts.append(
-            f'<g transform="translate({x} {_TOP - 8}) rotate(-38)"><text>{escape(view)}'
+            f'<g transform="translate({x} {_TOP - 18}) rotate(-38)"><text>{escape(view)}'
             f'</text><text y="12" font-size="9">{escape(source)}</text></g>'
         )
     for row, retriever in enumerate(retrievers):
@@ -65,7 +68,7 @@ def _cell(value: float | None, x: int, y: int) -> str:
     if value is None:
         return f'{box}class="none"/>'
     shown = f"{value:.2f}".removeprefix("0")
-    on = "on-dark" if value > 0.5 else "on-light"
+    on = "on-dark" if value > 0.58 else "on-light"
     return (
         f'{box}fill="{_colour(value)}"/><text class="{on}" x="{x + _CELL // 2 - 1}" y="{y + 14}" '
         f'text-anchor="middle">{shown}</text>'

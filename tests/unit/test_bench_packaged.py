@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -55,6 +56,8 @@ def rank(request, embed):
     if request.question == "end":
         sys.exit(3)
     vectors = embed(request.sentences)
+    if not len(vectors):
+        return []
     [question] = embed([request.question])
     scores = vectors @ question
     return sorted(range(len(scores)), key=lambda index: (-scores[index], index))
@@ -97,6 +100,9 @@ def test_a_process_ranks_by_vectors_that_are_computed_here(
         ids = [statement.statement_id for statement in retrieved.statements]
         # Both words of the question, then one of them.
         assert sentences(around, ids) == ["c likes d", "b knows c"][:budget]
+    nothing = replace(around, statement_ids=(), head=around.head[:0], relation=around.head[:0],
+                      tail=around.head[:0])  # fmt: skip
+    assert packaged.retrieve(QUESTION, nothing, 2).statements == ()
     # Python with numpy has megabytes.
     assert packaged.peak_bytes() > 5 * 2**20
     packaged.close()

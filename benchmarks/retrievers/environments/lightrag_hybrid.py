@@ -16,7 +16,7 @@ from typing import Any
 
 from lightrag import LightRAG, QueryParam
 from lightrag.kg.shared_storage import finalize_share_data, initialize_share_data
-from lightrag.utils import EmbeddingFunc, Tokenizer
+from lightrag.utils import EmbeddingFunc, Tokenizer, normalize_entity_name
 from worker import Embed, Request, serve
 
 
@@ -44,10 +44,15 @@ def rank(request: Request, embed: Embed) -> Sequence[int]:
 
 async def retrieved(request: Request, embed: Embed) -> list[int]:
     """Makes the graph, asks it, and returns the statements."""
+    # It strips what it takes for no part of a name, and refuses a name of which nothing is left.
+    names = [
+        normalize_entity_name(name) or normalize_entity_name(f"entity {name}")
+        for name in request.nodes
+    ]
     between: dict[tuple[str, str], list[int]] = {}
     for index, (head, tail) in enumerate(zip(request.head, request.tail, strict=True)):
-        if head != tail:
-            first, second = sorted((request.nodes[head], request.nodes[tail]))
+        first, second = sorted((names[head], names[tail]))
+        if first != second:
             between.setdefault((first, second), []).append(index)
     if not between:
         return []
@@ -72,7 +77,7 @@ async def retrieved(request: Request, embed: Embed) -> list[int]:
                 "chunks": [],
                 "entities": [
                     {"entity_name": name, "entity_type": "thing", "description": name, **source}
-                    for name in dict.fromkeys(request.nodes)
+                    for name in dict.fromkeys(names)
                 ],
                 "relationships": [
                     {
@@ -109,5 +114,5 @@ async def retrieved(request: Request, embed: Embed) -> list[int]:
     return order
 
 
-logging.getLogger("lightrag").setLevel(logging.ERROR)
+logging.disable(logging.WARNING)
 serve(rank)

@@ -62,6 +62,8 @@ def serve(rank: Callable[[Request, Embed], Sequence[int]], /) -> None:
         answers.flush()
 
     def embed(texts: Sequence[str]) -> Any:
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
         write({"embed": list(texts)})
         row = json.loads(sys.stdin.readline())
         data = np.frombuffer(base64.b64decode(row["vectors"]), dtype=np.float32)
