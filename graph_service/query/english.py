@@ -223,6 +223,10 @@ class _English:
             of = _or([self._names.entity(id_) for id_ in test.ids])
             return f"{'not ' if negated else ''}{label} {of}"
         phrase = label
+        if before and before[0].backward:
+            one = "nothing" if negated else "something"
+            of = f"that are the {self._label(before[0])} of {one}"
+            return f"{of} whose {label} {self._test(test)}"
         if before:
             phrase = f"{self._label(before[0])}'s {label}"
         return f"whose {phrase} {self._test(test, negated=negated)}"
@@ -255,7 +259,8 @@ class _English:
         ordinal = ""
         if order.rank > 1:
             ordinal = f"{_ordinal(order.rank)} "
-        return f"the {ordinal}{word} of the {_without_article(phrase)}"
+        phrase = phrase if phrase.startswith("those ") else f"the {_without_article(phrase)}"
+        return f"the {ordinal}{word} of {phrase}"
 
     def _of_named(self, ids: Sequence[str], order: Order) -> str:
         """Returns which of some named entities: "the older of A and B"."""

@@ -61,6 +61,7 @@ class NamedThing:
             None for what the whole question tells.
         is_negated: Whether it is said not to be.
         is_value: Whether only statements of the answers lead to it, and none of it to them.
+        bridges: Two relations each by which the instances of a class lead to it, where none does.
     """
 
     id: str
@@ -70,6 +71,7 @@ class NamedThing:
     relations: Mapping[str, float] | None = None
     is_negated: bool = False
     is_value: bool = False
+    bridges: tuple[tuple[Relation, Relation], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +382,10 @@ class _Enumerator:
                 continue
             if node in targets and self._parts.fold is Fold.EXISTS:
                 yield _Option((Condition((), Among((thing.id,))),), thing.span, gain + thing.score)
-            for relation in self._walker.relations_to(targets, node):
+            relations = self._walker.relations_to(targets, node)
+            if not relations and not followed:
+                yield from self._bridges(thing)
+            for relation in relations:
                 if thing.is_value and relation.backward:
                     continue
                 condition = Condition((relation,), Among((thing.id,)))
@@ -404,6 +409,16 @@ class _Enumerator:
                         gain + fit,
                     )
         yield from self._orders(nodes)
+
+    def _bridges(self, thing: NamedThing) -> Iterator[_Option]:
+        """Yields the filters by what answers lead to that leads to an entity: the city of the
+        building of a flat.
+        """
+        for pair in thing.bridges:
+            condition = Condition(pair, Among((thing.id,)))
+            fit = sum(self._fit(relation, scores=thing.relations) for relation in pair)
+            score = self._budget.span_gain + thing.score + fit - self._budget.step_cost
+            yield _Option((Not(condition) if thing.is_negated else condition,), thing.span, score)
 
     def _orders(self, nodes: Int64) -> Iterator[_Option]:
         for degree in self._parts.degrees:

@@ -173,6 +173,35 @@ class Walker:
             }
         return sorted(relations, key=lambda relation: (relation.id, relation.backward))
 
+    def bridges_to(
+        self, nodes: Int64, node: int, /, *, most: int
+    ) -> list[tuple[Relation, Relation]]:
+        """Returns the pairs of relations by which some distinct entities lead to a node through a
+        third entity, which has the second.
+
+        Args:
+            nodes: Ascending; those of literals are passed over, since many things share them.
+            node: That they lead to.
+            most: Entities between, of each second relation.
+        """
+        nodes = nodes[nodes < self.graph.entity_count]
+        at = np.array([node], dtype=np.int64)
+        pairs: list[tuple[Relation, Relation]] = []
+        for second in self.relations_at(at):
+            if not second.backward or second.id in INSTANCE_RELATIONS:
+                continue
+            between = np.unique(self.follow(Walks.at(at), second).targets)[:most]
+            for backward in (False, True):
+                edges, _ = self._statements(between, backward=not backward)
+                others = self._endpoints("tail" if backward else "head", edges)
+                ids = self._relation_ids(edges[np.isin(others, nodes)])
+                pairs += [
+                    (Relation(id_, backward), Relation(second.id))
+                    for id_ in ids
+                    if id_ not in INSTANCE_RELATIONS
+                ]
+        return sorted(pairs, key=lambda pair: [(each.id, each.backward) for each in pair])
+
     def instances(self, class_ids: Sequence[str], /) -> Walks:
         """Returns the statements that say what is an instance of some classes, or of their subclasses.
 

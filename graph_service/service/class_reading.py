@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
+from graph_service.query.algebra import Fold
 from graph_service.retrieve.classes.strategy import (
     ClassAnswer,
     ClassRequest,
     answer_class_question,
 )
+from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.constraints.reading import asks_how_many
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
 from graph_service.service.stopwatch import Stopwatch
+from graph_service.text.fold import words
+
+_COUNTED_WORDS = 3
+"""Of a question after *how many*: what is counted is among them."""
 
 
 def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
@@ -84,26 +93,59 @@ class ClassReader:
         return answer
 
 
-def overrules(answer: ClassAnswer, walked: Selection | None, /, *, is_named: bool) -> bool:
+def reads_another_number(
+    walked: Selection | None, request: RetrieveRequest, labels: Callable[[str], str], /
+) -> bool:
+    """Returns whether walks answer *how many* by a number that the graph states of something else
+    than what is counted: the floors of a house for its flats.
+
+    Args:
+        walked: What the walks selected.
+        request: As sent.
+        labels: Of relations by id.
+    """
+    counting = asks_how_many(request.question)
+    if counting is None or walked is None or walked.answer is None or walked.read is None:
+        return False
+    relations = walked.read.query.relations
+    if walked.answer.kind is not AnswerKind.COUNT or walked.read.query.fold is Fold.COUNT:
+        return False
+    if len(relations) != 1 or relations[0].backward:
+        return False
+    counted = words(request.question[counting[1] :])[:_COUNTED_WORDS]
+    return not any(word_fit(word, labels(relations[0].id)) for word in counted)
+
+
+def overrules(
+    answer: ClassAnswer, walked: Selection | None, /, *, is_named: bool, is_miscounted: bool
+) -> bool:
     """Returns whether the reading as a class is answered, and not what walks selected.
 
     Args:
         answer: Of the reading as a class.
         walked: What the walks selected; None where the question names nothing.
         is_named: Whether the question surely names an entity.
+        is_miscounted: Whether the walks read a number of something else (``reads_another_number``).
     """
     if walked is None:
         return True
+    if is_miscounted:
+        return answer.is_sure
     # A list is seldom the answer where an entity is surely meant: "which island is a part of
     # Ecuador". Walks neither count, order nor negate.
     return answer.is_sure and not (is_named and answer.is_list) and not walked.confident
 
 
-def doubted(walked: Selection, answer: ClassAnswer, graph: KnowledgeGraph, /) -> Selection:
-    """Returns what walks selected, unsure where they began at the class that the question is about.
+def doubted(
+    walked: Selection, answer: ClassAnswer, graph: KnowledgeGraph, /, *, is_miscounted: bool
+) -> Selection:
+    """Returns what walks selected, unsure where they began at the class that the question is about,
+    or count something else than its instances.
 
     What a class's own entity leads to is seldom what the question asks of its instances.
     """
-    if answer.class_ids.isdisjoint(graph.node_ids.take(walked.used_starts[:1])):
+    if not is_miscounted and answer.class_ids.isdisjoint(
+        graph.node_ids.take(walked.used_starts[:1])
+    ):
         return walked
     return replace(walked, confident=False, unstated=False, answer=None, read=answer.selection.read)

@@ -24,7 +24,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import to_plain
 from graph_service.options import options_of
-from graph_service.retrieve.classes.strategy import CLASS_RULES
+from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import Selection
 from graph_service.service.graph_slice import GraphSlice

@@ -20,6 +20,7 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.view_spec import Method, Naming, ViewSpec
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, run
+from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.relation_names import (
     NameRelations,
     NamesScope,
@@ -30,7 +31,13 @@ from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.learned.strategy import Asking
 from graph_service.retrieve.preset import AnyPreset, LearnedPreset, RelationPreset
 from graph_service.service.candidate_rankers import CandidateRankers
-from graph_service.service.class_reading import ClassReader, class_part, doubted, overrules
+from graph_service.service.class_reading import (
+    ClassReader,
+    class_part,
+    doubted,
+    overrules,
+    reads_another_number,
+)
 from graph_service.service.embedding import TimedEncoder
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes, relation_filter
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
@@ -108,20 +115,26 @@ class Selector:
         is_named = bool(source.linking.sure_names)
         of_class = None if is_named else class_reader.answer(request)
         walked: Selection | None = None
+        is_miscounted = False
         if of_class is None or not of_class.is_sure:
             walked = self._walk(source, request, encoder, asking, question_vector, deadline)
             if walked is not None:
                 watch.stages(walked.timings_ms)
-            if is_named and (walked is None or not walked.confident):
+            is_miscounted = reads_another_number(
+                walked, request, partial(_relation_label, source, request)
+            )
+            if is_named and (walked is None or not walked.confident or is_miscounted):
                 of_class = class_reader.answer(request)
-        if of_class is not None and overrules(of_class, walked, is_named=is_named):
+        if of_class is not None and overrules(
+            of_class, walked, is_named=is_named, is_miscounted=is_miscounted
+        ):
             mentions = of_class.mentions
             return Selected(vectors, encoder, asking, of_class.selection, mentions, part)
         mentions = ()
         if walked is not None and asking is not None and not asking.given:
             mentions = asking.mentions(walked.used_starts)
         if walked is not None and of_class is not None:
-            walked = doubted(walked, of_class, source.named.arrays)
+            walked = doubted(walked, of_class, source.named.arrays, is_miscounted=is_miscounted)
         return Selected(vectors, encoder, asking, walked, mentions)
 
     def _walk(
@@ -221,6 +234,16 @@ def _question_vector(
             argument="question_vector",
         )
     return read_vector(request.question_vector, vectors.embedder)
+
+
+def _relation_label(source: GraphSlice, request: RetrieveRequest, id_: str) -> str:
+    """Returns the label of a relation; of one that only the view has, its id."""
+    graph = source.named.arrays
+    number = graph.find_relation(id_)
+    if number is None:
+        return id_
+    (label,) = Labels(graph, source.overlay, request.languages).relations(np.array([number]))
+    return label
 
 
 def _transient_texts(request: RetrieveRequest) -> Container[str]:

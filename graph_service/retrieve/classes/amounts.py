@@ -39,7 +39,7 @@ _BETWEEN = re.compile(
     rf"\b(?:between|from)\s+{_AMOUNT.format(n='1')}\s+(?:and|to)\s+{_AMOUNT.format(n='2')}(?!\w)"
 )
 _COMPARATIVE = re.compile(r"\b(more expensive|less expensive|\w+er)\s+than$")
-_UNIT_WORD = re.compile(r"[\s-]?([a-z]+)\b")
+_UNIT_WORD = re.compile(r"[\s-]?((?:(?:square|cubic) )?[a-z]+[23\u00b2\u00b3]?)(?!\w)")
 
 # Words of a unit: what it measures, and how much of that.
 _MEASURES: Mapping[str, Mapping[str, str]] = {
@@ -52,6 +52,15 @@ _MEASURES: Mapping[str, Mapping[str, str]] = {
                "km": "1000", "kilometre": "1000", "kilometer": "1000", "mile": "1609.344",
                "ft": "0.3048", "foot": "0.3048", "feet": "0.3048", "inch": "0.0254",
                "inches": "0.0254"},
+    "area": {"m2": "1", "m\u00b2": "1", "sqm": "1", "square metre": "1", "square meter": "1",
+             "km2": "1000000", "km\u00b2": "1000000", "square kilometre": "1000000",
+             "square kilometer": "1000000", "ha": "10000", "hectare": "10000",
+             "acre": "4046.8564224", "ft2": "0.09290304", "sqft": "0.09290304",
+             "square foot": "0.09290304", "square feet": "0.09290304"},
+    "volume": {"l": "1", "litre": "1", "liter": "1", "ml": "0.001", "cl": "0.01",
+               "m3": "1000", "m\u00b3": "1000", "cubic metre": "1000", "cubic meter": "1000"},
+    "power": {"w": "1", "watt": "1", "kw": "1000", "mw": "1000000"},
+    "storage": {"kb": "1", "mb": "1000", "gb": "1000000", "tb": "1000000000"},
     "time": {"second": "1", "sec": "1", "s": "1", "min": "60", "minute": "60", "h": "3600",
              "hour": "3600"},
     "share": {"percent": "1", "%": "1"},
@@ -65,6 +74,10 @@ _OF_MEASURE: Mapping[str, frozenset[str]] = {
     "mass": frozenset({"mass", "weight", "load"}),
     "length": frozenset({"length", "height", "width", "depth", "distance", "elevation", "size"}),
     "time": frozenset({"duration", "time", "length", "runtime"}),
+    "area": frozenset({"area", "size", "surface"}),
+    "volume": frozenset({"volume", "capacity", "size"}),
+    "power": frozenset({"power", "output", "capacity"}),
+    "storage": frozenset({"storage", "memory", "size", "capacity"}),
     "share": frozenset({"share", "percentage", "rate", "germination", "discount"}),
     "money": frozenset(
         {"price", "cost", "salary", "wage", "budget", "revenue", "fee", "pay", "income", "worth",
@@ -83,6 +96,11 @@ class Unit:
 
     measures: str
     factor: Decimal
+
+    @property
+    def is_money(self) -> bool:
+        """Returns whether it is one of a currency."""
+        return self.measures in _MONEY
 
     @property
     def relation_words(self) -> frozenset[str]:

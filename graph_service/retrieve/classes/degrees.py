@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graph_service.query.algebra import Comparable
 from graph_service.query.enumeration import Degree, Span, overlap
+from graph_service.retrieve.classes.amounts import units_of
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
 from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import (
@@ -18,10 +19,13 @@ from graph_service.retrieve.classes.vocabulary import (
     RANK,
     RANKS,
 )
+from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
-from graph_service.text.fold import words
+from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_PRICES = frozenset({"price", "cost"})
 
 
 class DegreeReader:
@@ -47,6 +51,7 @@ class DegreeReader:
                 for id_, fit in self._text.relation_words.local(near).items()
                 if fit >= FITTING
             }
+            fits = self._named_before(match.start()) or fits
             kinds = (Comparable.DATES,) if word in OF_DATES else (Comparable.NUMBERS,)
             for kind in kinds:
                 some = self._of_kind(fits, kind)
@@ -61,6 +66,10 @@ class DegreeReader:
             for profile in self._text.profiles
             if (fit := meaning_fit(stated.meanings, profile)) >= FITTING
         }
+        if not fits and not _PRICES.isdisjoint(stated.meanings):
+            # The cheapest flat has the lowest rent, if nothing else of a flat is money.
+            money = [profile.id for profile in self._text.profiles if is_money(profile)]
+            fits = dict.fromkeys(money, FITTING) if len(money) == 1 else {}
         after = self._text.relation_words.local(
             self._text.rows(stated.end, self._text.clause_end(stated.end))[:3]
         )
@@ -68,6 +77,7 @@ class DegreeReader:
             # "highest unit price": what is named counts more than what the word alone means.
             named = {id_: fit + 0.2 for id_, fit in after.items() if fit >= FITTING}
             fits |= {id_: max(fit, fits.get(id_, 0.0)) for id_, fit in named.items()}
+        fits = self._named_before(stated.start) or fits
         span, rank = self._ranked((stated.start, stated.end))
         numbers, dates = (self._of_kind(fits, kind) for kind in Comparable)
         if stated.is_date:
@@ -83,6 +93,21 @@ class DegreeReader:
         elif numbers:
             yield Degree(Comparable.NUMBERS, stated.greatest, span, numbers, rank)
 
+    def _named_before(self, start: int) -> dict[str, float]:
+        """Returns the relation of dates that the word right before a degree names: what was *closed
+        last* is the last by the day when it was closed, and by no other.
+        """
+        before = self._text.rows(0, start)[-1:]
+        word = next((self._text.content[row] for row in before), None)
+        if word is None or self._text.question[word.end : start].strip():
+            return {}
+        return {
+            profile.id: 1.0
+            for profile in self._text.profiles
+            if profile.kind is ValueKind.DATE
+            and word_root(word.text) in {root(each) for each in words(profile.label)}
+        }
+
     def _ranked(self, span: Span) -> tuple[Span, int]:
         ordinal = RANK.search(self._text.folded[: span[0]])
         if ordinal is None:
@@ -96,6 +121,11 @@ class DegreeReader:
             for each in self._text.profiles
             if each.kind is meant and each.id in fits
         }
+
+
+def is_money(profile: RelationProfile, /) -> bool:
+    """Returns whether the numbers of a relation are of a currency."""
+    return bool(profile.unit) and any(unit.is_money for unit in units_of(fold(profile.unit or "")))
 
 
 def meaning_fit(meanings: Sequence[str], profile: RelationProfile, /) -> float:

@@ -21,7 +21,18 @@ _PEOPLE = re.compile(
 _NOT_THE_SUBJECT = re.compile(r"^\s*who\s+(?:do|does|did|(?:is|was|are|were)\s+[^?]*\bby)\b")
 _JOINING = frozenset({"in", "at", "for", "to", "from", "under"})
 _BEING = frozenset({"is", "are", "was", "were"})
-_DETERMINERS = re.compile(r"\b(?:which|what)\s+$", re.IGNORECASE)
+_DETERMINERS = re.compile(r"\b(?:which|what|how many)\s+$", re.IGNORECASE)
+_DEGREES = r"(?:\w+est|first|last|most \w+|least \w+)"
+_CALLING = re.compile(
+    rf"\b(?:which|what|how many|list|name|all|any|(?:all|list|which of|what|name) the"
+    rf"|(?:the|which|what|whose) (?:\w+ )?{_DEGREES})\s+$"
+)
+_ONE_OF_THEM = re.compile(
+    r"^\s*(?:who|(?:which|what) \w+)\s+(?!(?:is|are|was|were)\b)\w+\s+an?\s+$"
+)
+_DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
+_WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
+_WHEN = re.compile(r"^\s*(?:when\b|(?:on |in )?(?:which|what) (?:date|day|year|month)\b)")
 _APOSTROPHES = ("'", "\u2019")
 
 
@@ -162,6 +173,44 @@ def joins_people(question: str, span: Span, /) -> bool:
     if before and before[-1] == "the":
         before.pop()
     return len(before) > 1 and before[-1] in _JOINING and before[-2] not in _BEING
+
+
+def calls_things(question: str, span: Span, /) -> bool:
+    """Returns whether a question calls what it asks about by a name that they share, such as their
+    species.
+
+    >>> calls_things("Which dog is the heaviest?", (6, 9)), calls_things("Who feeds a dog?", (12, 15))
+    (True, True)
+    >>> calls_things("Who lives in Springfield?", (13, 24))
+    False
+    """
+    folded = lowered(question)
+    before, after = folded[: span[0]], folded[span[1] :]
+    if _WHO_IS.match(before):
+        return not word_spans(after)
+    return bool(_CALLING.search(before)) or is_one_of_them(question, span)
+
+
+def is_one_of_them(question: str, span: Span, /) -> bool:
+    """Returns whether a name stands for any of those that have it, as in *who feeds a dog*."""
+    folded = lowered(question)
+    return bool(_ONE_OF_THEM.match(folded[: span[0]])) and not word_spans(folded[span[1] :])
+
+
+def asks_for_called(question: str, span: Span, /) -> bool:
+    """Returns whether the things that a name calls are what is asked for, and nothing of theirs.
+
+    >>> asks_for_called("Which dogs bark?", (6, 10))
+    True
+    >>> asks_for_called("What is the breed of the oldest dog?", (32, 35))
+    False
+    """
+    return bool(_DIRECTLY.search(lowered(question)[: span[0]]))
+
+
+def asks_when(question: str, /) -> bool:
+    """Returns whether a question asks for a date or a year."""
+    return bool(_WHEN.match(lowered(question)))
 
 
 def asks_for_instances(question: str, class_span: Span, /) -> bool:

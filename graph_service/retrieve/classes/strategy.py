@@ -8,13 +8,12 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from graph_service.link.demonyms import origins_of
 from graph_service.link.joint import JointMention
 from graph_service.model.answer import MOST_READINGS, AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
@@ -24,11 +23,16 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.query.algebra import (
     Among,
+    Comparable,
     Condition,
+    Entities,
     Filter,
     Fold,
     InstanceOf,
     Instances,
+    Query,
+    Relation,
+    Step,
     Text,
     filters_of,
     paths_of,
@@ -44,17 +48,24 @@ from graph_service.query.enumeration import (
 )
 from graph_service.query.execution import execute
 from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
-from graph_service.query.walking import Walker
-from graph_service.retrieve.classes.profile import RelationProfile, profile_relations
+from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.classes.meanings import ClassMeaning, MeaningReader
+from graph_service.retrieve.classes.profile import (
+    RelationProfile,
+    ValueKind,
+    profile_relations,
+)
 from graph_service.retrieve.classes.question_text import (
+    asks_for_called,
     asks_for_instances,
+    asks_when,
+    is_one_of_them,
     joins_people,
-    people_span,
 )
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
+from graph_service.retrieve.classes.rules import CLASS_RULES
+from graph_service.retrieve.classes.vocabulary import OF_LOCATION
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.naming import MOST_WORDS
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     NO_STATS,
@@ -68,48 +79,12 @@ from graph_service.retrieve.context import (
     Selection,
 )
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import word_spans, words
-from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.fold import words
 
-
-@dataclass(frozen=True, slots=True)
-class ClassRules:
-    """The numbers of it.
-
-    Attributes:
-        mentions: Classes that a question names at most, the first ones.
-        later_mention: Off the score of queries about each class named later.
-        unread: Off the score for each content word that nothing takes up.
-        gap: By how much the best fits better than a query of another answer, to be sure.
-        near: Other queries that are answered, the next ones.
-        sure, doubtful: Confidence in an answer that is sure, and in one that is not.
-        demonym: Off the score of an entity that is named by what people and things of it are called.
-        implied: Classes that *who* may mean, the largest ones.
-        implied_relations: Relations of their instances, after which no further class is read.
-        implied_statements: Of a graph at most in which *who* is read as people of a class.
-    """
-
-    mentions: int = 2
-    later_mention: float = 0.4
-    unread: float = 0.6
-    gap: float = 0.25
-    near: int = 6
-    sure: float = 0.9
-    doubtful: float = 0.3
-    demonym: float = 0.1
-    implied: int = 6
-    implied_relations: int = 60
-    implied_statements: int = 2_000_000
-
-    def parameters(self) -> dict[str, float]:
-        """Returns the numbers by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-CLASS_RULES = ClassRules()
-_PERSON_AND_OTHERS = ("person", "thing", "organization", "place")
 _WORK = root("work")
 _BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
+_VALUE_BUDGET = replace(_BUDGET, steps=2)
+_UNCOUNTED = (ValueKind.NUMBER, ValueKind.DATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,8 +142,8 @@ class ClassAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedReading:
-    """A query, its score less what it leaves unread, the words that it does, and whether its class
-    is one that *who* may mean.
+    """A query, its score less what it leaves unread, the words that it does, and whether no words
+    name its class.
     """
 
     scored: ScoredQuery
@@ -176,23 +151,6 @@ class RankedReading:
     score: float
     unread: tuple[str, ...]
     is_implied: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _ClassMeaning:
-    """Classes that the same words of a question may mean, and the entities that are beside them.
-
-    ``is_implied``: whether those words are *who* or *people*, which name no class.
-    """
-
-    classes: tuple[NamedThing, ...]
-    entities: Sequence[tuple[Span, int, float]]
-    is_implied: bool = False
-
-    @property
-    def span(self) -> Span:
-        """Returns the span of the words in the question."""
-        return self.classes[0].span
 
 
 def answer_class_question(request: ClassRequest, /) -> ClassAnswer | None:
@@ -210,15 +168,19 @@ class _ClassQuestion:
         self._graph = request.graph
         self._clock = Clock()
         self._labels = Labels(request.graph, request.overlay, request.languages, request.deadline)
-        self._walker = self._new_walker()
-
-    def _new_walker(self) -> Walker:
-        return Walker(
-            self._graph,
-            self._request.overlay,
-            ranks=self._request.ranks,
+        self._walker = Walker(
+            request.graph,
+            request.overlay,
+            ranks=request.ranks,
             limits=QueryLimits(),
-            deadline=self._request.deadline,
+            deadline=request.deadline,
+        )
+        self._meanings = MeaningReader(
+            request.question,
+            self._walker,
+            self._labels,
+            self._cosines,
+            has_all_classes=request.has_all_classes,
         )
 
     def answer(self) -> ClassAnswer | None:
@@ -247,45 +209,20 @@ class _ClassQuestion:
 
     def ranked(self) -> list[RankedReading]:
         """Returns the queries of all classes that the question names, best first."""
-        names = _find_names(self._request.question, self._graph, self._walker)
-        self._clock.stage("names")
         ranked: list[RankedReading] = []
         relations = 0
-        for meaning in self._named(names) if names.classes else self._implied(names):
-            if meaning.is_implied and relations >= CLASS_RULES.implied_relations:
+        for meaning in self._meanings.meanings():
+            if meaning.are_people and relations >= CLASS_RULES.implied_relations:
                 break
-            ids = [each.id for each in meaning.classes]
-            nodes = np.unique(self._walker.instances(ids).targets)
+            nodes = self._meanings.instances(meaning)
+            if meaning.are_people and self._meanings.are_coded(nodes):
+                continue
             profiles = profile_relations(self._walker, nodes, self._relation_labels)
             relations += len(profiles)
             ranked += self._queries(meaning, nodes, profiles)
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         self._clock.stage("queries")
         return ranked
-
-    def _named(self, names: _Names) -> Iterator[_ClassMeaning]:
-        """Yields the classes that the question names, those of the same words together."""
-        for index, span in enumerate(sorted(names.classes)[: CLASS_RULES.mentions]):
-            score = -CLASS_RULES.later_mention * index
-            things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
-            yield _ClassMeaning(tuple(things), names.entities)
-
-    def _implied(self, names: _Names) -> Iterator[_ClassMeaning]:
-        """Yields the classes that *who* or *people* may mean, those most like a person first."""
-        request = self._request
-        span = people_span(request.question)
-        if span is None or not request.has_all_classes:
-            return
-        if self._graph.edge_count > CLASS_RULES.implied_statements:
-            return
-        entities = [each for each in names.entities if joins_people(request.question, each[0])]
-        ids = self._walker.largest_classes(CLASS_RULES.implied)
-        nodes = np.array([self._graph.find_node(id_) for id_ in ids], dtype=np.int64)
-        similarity = self._cosines(self._labels.nodes(nodes), _PERSON_AND_OTHERS)
-        scores = np.minimum(similarity[:, 0] - similarity[:, 1:].max(axis=1), 0.0)
-        for index in np.argsort(-scores, kind="stable").tolist():
-            thing = NamedThing(ids[index], span, float(scores[index]), is_class=True)
-            yield _ClassMeaning((thing,), entities, is_implied=True)
 
     @cached_property
     def _relation_labels(self) -> dict[str, str]:
@@ -294,13 +231,13 @@ class _ClassQuestion:
         return dict(zip(ids, self._labels.relations(numbers), strict=True))
 
     def _queries(
-        self, meaning: _ClassMeaning, nodes: Int64, profiles: Sequence[RelationProfile]
+        self, meaning: ClassMeaning, nodes: Int64, profiles: Sequence[RelationProfile]
     ) -> list[RankedReading]:
         question = self._request.question
         things = self._joined(meaning, nodes)
-        reading = read_class_question(question, meaning.classes, things, profiles, self._cosines)
+        reading = read_class_question(question, meaning.things, things, profiles, self._cosines)
         parts = reading.parts
-        if meaning.is_implied:
+        if meaning.are_people:
             # As of entities: no text that people are not joined to.
             tests = [
                 test
@@ -313,22 +250,36 @@ class _ClassQuestion:
             self._graph,
             overlay=self._request.overlay,
             ranks=self._request.ranks,
-            budget=_BUDGET,
+            budget=_BUDGET if meaning.relation is None else _VALUE_BUDGET,
             deadline=self._request.deadline,
         )
-        of_instances = meaning.is_implied or asks_for_instances(question, meaning.span)
+        of_instances = meaning.are_people or asks_for_instances(question, meaning.span)
+        if meaning.relation is not None:
+            of_instances = asks_for_called(question, meaning.span)
+        kinds = {profile.id: profile.kind for profile in profiles}
         thing_spans = {thing.span for thing in things}
         ranked = []
         for scored in enumeration.queries:
             if meaning.span not in scored.spans:
                 continue
             query = scored.query
-            if of_instances and isinstance(query.start, Instances) and query.path:
+            steps = meaning.steps_of(query)
+            if steps is None or (of_instances and _begins_at(query, meaning) and steps):
                 continue
-            if meaning.is_implied and not (query.filters or query.order):
+            if not steps and is_one_of_them(question, meaning.span):
                 continue
+            if meaning.are_people and not (query.filters or query.order):
+                continue
+            kind = kinds.get(steps[-1].relation.id) if steps else None
+            if kind is ValueKind.FLAG or (query.fold is Fold.COUNT and kind in _UNCOUNTED):
+                continue
+            if query.order is not None and asks_when(question):
+                dated = _dated(query, meaning)
+                if dated is None:
+                    continue
+                scored = replace(scored, query=dated)
             unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
-            if meaning.is_implied and thing_spans.isdisjoint(scored.spans):
+            if meaning.are_people and thing_spans.isdisjoint(scored.spans):
                 # "works part time": nothing is said to be worked at.
                 unread = tuple(word for word in unread if root(word) != _WORK)
             score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
@@ -342,7 +293,7 @@ class _ClassQuestion:
 
     # What the question names
 
-    def _joined(self, meaning: _ClassMeaning, nodes: Int64) -> list[NamedThing]:
+    def _joined(self, meaning: ClassMeaning, nodes: Int64) -> list[NamedThing]:
         """Returns the entities that a statement joins to instances, of longer names first."""
         things: list[NamedThing] = []
         for span, node, score in meaning.entities:
@@ -350,10 +301,33 @@ class _ClassQuestion:
                 continue
             if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
-            if self._walker.relations_to(nodes, node):
+            is_joined = bool(self._walker.relations_to(nodes, node))
+            bridges = () if is_joined else self._bridges(nodes, node)
+            if is_joined or bridges:
                 id_ = self._graph.node_ids[node]
-                things.append(NamedThing(id_, span, score, is_value=meaning.is_implied))
+                is_value = meaning.are_people
+                things.append(NamedThing(id_, span, score, is_value=is_value, bridges=bridges))
         return things
+
+    def _bridges(self, nodes: Int64, node: int) -> tuple[tuple[Relation, Relation], ...]:
+        """Returns by which two relations instances lead to an entity that none joins to them: where
+        they are by the city of their building; or by rows, which have codes for names.
+        """
+        if len(nodes) > CLASS_RULES.bridged:
+            return ()
+        labels = self._relation_labels
+        bridges: list[tuple[Relation, Relation]] = []
+        for pair in self._walker.bridges_to(nodes, node, most=CLASS_RULES.bridged):
+            first, second = pair
+            if first.backward:
+                back = Relation(second.id, backward=True)
+                at = Walks.at(np.array([node], dtype=np.int64))
+                between = np.unique(self._walker.follow(at, back).targets)
+                if self._meanings.are_coded(between):
+                    bridges.append(pair)
+            elif not OF_LOCATION.isdisjoint(map(root, words(labels.get(second.id, "")))):
+                bridges.append(pair)
+        return tuple(bridges)
 
     # How sure the best is
 
@@ -503,48 +477,33 @@ class _ClassQuestion:
         return int(head), int(tail), id_
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The classes that a question names by span, and the entities: span, node, score."""
-
-    classes: dict[Span, list[str]]
-    entities: list[tuple[Span, int, float]]
+def _begins_at(query: Query, meaning: ClassMeaning) -> bool:
+    return meaning.relation is not None or isinstance(query.start, Instances)
 
 
-def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
-    classes: dict[Span, list[str]] = {}
-    entities: list[tuple[Span, int, float]] = []
-    spans = word_spans(question)
-    for length in range(min(MOST_WORDS, len(spans)), 0, -1):
-        for first in range(len(spans) - length + 1):
-            run = [word for word, _, _ in spans[first : first + length]]
-            if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
-                continue
-            span = (spans[first][1], spans[first + length - 1][2])
-            if any(overlap(span, each) for each in classes):
-                continue
-            nodes = _nodes_of(run, graph)
-            ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
-            # The last word of "Lakeside School" is a part of its name.
-            is_part = any(overlap(span, longer) and span != longer for longer, _, _ in entities)
-            if ids and not is_part:
-                classes[span] = ids
-            entities += [(span, node, 0.0) for node in nodes.tolist()]
-            if length == 1 and not len(nodes):
-                demonymous = [graph.names.find(name)[0] for name in origins_of(run[0])]
-                entities += [
-                    (span, node, -CLASS_RULES.demonym)
-                    for some in demonymous
-                    for node in some.tolist()
-                ]
-    return _Names(classes, entities)
-
-
-def _nodes_of(run: Sequence[str], graph: KnowledgeGraph) -> Int64:
-    """Returns the entities that some words name, the last in the singular too."""
-    names = {" ".join(run), " ".join((*run[:-1], singular(run[-1])))}
-    matches = [graph.names.find(name)[0].astype(np.int64) for name in sorted(names)]
-    return np.unique(np.concatenate(matches))
+def _dated(query: Query, meaning: ClassMeaning) -> Query | None:
+    """Returns the query for the date by which an answer comes first; None where none says it."""
+    order = query.order
+    if order is None or order.kind is not Comparable.DATES or len(order.path) != 1:
+        return None
+    by_date = replace(order, path=())
+    if query.path or meaning.relation is not None:
+        return None
+    if not query.filters:
+        return Query(query.start, (Step(order.path[0]),), (), by_date)
+    for index, filter in enumerate(query.filters):
+        if (
+            isinstance(filter, Condition)
+            and isinstance(filter.test, Among)
+            and len(filter.path) == 1
+            and isinstance(query.start, Instances)
+        ):
+            relation = filter.path[0]
+            others = (*query.filters[:index], *query.filters[index + 1 :])
+            of_class = Condition((), InstanceOf(query.start.class_ids))
+            back = Step(Relation(relation.id, not relation.backward), (of_class, *others))
+            return Query(Entities(filter.test.ids), (back, Step(order.path[0])), (), by_date)
+    return None
 
 
 def _says_text(test: NamedTest, question: str) -> bool:
@@ -556,7 +515,11 @@ def _says_text(test: NamedTest, question: str) -> bool:
 
 def _is_walked(filter: Filter) -> bool:
     """Returns whether walks tell what passes a filter: that leads to an entity, or is of a class."""
-    return isinstance(filter, Condition) and isinstance(filter.test, Among | InstanceOf)
+    return (
+        isinstance(filter, Condition)
+        and isinstance(filter.test, Among | InstanceOf)
+        and len(filter.path) < 2
+    )
 
 
 def _answer_key(ranked: RankedReading, result: QueryResult) -> object:

@@ -20,6 +20,9 @@ from graph_service.retrieve.constraints.reading import comparative_meanings
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
+_COSTS = frozenset(map(root, ("cost", "price", "priced", "pay", "charge", "sell")))
+_CONTRARY = ("un", "non", "in", "im", "ir", "dis")
+
 
 class ValueTestReader:
     """Reads the tests of a question, whose ``items`` are known."""
@@ -58,6 +61,8 @@ class ValueTestReader:
                 if self._text.relation_words.fits[row, column] >= 1.0
                 and not overlap((word.start, word.end), self._text.class_span)
             ]
+            if profile.kind is ValueKind.FLAG:
+                yield from self._contraries(profile)
             roots = {word_root(self._text.content[row].text) for row in rows}
             own = {root(word) for word in words(profile.label) if word not in EMPTY_IN_ENGLISH}
             if not rows or not own <= roots or claimed.intersection(rows):
@@ -74,11 +79,25 @@ class ValueTestReader:
             elif is_negated or self._text.is_had(span[0]):
                 yield self._presence(profile, span, is_negated=is_negated)
 
+    def _contraries(self, profile: RelationProfile) -> Iterator[NamedTest]:
+        """Yields the tests of words such as *unpaid*, where a relation ``paid`` says yes or no."""
+        value = profile.flag(False)
+        for word in self._text.content:
+            stem = next(
+                (word.text[len(each) :] for each in _CONTRARY if word.text.startswith(each)), ""
+            )
+            if value is not None and stem and words(profile.label) == [stem]:
+                yield NamedTest(_test_of(value), (word.start, word.end), {profile.id: 1.0})
+
     def of_amount(self, stated: ComparedAmount, /) -> Iterator[NamedTest]:
         """Yields the test of an amount, once for each relation of numbers that it fits."""
         span = (stated.start, stated.end)
         fits = self._text.relation_words.local(self._text.near_rows(span))
         meanings = comparative_meanings(stated.degree)
+        if any(unit.is_money for unit in stated.units):
+            # "cost less than 700 euros": the currency says what is compared.
+            costs = [row for row in self._text.near_rows(span) if self._costs(row)]
+            self._text.companions.setdefault(span, set()).update(costs)
         for profile in self._text.profiles:
             if profile.kind is not ValueKind.NUMBER:
                 continue
@@ -97,6 +116,9 @@ class ValueTestReader:
                 for comparison, amount in stated.bounds
             ]
             yield NamedTest(bounds[0], span, {profile.id: fit}, further=tuple(bounds[1:]))
+
+    def _costs(self, row: int) -> bool:
+        return root(self._text.content[row].text) in _COSTS
 
     def of_dates(self, span: Span, days: Days, /) -> Iterator[NamedTest]:
         """Yields the test of a date, for relations of dates and for those of years."""
@@ -177,9 +199,8 @@ def _in_unit_of(units: Sequence[Unit], profile: RelationProfile) -> tuple[float,
         return None
     roots = set(map(root, label))
     for unit in units:
-        is_money = unit.measures in {"euro", "dollar", "pound", "yen"}
         # Of which currency bare numbers are, and no more, may stay open.
-        if is_money and not roots.isdisjoint(map(root, unit.relation_words)):
+        if unit.is_money and not roots.isdisjoint(map(root, unit.relation_words)):
             return 0.5, Decimal(1)
     return None
 

@@ -61,7 +61,7 @@ LEAST_OF_STEP = 0.5
 BEGUN = frozenset({"inception", "date founded"})
 BEGUN_ROOTS = frozenset(
     map(root, ("opened", "opening", "founded", "established", "built", "created", "introduced",
-               "launched", "completed", "construction", "start", "begun"))
+               "launched", "completed", "construction", "start", "begun", "born"))
 )  # fmt: skip
 OF_LOCATION = frozenset(
     map(root, ("country", "city", "origin", "location", "town", "region", "place"))

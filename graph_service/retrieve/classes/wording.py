@@ -110,7 +110,7 @@ class RelationWords:
         for row, word in enumerate(content):
             for column, profile in enumerate(profiles):
                 self.fits[row, column] = max(
-                    self.fits[row, column], _word_fit(word.text, profile.label, self._own[column])
+                    self.fits[row, column], word_fit(word.text, profile.label)
                 )
 
     def speaks_of(self, row: int, relation_ids: Iterable[str], /) -> bool:
@@ -146,7 +146,13 @@ def word_root(word: str, /) -> str:
     return root(word.removesuffix("ly") if len(word) > len("early") else word)
 
 
-def _word_fit(word: str, label: str, own: frozenset[str]) -> float:
+def word_fit(word: str, label: str, /) -> float:
+    """Returns how well a word of a question fits a relation by its label; 0 if it says nothing of it.
+
+    >>> word_fit("floors", "floors"), word_fit("people", "population"), word_fit("flats", "floors")
+    (1.0, 0.9, 0.0)
+    """
+    own = _roots(label)
     stem = word_root(word)
     if stem in own:
         return _OWN

@@ -211,6 +211,11 @@ def comparative_meanings(word: str, /) -> tuple[str, ...]:
     return _DEGREES[_COMPARATIVES[word]][2] if word in _COMPARATIVES else ()
 
 
+_ASKED_NOUN = re.compile(
+    r"\s*(?:(?:in|at|on|from|of|to) )?(?:which|what|how many)\s+(?:of the\s+)?(\w+)(?:\s+(\w+))?"
+)
+
+
 def asks_how_many(question: str, /) -> tuple[int, int] | None:
     """Returns the characters of the words that ask for a count; None where none do.
 
@@ -593,6 +598,20 @@ _IRREGULAR = {
 
 
 @lru_cache(maxsize=1 << 14)
+def asked_nouns(question: str, /) -> frozenset[str]:
+    """Returns what a question may ask for right after *which*, *what* or *how many*, in the singular:
+    its first word, and its first two.
+
+    >>> sorted(asked_nouns("Which patients have asthma?")), sorted(asked_nouns("Who is ill?"))
+    (['patient', 'patients have'], [])
+    """
+    match = _ASKED_NOUN.match(lowered(question))
+    if match is None:
+        return frozenset()
+    first, second = match[1], match[2]
+    return frozenset({singular(first)} | ({f"{first} {singular(second)}"} if second else set()))
+
+
 def singular(word: str, /) -> str:
     """Returns an English noun in the singular, as far as its ending tells.
 

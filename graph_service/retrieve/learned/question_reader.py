@@ -12,6 +12,7 @@ from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
+from graph_service.retrieve.constraints.reading import asked_nouns, singular
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -28,6 +29,7 @@ from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
+from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
 
 
@@ -344,6 +346,28 @@ class QuestionReader:
                 for node in nodes
             )
         return empty
+
+    def walked_labels(self, number: int, /) -> frozenset[str]:
+        """Returns the labels of the relations of a candidate."""
+        return frozenset(self.texts[relation] for relation, _ in self.candidates.sequence(number))
+
+    def stops_short(self, number: int, /) -> bool:
+        """Returns whether what a candidate leads to is not what the question asks for, but has it by
+        a relation of that name: the visits of patients, where it asks *which patients*.
+        """
+        whole, candidates = self._call.surroundings, self.candidates
+        nouns = asked_nouns(self._question)
+        walked = self.walked_labels(number)
+        if not nouns or any(noun in words(label) for noun in nouns for label in walked):
+            return False
+        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
+        ends = self._call.region.nodes[candidates.end_node[first:last]]
+        local = np.searchsorted(whole.nodes, ends)
+        is_after = np.isin(whole.head, local) & (whole.head != whole.tail)
+        numbers = distinct(whole.rel[is_after])
+        return any(
+            singular(label.lower()) in nouns for label in self._call.labels.relations(numbers)
+        )
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""

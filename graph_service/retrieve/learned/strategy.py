@@ -32,7 +32,11 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
 from graph_service.retrieve.learned.relation_names import NameRelations
-from graph_service.retrieve.learned.unstated import UNSTATED_RULES, is_unstated
+from graph_service.retrieve.learned.unstated import (
+    UNSTATED_RULES,
+    is_unstated,
+    says_another_label,
+)
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.retrieve.sequences.picking import pick_walks
 
@@ -128,6 +132,13 @@ def by_learning(
         confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
         confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
     confident = confident and not chosen.misread
+    confident = confident and not reader.stops_short(chosen.ranked[0].number)
+    confident = confident and not says_another_label(
+        question,
+        starts[int(candidates.start[chosen.ranked[0].number])],
+        reader.walked_labels(chosen.ranked[0].number),
+        reader.texts.values(),
+    )
     is_empty = bool(empty[finalists.numbers == chosen.ranked[0].number].any())
     confident = confident and not is_empty
     unstated = calibration is not None and not confident and chosen.may_be_unstated

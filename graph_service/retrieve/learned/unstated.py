@@ -7,16 +7,19 @@ prior of relations leaves no other, or where the words of the question are those
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64
 from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
+from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.constraints.unread import ASKING_WORDS
 from graph_service.retrieve.context import RetrievalContext
@@ -32,6 +35,11 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _Step = tuple[str, bool]
 """The label of a relation, and whether it is walked from value to head."""
+
+
+_LABEL_OF = re.compile(
+    r"\s*(?:what|who|which)\s+(?:is|are|was|were)\s+(?:the\s+)?(.+?)\s+of\s+(?:the\s+)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +114,35 @@ def is_unstated(
     if guess.is_sure and max(guess.nearest, further_fit) <= guess.best - UNSTATED_RULES.gap:
         # Only labels of common relations does the prior tell apart for sure.
         unknown = sorted({label for label, _ in steps}.difference(common_labels()))
-        return guess.label not in further_labels and not is_like.any(guess.label, unknown)
-    label = _said_label(content, guess)
-    if label is None or label in further_labels:
+        label: str | None = guess.label
+    else:
+        unknown = sorted({each for each, _ in steps})
+        label = _said_label(content, guess)
+    if label is None or label in further_labels or is_like.any(label, unknown):
         return False
-    return not is_like.any(label, sorted({each for each, _ in steps}))
+    return not _is_of_rows(call, same_name, label)
+
+
+def says_another_label(
+    question: str, start: StartCandidate, walked: Iterable[str], labels: Iterable[str], /
+) -> bool:
+    """Returns whether a question asks for *the species of X* by the label of a relation, and what
+    was walked shares no word with it, as the class of X.
+
+    Args:
+        question: As asked.
+        start: The entity that it is asked of.
+        walked: Labels of the relations of the best candidate.
+        labels: Of all relations of the region.
+    """
+    if start.start < 0:
+        return False
+    match = _LABEL_OF.fullmatch(lowered(question[: start.start]))
+    content = _content(match[1], None) if match else frozenset()
+    stems = frozenset(map(root, content))
+    if not stems or any(stems & stems_of(words(label)) for label in walked):
+        return False
+    return any(_is_said(label, content) for label in labels)
 
 
 def _is_certain(start: StartCandidate) -> bool:
@@ -141,6 +173,35 @@ def _steps_of(
         labels = call.labels.relations(distinct(whole.rel[edges]))
         found += [(label, way) for label in labels]
     return found
+
+
+def _is_of_rows(call: RetrievalContext[LearnedPreset], starts: Sequence[int], label: str) -> bool:
+    """Returns whether what leads to some start entities has a relation that joins nothing of their
+    classes: the diagnosis of an animal is that of its visits.
+    """
+    region = call.surroundings
+    local = np.searchsorted(
+        region.nodes, call.region.nodes[call.region.start_entities[list(starts)]]
+    )
+    numbers = distinct(region.rel)
+    ids, labels = call.labels.relation_ids(numbers), call.labels.relations(numbers)
+    of_label = [
+        number for number, each in zip(numbers.tolist(), labels, strict=True) if each == label
+    ]
+    instance = [
+        number
+        for number, id_ in zip(numbers.tolist(), ids, strict=True)
+        if id_ in INSTANCE_RELATIONS
+    ]
+    stating = np.isin(region.rel, of_label)
+    heads = distinct(region.head[stating])
+    rows = distinct(region.head[np.isin(region.tail, local)])
+    if not np.isin(rows, heads).any():
+        return False
+    is_instance = np.isin(region.rel, instance)
+    classes = distinct(region.tail[is_instance & np.isin(region.head, local)])
+    of_classes = region.head[is_instance & np.isin(region.tail, classes)]
+    return not np.isin(of_classes, np.concatenate((heads, region.tail[stating]))).any()
 
 
 def _content(question: str, span: tuple[int, int] | None) -> frozenset[str]:

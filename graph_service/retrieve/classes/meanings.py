@@ -1,0 +1,207 @@
+"""What a question may mean as a class: one that it names, a value that things share, or people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.link.demonyms import origins_of
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.graph import Int64, KnowledgeGraph
+from graph_service.query.algebra import Entities, Query, Relation, Step
+from graph_service.query.enumeration import NamedThing, Span, overlap
+from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.classes.question_text import calls_things, joins_people, people_span
+from graph_service.retrieve.classes.rules import CLASS_RULES
+from graph_service.retrieve.classes.wording import Cosines
+from graph_service.retrieve.constraints.naming import MOST_WORDS
+from graph_service.retrieve.constraints.reading import singular
+from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_PERSON_AND_OTHERS = ("person", "thing", "organization", "place")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMeaning:
+    """What the same words of a question may mean as a class, and the entities that are beside it.
+
+    Attributes:
+        things: The classes; or the value that things have (``dog``), by ``relation``.
+        entities: Each with its span, node and score.
+        are_people: Whether the words are *who* or *people*, which name no class.
+        relation: That leads from the value back to the things; None for classes.
+    """
+
+    things: tuple[NamedThing, ...]
+    entities: Sequence[tuple[Span, int, float]]
+    are_people: bool = False
+    relation: Relation | None = None
+
+    @property
+    def span(self) -> Span:
+        """Returns the span of the words in the question."""
+        return self.things[0].span
+
+    @property
+    def is_implied(self) -> bool:
+        """Returns whether no words name a class: it is answered only if that is sure."""
+        return self.are_people or self.relation is not None
+
+    def steps_of(self, query: Query) -> tuple[Step, ...] | None:
+        """Returns the steps of a query from the things of this meaning; None for one of others."""
+        if self.relation is None:
+            return query.path
+        is_own = query.start == Entities((self.things[0].id,))
+        if not is_own or query.relations[:1] != (self.relation,):
+            return None
+        return query.path[1:]
+
+
+class MeaningReader:
+    """Reads what a question may mean as a class.
+
+    Args:
+        question: As asked.
+        walker: Of the graph or view.
+        labels: Of its nodes.
+        cosines: Of texts.
+        has_all_classes: Whether the graph has all classes, so that *who* may mean the people of
+            one.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        walker: Walker,
+        labels: Labels,
+        cosines: Cosines,
+        /,
+        *,
+        has_all_classes: bool,
+    ) -> None:
+        self._question = question
+        self._walker = walker
+        self._graph = walker.graph
+        self._labels = labels
+        self._cosines = cosines
+        self._has_all_classes = has_all_classes
+
+    def meanings(self) -> Iterator[ClassMeaning]:
+        """Yields them, those that come first in the question or are likelier first."""
+        names = _find_names(self._question, self._graph, self._walker)
+        if names.classes:
+            return self._named(names)
+        of_value = self._of_value(names)
+        return iter(of_value) if of_value else self._people(names)
+
+    def instances(self, meaning: ClassMeaning) -> Int64:
+        """Returns the things that a meaning is of, ascending."""
+        ids = [each.id for each in meaning.things]
+        if meaning.relation is None:
+            return np.unique(self._walker.instances(ids).targets)
+        at = Walks.at(self._walker.nodes(ids))
+        return np.unique(self._walker.follow(at, meaning.relation).targets)
+
+    def are_coded(self, nodes: Int64) -> bool:
+        """Returns whether most of some nodes have a digit in their label, as no people have."""
+        labels = self._labels.nodes(nodes[: CLASS_RULES.labels])
+        coded = sum(any(letter.isdigit() for letter in label) for label in labels)
+        return 2 * coded > len(labels)
+
+    def _named(self, names: _Names) -> Iterator[ClassMeaning]:
+        """Yields the classes that the question names, those of the same words together."""
+        for index, span in enumerate(sorted(names.classes)[: CLASS_RULES.mentions]):
+            score = -CLASS_RULES.later_mention * index
+            things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
+            yield ClassMeaning(tuple(things), names.entities)
+
+    def _of_value(self, names: _Names) -> list[ClassMeaning]:
+        """Returns the things that the question calls by a value that they have, as in *which dogs*
+        those whose species is dog; by the relation that most have it by first.
+        """
+        nouns = [each for each in names.entities if calls_things(self._question, each[0])]
+        # The entities of longer names come first.
+        span = nouns[0][0] if nouns else None
+        sizes: list[tuple[int, str, Relation, float]] = []
+        for at, node, score in nouns:
+            if at != span:
+                continue
+            start = np.array([node], dtype=np.int64)
+            for relation in self._walker.relations_at(start):
+                if relation.backward and relation.id not in INSTANCE_RELATIONS:
+                    size = len(np.unique(self._walker.follow(Walks.at(start), relation).targets))
+                    sizes.append((-size, self._graph.node_ids[node], relation, score))
+        sizes.sort(key=lambda each: (*each[:2], each[2].id))
+        return [
+            ClassMeaning(
+                (NamedThing(id_, span, score - CLASS_RULES.later_mention * index),),
+                names.entities,
+                relation=relation,
+            )
+            for index, (_, id_, relation, score) in enumerate(sizes[: CLASS_RULES.mentions])
+            if span is not None
+        ]
+
+    def _people(self, names: _Names) -> Iterator[ClassMeaning]:
+        """Yields the classes that *who* or *people* may mean, those most like a person first."""
+        span = people_span(self._question)
+        if span is None or not self._has_all_classes:
+            return
+        if self._graph.edge_count > CLASS_RULES.implied_statements:
+            return
+        entities = [each for each in names.entities if joins_people(self._question, each[0])]
+        ids = self._walker.largest_classes(CLASS_RULES.implied)
+        nodes = np.array([self._graph.find_node(id_) for id_ in ids], dtype=np.int64)
+        similarity = self._cosines(self._labels.nodes(nodes), _PERSON_AND_OTHERS)
+        scores = np.minimum(similarity[:, 0] - similarity[:, 1:].max(axis=1), 0.0)
+        for index in np.argsort(-scores, kind="stable").tolist():
+            thing = NamedThing(ids[index], span, float(scores[index]), is_class=True)
+            yield ClassMeaning((thing,), entities, are_people=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The classes that a question names by span, and the entities: span, node, score."""
+
+    classes: dict[Span, list[str]]
+    entities: list[tuple[Span, int, float]]
+
+
+def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
+    classes: dict[Span, list[str]] = {}
+    entities: list[tuple[Span, int, float]] = []
+    spans = word_spans(question)
+    for length in range(min(MOST_WORDS, len(spans)), 0, -1):
+        for first in range(len(spans) - length + 1):
+            run = [word for word, _, _ in spans[first : first + length]]
+            if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
+                continue
+            span = (spans[first][1], spans[first + length - 1][2])
+            if any(overlap(span, each) for each in classes):
+                continue
+            nodes = _nodes_of(run, graph)
+            ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
+            # The last word of "Lakeside School" is a part of its name.
+            is_part = any(overlap(span, longer) and span != longer for longer, _, _ in entities)
+            if ids and not is_part:
+                classes[span] = ids
+            entities += [(span, node, 0.0) for node in nodes.tolist()]
+            if length == 1 and not len(nodes):
+                demonymous = [graph.names.find(name)[0] for name in origins_of(run[0])]
+                entities += [
+                    (span, node, -CLASS_RULES.demonym)
+                    for some in demonymous
+                    for node in some.tolist()
+                ]
+    return _Names(classes, entities)
+
+
+def _nodes_of(run: Sequence[str], graph: KnowledgeGraph) -> Int64:
+    """Returns the entities that some words name, the last in the singular too."""
+    names = {" ".join(run), " ".join((*run[:-1], singular(run[-1])))}
+    matches = [graph.names.find(name)[0].astype(np.int64) for name in sorted(names)]
+    return np.unique(np.concatenate(matches))
