@@ -129,7 +129,7 @@ def overrules(
     """
     if walked is None:
         return True
-    if is_miscounted:
+    if is_miscounted or (walked.unstated and answer.of_instances):
         return answer.is_sure
     # A list is seldom the answer where an entity is surely meant: "which island is a part of
     # Ecuador". Walks neither count, order nor negate.

@@ -284,7 +284,8 @@ def check_key(table: TableLook) -> None:
     """Makes a table without a key one that joins two things, or whose rows are numbered; or says
     what is missing.
 
-    Rows of names alone are not numbered: they may be statements under an unknown header.
+    Rows with a date are events, as sales are, which things of other tables only take part in. Rows
+    of names alone are not numbered: they may be statements under an unknown header.
     """
     if table.mapping.key is not None:
         return
@@ -298,7 +299,8 @@ def check_key(table: TableLook) -> None:
             is_exact=table.owner.mapping.is_exact,
         )
         return
-    if len(joined) < 2 and any(column.type in _MEASURES for column in table.mapping.columns):
+    types = {column.type for column in table.mapping.columns}
+    if ColumnType.DATE in types or (len(joined) < 2 and not types.isdisjoint(_MEASURES)):
         table.mapping = replace(table.mapping, is_numbered=True)
         return
     if len(joined) < 2:

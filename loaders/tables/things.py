@@ -317,7 +317,13 @@ def _row_nouns(plan: TablesPlan, mapping: TableMapping) -> Sequence[str]:
         for table in plan.tables
         for name in (
             table.mapping.kind,
-            *(word for column in table.mapping.columns for word in (column.kind, column.relation)),
+            *(
+                word
+                for column in table.mapping.columns
+                # A column that names these rows may be called as they are.
+                if column.references != mapping.file
+                for word in (column.kind, column.relation)
+            ),
         )
     }
     return (noun,) if noun and noun not in taken else ()

@@ -95,6 +95,7 @@ def test_what_is_answered(service: Service, question: str, expected: set[str]) -
     "question",
     [
         pytest.param("Who has not paid?", id="visits are no people"),
+        pytest.param("Who treated Rocky?", id="nobody by a visit"),
         pytest.param("What is a parrot?", id="no list of parrots"),
         pytest.param("Which horse is the heaviest?", id="nothing has the value"),
         pytest.param("Which dog has the most visits?", id="a word that nothing takes up"),

@@ -131,6 +131,7 @@ class ClassAnswer:
         class_ids: The classes that the question names.
         is_list: Whether it lists instances of a named class as a walk could: neither counted nor
             ordered, by no values and nothing negated.
+        of_instances: Whether the question asks which or how many instances, as *which brands*.
     """
 
     selection: Selection
@@ -138,6 +139,7 @@ class ClassAnswer:
     is_sure: bool
     class_ids: frozenset[str]
     is_list: bool
+    of_instances: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +207,13 @@ class _ClassQuestion:
         query = best.scored.query
         is_list = query.fold is Fold.LIST and query.order is None and not best.is_implied
         is_list = is_list and all(map(_is_walked, filters_of(query)))
-        return ClassAnswer(selection, self._mentions(best), confident, class_ids, is_list)
+        of_instances = any(
+            thing.is_class and asks_for_instances(self._request.question, thing.span)
+            for thing in best.reading.parts.things
+        )
+        return ClassAnswer(
+            selection, self._mentions(best), confident, class_ids, is_list, of_instances
+        )
 
     def ranked(self) -> list[RankedReading]:
         """Returns the queries of all classes that the question names, best first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,9 @@ from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
+
+# An entity without a label has its id.
+_ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -368,6 +372,16 @@ class QuestionReader:
         return any(
             singular(label.lower()) in nouns for label in self._call.labels.relations(numbers)
         )
+
+    def answers_who_by_rows(self, number: int, /) -> bool:
+        """Returns whether a question for people is answered by things with a code or a number for a
+        name, as rows of a table have: sale 3, V003.
+        """
+        if not self._question.lstrip().lower().startswith("who "):
+            return False
+        first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
+        ends = self._call.region.nodes[self.candidates.end_node[first:last]]
+        return all(map(_ROW_NAME.fullmatch, self._call.labels.nodes(ends)))
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""

@@ -132,7 +132,7 @@ def by_learning(
         confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
         confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
     confident = confident and not chosen.misread
-    confident = confident and not reader.stops_short(chosen.ranked[0].number)
+    confident = confident and not _is_of_another_kind(reader, chosen.ranked[0].number)
     confident = confident and not says_another_label(
         question,
         starts[int(candidates.start[chosen.ranked[0].number])],
@@ -173,6 +173,11 @@ def by_learning(
         read=interpret(call, candidates, chosen, relevance=relevance),
         answer_set=answer_set,
     )
+
+
+def _is_of_another_kind(reader: QuestionReader, number: int) -> bool:
+    """Returns whether what a candidate leads to is surely no answer of the kind that is asked for."""
+    return reader.stops_short(number) or reader.answers_who_by_rows(number)
 
 
 def _answer_set(

@@ -38,7 +38,8 @@ _Step = tuple[str, bool]
 
 
 _LABEL_OF = re.compile(
-    r"\s*(?:what|who|which)\s+(?:is|are|was|were)\s+(?:the\s+)?(.+?)\s+of\s+(?:the\s+)?"
+    r"\s*(?:what|who|which)\s+(?:is|are|was|were)\s+(?:(?:the|our|my|your|their)\s+)?"
+    r"(.+?)\s+(?:of|in|at|for)\s+(?:the\s+)?"
 )
 
 
