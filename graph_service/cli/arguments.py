@@ -72,8 +72,10 @@ class Parser(argparse.ArgumentParser):
         if choice is not None:
             name, value = choice["name"], choice["given"]
             choices = self._choices(name)
+            expected = f"one of {', '.join(choices)}" if len(choices) > 1 else ", ".join(choices)
+            subject = f"{name} must be" if name.startswith("-") or self._has_verbs else "expected"
             self._fail(
-                f"{name} must be one of {', '.join(choices)}; got {value!r}",
+                f"{subject} {expected}; got {value!r}",
                 argument=name,
                 meant=[
                     *(verb for word, verb in _OTHER_WORDS if word == value and verb in choices),
@@ -93,6 +95,8 @@ class Parser(argparse.ArgumentParser):
     def _missing(self, names: Sequence[str]) -> str:
         """Returns a message about arguments that are missing, with the choices of the first."""
         choices = self._choices(names[0])
+        if len(choices) == 1:
+            return f"say what: {choices[0]}"
         if choices:
             return f"say which one: {', '.join(choices)}"
         return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
@@ -117,6 +121,10 @@ class Parser(argparse.ArgumentParser):
     def _words(self) -> list[argparse.Action]:
         return [action for action in self._actions if not action.option_strings]
 
+    @property
+    def _has_verbs(self) -> bool:
+        return any(isinstance(action, argparse._SubParsersAction) for action in self._actions)
+
     def _choices(self, name: str) -> list[str]:
         for action in self._actions:
             if name in {*action.option_strings, action.dest, action.metavar}:
@@ -124,12 +132,9 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _refuse_before_verb(self, args: Sequence[str]) -> None:
-        verbs = [
-            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
-        ]
         name = args[0].partition("=")[0] if args else ""
         known = [text for action in self._actions for text in action.option_strings]
-        if verbs and re.match("--?[A-Za-z]", name) and name not in known:
+        if self._has_verbs and re.match("--?[A-Za-z]", name) and name not in known:
             self._fail(
                 f"{self.prog} itself has no option {name}; a verb's options come after the verb",
                 argument=name,

@@ -22,27 +22,27 @@ class AddKeyOptions(KeyFileOptions):
     name: str = option(help="the key's name, which the log shows", is_word=True, metavar="NAME")
     scope: str = option(
         "read",
-        help="what it may do; each includes those before it",
+        help="what the key may do; each includes those before it",
         choices=("read", "write", "admin"),
     )
-    graphs: tuple[str, ...] = option((), help="a graph that it may see", metavar="NAME")
-    all_graphs: bool = option(False, help="it may see all graphs, later ones too")
+    graphs: tuple[str, ...] = option((), help="a graph that the key may see", metavar="NAME")
+    all_graphs: bool = option(False, help="the key may see all graphs, later ones too")
     rate: float | None = option(
         None,
-        help="cost that it may use a second, 0 for any; that of the server where it is not given",
+        help="cost that this key may use in a second; 0 for no limit; default: the server's",
         least=0,
         most=1e6,
         metavar="COST",
     )
     max_cost: float | None = option(
         None,
-        help="what one operation of it may cost; that of the server where it is not given",
+        help="what one operation with this key may cost; default: the server's",
         least=1,
         most=1e6,
         metavar="COST",
     )
-    expires: str = option("", help="when it ends, such as 2027-01-31", metavar="DATE")
-    note: str = option("", help="anything to remember of it")
+    expires: str = option("", help="when the key ends, such as 2027-01-31", metavar="DATE")
+    note: str = option("", help="a note to remember the key by")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,11 +22,11 @@ class McpOptions(GraphOptions, EmbedderOptions):
     )
     tools: Literal["facts", "research"] = option(
         "facts",
-        help="four tools for facts, or also those of research on views and passages",
+        help="four tools that look up facts (facts), or also those for views and passages (research)",
     )
     operations: Path | None = option(
         None,
-        help="folder of .graphql files, each named query of which is a tool too",
+        help="folder of .graphql files; each named query in them is a tool too",
         metavar="DIR",
     )
     keys: str | None = option(

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from graph_service.cli.mcp_options import McpOptions
-from graph_service.cli.opening import open_from, settings_of
+from graph_service.cli.opening import note_missing_graph, open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.serving import listen
 from graph_service.client import AsyncClient
@@ -93,6 +93,7 @@ def _client(
         yield far, partial(_find_fault, far.graphs, "the server does not answer")
         return
     with open_from(options, output) as service:
+        note_missing_graph(service, options.graph, output)
         ping = partial(asyncio.to_thread, service.store.ping)
         find_fault = partial(_find_fault, ping, "the store does not answer")
         if keyring is not None and settings.key_file:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graph_service.cli.ask.options import QuestionFileOptions, RetrieveOptions
 from graph_service.cli.options import EmbedderOptions, GraphOptions, StoreOptions, VerbOptions
 from graph_service.cli.output import Output
-from graph_service.errors import InputError
+from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
@@ -50,6 +50,19 @@ def open_from(options: StoreOptions, output: Output, /, **values: object) -> Ser
     service = open_service(settings=settings)
     output.note(f"store {service.store.url}")
     return service
+
+
+def note_missing_graph(service: Service, name: str | None, output: Output, /) -> None:
+    """Says on stderr that a graph named by ``--graph`` is not in the store, with those that are.
+
+    A server may begin before its graph is loaded, so that this is no error.
+    """
+    if not name:
+        return
+    try:
+        service.graph(name)
+    except GraphNotFoundError as error:
+        output.note(f"warning: {error.message}. Load it, or name another with --graph.")
 
 
 def file_of(url: str, /) -> Path | None:

@@ -36,7 +36,7 @@ class VerbOptions:
 
     json: bool = option(False, help="print one JSON object on stdout")
     raw: bool = option(
-        False, help="print text of a graph, a model or a file with its control characters"
+        False, help="print control characters in text of a graph, a model or a file as they are"
     )
 
 

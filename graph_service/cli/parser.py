@@ -158,7 +158,7 @@ VERBS = (
     Verb("rank", "rank relations by a question; train and measure that", "rank.options:RANK_VERBS"),
     Verb(
         "retriever",
-        "train what preset default-6 ranks by on your graph",
+        "train the weights of preset default-6 on your graph",
         "retriever.options:RETRIEVER_VERBS",
     ),
     Verb(
@@ -169,7 +169,7 @@ VERBS = (
     Verb("serve", "serve GraphQL over HTTP", "serve_options:ServeOptions", "serving:serve"),
     Verb(
         "documents",
-        "print the documents of the Python client or the explorer, for serve --documents",
+        "print the GraphQL documents of the Python client or the explorer, for serve --documents",
         "documents_options:DocumentsOptions",
         "documents:documents",
     ),

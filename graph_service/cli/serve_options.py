@@ -23,8 +23,7 @@ class ServeOptions(GraphOptions, EmbedderOptions):
     )
     documents: tuple[str, ...] = option(
         (),
-        help="answer the documents of this file alone, a JSON object of ids and documents or "
-        "Apollo's manifest, and show no GraphiQL",
+        help="answer only the GraphQL documents of this file, a JSON object of ids and documents or Apollo's manifest, and show no GraphiQL",
         metavar="FILE",
         is_plural=True,
     )
@@ -66,8 +65,7 @@ class ServeOptions(GraphOptions, EmbedderOptions):
     )
     rate: float | None = option(
         None,
-        help="cost that each client may use a second, 0 for any; where it is not given, 10 if "
-        "other machines may call without a key, else any",
+        help="cost that each client may use in a second; 0 for no limit; default: 10 if other machines may call without a key, else no limit",
         least=0,
         most=1e6,
         metavar="COST",
@@ -80,8 +78,7 @@ class ServeOptions(GraphOptions, EmbedderOptions):
     )
     cache_mb: float = option(
         64.0,
-        help="MiB of answers that are kept and given again while their graphs are as they were; 0 "
-        "for none",
+        help="MiB of memory for answers, each used again until its graph changes; 0 for none",
         least=0,
         most=1e6,
     )

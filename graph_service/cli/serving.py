@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from graph_service.cli.opening import open_from
+from graph_service.cli.opening import note_missing_graph, open_from
 from graph_service.cli.output import Output
 from graph_service.cli.serve_options import ServeOptions
 from graph_service.cli.serving_many import require_processes, serve_many
@@ -76,6 +76,7 @@ def serve(options: ServeOptions, output: Output, /) -> int:
             service.store.ping()
             for name in options.warm:
                 service.graph(name)
+            note_missing_graph(service, options.graph, output)
             limits = ConnectionLimits.of(settings)
             room = raise_descriptor_limit(limits.max_connections)
             if room < limits.max_connections:

@@ -119,7 +119,7 @@ def _decoded(text: bytes) -> tuple[Key, ...]:
     try:
         content = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise InputError(f"it is not JSON ({error})") from error
+        raise InputError("it is not JSON") from error
     if not isinstance(content, dict) or content.get("version") != VERSION:
         raise InputError(f'it has no "version": {VERSION}')
     rows = content.get("keys")

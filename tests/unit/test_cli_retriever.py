@@ -71,12 +71,14 @@ def test_a_graph_is_learned_listed_and_forgotten(
 
 
 def test_bad_input_is_told_before_anything_is_asked(demo_cli: Cli) -> None:
+    Path("own.txt").write_text("no weights\n", encoding="utf-8")
     for words, told in (
         (("train", "--kept-aside", "1"), "--kept-aside must be from 0.05 to 0.9"),
         (("train", "--questions", "none.jsonl"), "there is no file none.jsonl"),
         (("train", "--out", "nowhere/w.npz"), "there is no folder"),
         (("train", "--paraphrases", "2"), "--paraphrases needs a chat model"),
         (("add", "none.npz"), "can't read none.npz"),
+        (("add", "own.txt"), "own.txt is no file of a trained retriever. Name one that"),
     ):
         found = demo_cli("retriever", *words)
         assert found.code != 0

@@ -126,6 +126,9 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
     assert done.code == 4
     assert port in done.json["error"]["message"]
     assert cli("serve", "--port", "99999").code == 4
+    assert "warning" not in done.err
+    wrong = cli("serve", "--port", "99999", "--graph", "nope")
+    assert "warning: there is no graph 'nope'; this store has: demo. Load it" in wrong.err
 
 
 @contextmanager

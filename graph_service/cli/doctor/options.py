@@ -24,14 +24,16 @@ class BenchOptions(VerbOptions):
     what: str = option(help="what is measured", is_word=True, choices=("quality",))
     out: Path | None = option(None, help="write the figures as JSON")
     format: str | None = option(
-        None, help="of the questions: pathquestion, worldcup, metaqa or chains", metavar="NAME"
+        None,
+        help="format of the questions: pathquestion, worldcup, metaqa or chains",
+        metavar="NAME",
     )
     graph_file: Path | None = option(None, help="the graph, as a table of triples")
     questions: Path | None = option(None, help="the questions, packed or not")
     sample: int | None = option(None, help="only so many questions", least=1)
     random_seed: int = option(0, help="of that sample", metavar="S")
     preset: str = option("default", help="of the retrieval", metavar="P")
-    misses: int = option(5, help="wrong ones shown")
+    misses: int = option(5, help="wrong answers to show")
 
 
 @dataclass(frozen=True, kw_only=True)

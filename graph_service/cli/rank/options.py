@@ -63,7 +63,7 @@ class MeasureOptions(EmbedderOptions, LabelOptions, ParseOptions):
 class AddOptions(GraphOptions):
     """The options of ``rank add`` on the command line."""
 
-    file: str = option(help="that rank train wrote", metavar="FILE", is_word=True)
+    file: str = option(help="a file that rank train wrote", metavar="FILE", is_word=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,10 @@ class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOpti
     question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
     walks: int = option(600, help="questions made of the graph's walks", least=1, metavar="N")
     kept_aside: float = option(
-        0.3, help="share of the questions that decides in the end, from 0.05 to 0.9", metavar="S"
+        0.3,
+        help="share of the questions that are not trained on, and decide whether the weights "
+        "are used, from 0.05 to 0.9",
+        metavar="S",
     )
     paraphrases: int = option(
         0, help="wordings that the chat model makes of each question learned", least=0, metavar="N"
@@ -39,7 +42,7 @@ class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOpti
 class AddOptions(GraphOptions):
     """The options of ``retriever add`` on the command line."""
 
-    file: str = option(help="that retriever train --out wrote", metavar="FILE", is_word=True)
+    file: str = option(help="a file that retriever train --out wrote", metavar="FILE", is_word=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +59,7 @@ RETRIEVER_VERBS = (
     Subverb(
         "train",
         "retriever.training:train",
-        "train what preset default-6 ranks by on a graph",
+        "train the weights of preset default-6 on a graph",
         TrainOptions,
         (
             "retriever train --graph demo",
@@ -68,7 +71,7 @@ RETRIEVER_VERBS = (
     Subverb(
         "add",
         "retriever.training:add",
-        "put weights of a file beside a graph",
+        "put the weights of a file into the store, for a graph",
         AddOptions,
         ("retriever add demo.npz --graph demo",),
     ),

@@ -21,7 +21,11 @@ from graph_service.cli.retriever.options import (
 )
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.retrieve.learned.network import encode_candidate_scorer, read_candidate_scorer
+from graph_service.retrieve.learned.network import (
+    CandidateScorer,
+    encode_candidate_scorer,
+    read_candidate_scorer,
+)
 from graph_service.service.lookup import require_base
 from queries.llm import CachedChat, open_cache
 from queries.lock import one_writer
@@ -89,7 +93,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
 
 def add(options: AddOptions, output: Output, /) -> int:
     """Puts the weights of a file beside a graph."""
-    scorer = read_candidate_scorer(options.file)
+    scorer = _scorer_of(options.file)
     with open_from(options, output) as service:
         info = service.graph(options.graph)
         require_base(info)
@@ -100,6 +104,20 @@ def add(options: AddOptions, output: Output, /) -> int:
         f"graph {stored.graph}: preset default-6 ranks by {stored.data[:8]} from now on",
     )
     return 0
+
+
+def _scorer_of(file: Path) -> CandidateScorer:
+    """Returns the scorer of a file that ``retriever train --out`` wrote."""
+    try:
+        return read_candidate_scorer(file)
+    except InputError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise InputError(
+            f"{file} is no file of a trained retriever",
+            argument="file",
+            hint="Name one that graph-service retriever train --out FILE wrote.",
+        ) from error
 
 
 def list_(options: ListOptions, output: Output, /) -> int:
