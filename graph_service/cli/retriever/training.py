@@ -106,7 +106,7 @@ def add(options: AddOptions, output: Output, /) -> int:
     return 0
 
 
-def _scorer_of(file: Path) -> CandidateScorer:
+def _scorer_of(file: str) -> CandidateScorer:
     """Returns the scorer of a file that ``retriever train --out`` wrote."""
     try:
         return read_candidate_scorer(file)
