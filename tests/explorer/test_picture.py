@@ -129,6 +129,11 @@ def test_on_a_phone_the_rows_stand_below_their_entity(opened: Open, url: str) ->
     assert frame is not None
     assert entity is not None
     assert entity["y"] >= frame["y"]
+    # A long name of a relation takes two lines; what is cut after them has its full text.
+    (name,) = set(page.locator("#picture .edge-label", has_text="citizenship").all_text_contents())
+    assert name == "country of citizenship"
+    cut = page.locator("#picture .edge-label", has_text="…")
+    assert cut.locator("title").count() == cut.count()
 
 
 OUTSIDE = """() => [...document.querySelectorAll("#picture .node, #picture .edge-label")].filter((part) => {

@@ -69,6 +69,39 @@ export function widthOf(text) {
   return width;
 }
 
+/**
+ * Returns a text that is at most so many px wide.
+ * @param {string} text
+ * @param {number} width
+ */
+export function cut(text, width) {
+  if (widthOf(text) <= width) return text;
+  let letters = [...text];
+  while (letters.length > 1 && widthOf(`${letters.join("")}…`) > width) letters = letters.slice(0, -1);
+  return `${letters.join("").trimEnd()}…`;
+}
+
+/**
+ * Returns the lines of a text, broken between words; the last one is cut where it is too wide.
+ * @param {string} text
+ * @param {number} width
+ * @param {number} most lines
+ * @returns {string[]}
+ */
+export function folded(text, width, most) {
+  const words = text.split(" ");
+  let count = words.length;
+  while (count > 1 && widthOf(words.slice(0, count).join(" ")) > width) count -= 1;
+  const [first, rest] = [words.slice(0, count).join(" "), words.slice(count).join(" ")];
+  if (most === 1 || !rest || widthOf(first) > width) return [cut(text, width)];
+  return [first, ...folded(rest, width, most - 1)];
+}
+
+/** @param {readonly string[]} lines */
+export function widestOf(lines) {
+  return Math.max(...lines.map(widthOf));
+}
+
 /** Places of pictures that were drawn last: most clicks change what is marked, and no place. */
 const kept = /** @type {Map<string, Map<string, Place>>} */ (new Map());
 const KEPT = 8;

@@ -6,7 +6,7 @@ import { coloured } from "./classes.js";
 import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
 import { s } from "./dom.js";
 import { ROW_LABEL, hubOf, rowCourse } from "./fan.js";
-import { BOLD, HEIGHT, order, placesOf, short, widthOf } from "./layout.js";
+import { BOLD, HEIGHT, cut, folded, order, placesOf, short, widestOf, widthOf } from "./layout.js";
 import { LOOKS } from "./legend.js";
 
 /**
@@ -94,15 +94,17 @@ export function draw(whole, shown, marked) {
       selected ||
       (marked.sel !== "" && edge.partner === marked.sel) ||
       (marked.open !== "" && (edge.source === marked.open || edge.target === marked.open));
+    const isAlone = edges.every((other) => other === edge || !joinsSame(other, edge));
+    const rowLines = narrow && ((/** @type {string} */ text) => folded(text, ROW_LABEL, isAlone ? 2 : 1));
     const others = [...standing].filter(([id]) => id !== edge.source && id !== edge.target).map(([, box]) => box);
     const course =
       chain?.courses.get(edge.id) ??
       (edge.source === edge.target
         ? loop(from)
-        : (rowOf(edge, from, to, bend, narrow) ?? around(from, to, bend, others, box, dense)));
+        : (rowOf(edge, from, to, bend, rowLines) ?? around(from, to, bend, others, box, dense)));
     lines.append(line(edge, course.d, selected, name));
     const isRow = !chain && from.row !== "" && to.row !== "";
-    const words = narrow && isRow ? cut(wordsOf(edge), ROW_LABEL) : wordsOf(edge);
+    const words = isRow && rowLines ? rowLines(wordsOf(edge)) : [wordsOf(edge)];
     if (!dense || isMarked) labels.append(label(edge, words, free(edge, words, course.at, taken, box), selected));
   }
   const boxes = s("g", { class: "nodes", "font-size": 13 });
@@ -123,15 +125,23 @@ export function draw(whole, shown, marked) {
  * @param {Place} from
  * @param {Place} to
  * @param {number} bend
- * @param {boolean} narrow
+ * @param {false | ((text: string) => string[])} rowLines of a label, where rows stand below the hub
  */
-function rowOf(edge, from, to, bend, narrow) {
+function rowOf(edge, from, to, bend, rowLines) {
   const toLeaf = from.row === "hub";
   const [hub, leaf] = toLeaf ? [from, to] : [to, from];
   if (hub.row !== "hub" || leaf.row !== "row") return null;
   const line = (bend / BEND) * (edge.source <= edge.target ? 1 : -1);
-  const words = narrow ? cut(signed(edge), ROW_LABEL) : signed(edge);
-  return rowCourse(hub, leaf, { toLeaf, line, width: widthOf(words), narrow });
+  const words = rowLines ? rowLines(signed(edge)) : [signed(edge)];
+  return rowCourse(hub, leaf, { toLeaf, line, width: widestOf(words), narrow: rowLines !== false });
+}
+
+/**
+ * @param {Edge} a
+ * @param {Edge} b
+ */
+function joinsSame(a, b) {
+  return (a.source === b.source && a.target === b.target) || (a.source === b.target && a.target === b.source);
 }
 
 /**
@@ -217,39 +227,28 @@ function line(edge, d, selected, name) {
 }
 
 /**
- * Returns a text that is at most so many px wide.
- * @param {string} text
- * @param {number} width
- */
-function cut(text, width) {
-  if (widthOf(text) <= width) return text;
-  let letters = [...text];
-  while (letters.length > 1 && widthOf(`${letters.join("")}…`) > width) letters = letters.slice(0, -1);
-  return `${letters.join("").trimEnd()}…`;
-}
-
-/**
  * Returns a place for the label of an edge: the first, from the middle on, where nothing else is.
  * @param {Edge} edge
- * @param {string} words
+ * @param {readonly string[]} words of each line
  * @param {(share: number) => Point} along
  * @param {Box[]} taken what is there; the label's box is added
  * @param {Box} paper of the picture
  * @returns {Point}
  */
 function free(edge, words, along, taken, paper) {
-  const width = (edge.onPath ? BOLD : 1) * widthOf(words) + 8;
-  let best = boxAt(along(0.5), width, LABEL_HEIGHT);
+  const width = (edge.onPath ? BOLD : 1) * widestOf(words) + 8;
+  const height = words.length * LABEL_HEIGHT;
+  let best = boxAt(along(0.5), width, height);
   let least = Infinity;
   for (const share of SHARES) {
-    const box = boxAt(along(share), width, LABEL_HEIGHT);
+    const box = boxAt(along(share), width, height);
     const outside = box.width * box.height - overlap(box, paper);
     const over = taken.reduce((sum, other) => sum + overlap(box, other), outside);
     if (over < least) [best, least] = [box, over];
     if (!over) break;
   }
   taken.push(best);
-  return { x: best.x + width / 2, y: best.y + LABEL_HEIGHT / 2 };
+  return { x: best.x + width / 2, y: best.y + height / 2 };
 }
 
 /**
@@ -291,7 +290,7 @@ function signed(edge) {
 
 /**
  * @param {Edge} edge
- * @param {string} words
+ * @param {readonly string[]} words of each line
  * @param {Point} middle
  * @param {boolean} selected
  */
@@ -301,7 +300,7 @@ function label(edge, words, middle, selected) {
     "text",
     {
       x: round(middle.x),
-      y: round(middle.y + 4),
+      y: round(middle.y + 4 - ((words.length - 1) * LABEL_HEIGHT) / 2),
       class: `edge-label ${edge.status}${edge.onPath ? " on-path" : ""}${selected ? " selected" : ""}`,
       "data-edge": edge.id,
       "text-anchor": "middle",
@@ -312,8 +311,10 @@ function label(edge, words, middle, selected) {
       "paint-order": "stroke",
       "font-weight": selected || edge.onPath ? 700 : null,
     },
-    words,
-    words.endsWith("…") && s("title", null, edge.label),
+    words.length === 1
+      ? words[0]
+      : words.map((line, at) => s("tspan", { x: round(middle.x), dy: at && LABEL_HEIGHT }, at ? ` ${line}` : line)),
+    words.at(-1)?.endsWith("…") && s("title", null, edge.label),
   );
 }
 
