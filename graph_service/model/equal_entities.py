@@ -21,6 +21,8 @@ from graph_service.model.limits import Deadline
 MOST_MEMBERS = 50
 """Most entities of a group: more are rather a mistake of the links than so many sources."""
 WIKIDATA = "www.wikidata.org"
+_TABLE = 1 << 18
+"""Groups up to which a table of all is faster than a sort of some."""
 _SOURCE = re.compile(r"(?P<prefix>[A-Za-z][\w.+-]*):(?://(?P<host>[^/?#\s]+)\S*|[^\s/]\S*)")
 
 
@@ -136,13 +138,19 @@ class EqualEntities:
         Each comes once, in no order.
         """
         group = self.groups_of(entities)
-        group = np.sort(group[group >= 0])
-        return self._members_of(group[np.flatnonzero(np.diff(group, prepend=np.int32(-1)))])
+        if self.group_count >= _TABLE:
+            return self._members_of(np.unique(group[group >= 0]))
+        # Entities without a group have the last row.
+        met = np.zeros(self.group_count + 1, dtype=bool)
+        met[group] = True
+        return self._members_of(np.flatnonzero(met[:-1]))
 
     def followed_by_members(self, entities: Int64, /) -> Int64:
         """Returns some entities in their order, and after them what else is one thing with them."""
-        more = np.setdiff1d(self.others(entities), entities)
-        return np.concatenate((entities, more))
+        others = self.others(entities)
+        if not len(others):
+            return entities
+        return np.concatenate((entities, np.sort(others[~np.isin(others, entities)])))
 
     def _members_of(self, groups: Int32 | Int64) -> Int64:
         """Returns the members of some groups, one group after the other."""

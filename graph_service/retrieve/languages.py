@@ -19,7 +19,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
-from graph_service.sorting import ranked
+from graph_service.sorting import may_repeat, ranked, stable_order
 
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
@@ -150,8 +150,14 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     merged[nodes] = True
     start = np.full(region.node_count, len(region.start_entities))
     start[region.start_entities[::-1]] = np.arange(len(region.start_entities))[::-1]
-    position = _language_ranks(region.nodes[nodes], graph, languages)
-    order = np.lexsort((nodes, position, start[nodes], region.hops[nodes], thing))
+    rank = thing
+    for of_node, most in (
+        (region.hops[nodes], int(region.hops.max())),
+        (start[nodes], len(region.start_entities)),
+        (_language_ranks(region.nodes[nodes], graph, languages), len(languages)),
+    ):
+        rank = rank * (most + 1) + of_node
+    order = stable_order(rank)
     nodes, thing = nodes[order], thing[order]
     is_first = np.diff(thing, prepend=-1) > 0
     first, of_thing = np.flatnonzero(is_first), np.cumsum(is_first) - 1
@@ -164,8 +170,8 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     )
     joined = replace(
         region,
-        head=stays[region.head],
-        tail=stays[region.tail],
+        head=stays.take(region.head),
+        tail=stays.take(region.tail),
         start_entities=start_entities,
         degrees=degrees,
     )
@@ -200,14 +206,19 @@ class _Touched:
 
 
 def _touched_twice(region: Region, joined: Region, merged: Bool) -> _Touched:
-    edges = np.flatnonzero(merged[region.head] | merged[region.tail])
+    edges = np.flatnonzero(merged.take(region.head) | merged.take(region.tail))
     relations = int(region.rel.max(initial=0)) + 1
-    relation = joined.head[edges].astype(np.int64) * relations + region.rel[edges]
+    fact = joined.head.take(edges).astype(np.int64)
+    fact *= relations
+    fact += region.rel.take(edges)
+    fact *= region.node_count + 1
     # Only literals that may repeat a fact are read.
-    tail = np.where(region.literal[region.tail[edges]], -1, joined.tail[edges])
-    _, group = ranked(relation * (region.node_count + 1) + tail + 1)
-    several = np.flatnonzero(np.bincount(group)[group] > 1)
-    return _Touched(edges[several], group[several])
+    is_literal = region.literal.take(region.tail.take(edges))
+    fact += np.where(is_literal, 0, joined.tail.take(edges) + 1)
+    rows = may_repeat(fact)
+    _, group = ranked(fact.take(rows))
+    several = np.flatnonzero(np.bincount(group).take(group) > 1)
+    return _Touched(edges.take(rows.take(several)), group.take(several))
 
 
 def _later(
@@ -317,7 +328,9 @@ def _first_language(there: set[str], languages: Sequence[str]) -> set[str]:
 def _without(region: Region, selected: Bool) -> Region:
     """Returns some edges of a region, without the nodes that only the others had."""
     used = np.zeros(region.node_count, dtype=bool)
-    used[region.head[selected]] = used[region.tail[selected]] = used[region.start_entities] = True
+    edges = np.flatnonzero(selected)
+    head, tail = region.head.take(edges), region.tail.take(edges)
+    used[head] = used[tail] = used[region.start_entities] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return Region(
         nodes=region.nodes[used],
@@ -326,10 +339,10 @@ def _without(region: Region, selected: Bool) -> Region:
         literal=region.literal[used],
         degrees=region.degrees[used],
         start_entities=number[region.start_entities],
-        edges=region.edges[selected],
-        edge_keys=region.edge_keys[selected],
-        head=number[region.head[selected]],
-        tail=number[region.tail[selected]],
-        rel=region.rel[selected],
+        edges=region.edges.take(edges),
+        edge_keys=region.edge_keys.take(edges),
+        head=number.take(head),
+        tail=number.take(tail),
+        rel=region.rel.take(edges),
         cuts=region.cuts,
     )

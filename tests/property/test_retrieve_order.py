@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graph_service.model.graph_arrays import SIDES, find_positions, find_positions_in_order
-from graph_service.sorting import TABLE, are_among, distinct, ranked, stable_order
+from graph_service.sorting import TABLE, are_among, distinct, may_repeat, ranked, stable_order
 
 TOPS = (0, 1, 6, 2**16 - 1, 2**16, TABLE - 1, TABLE, TABLE + 1, 2**31 - 1, 2**32, 2**40, 2**62)
 
@@ -30,6 +30,20 @@ def test_numbers_are_ordered_and_numbered_as_numpy_does(top: int, count: int) ->
     expected, at = np.unique(numbers, return_inverse=True)
     assert (values.tolist(), places.tolist()) == (expected.tolist(), at.tolist())
     assert values.dtype == places.dtype == np.int64
+
+
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("count", [0, 1, 2, 700, 9_000])
+def test_numbers_that_come_again_are_among_few_others(top: int, count: int) -> None:
+    generator = np.random.Generator(np.random.PCG64(top + count))
+    numbers = generator.integers(0, top, count, endpoint=True)
+    numbers[: count // 20] = numbers[count - count // 20 :]
+    places = may_repeat(numbers)
+    _, position, times = np.unique(numbers, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(times[position] > 1)
+    assert places.tolist() == sorted(set(places.tolist()))
+    assert set(repeated.tolist()) <= set(places.tolist())
+    assert len(places) - len(repeated) <= count // 4
 
 
 def test_no_table_is_made_of_a_few_large_numbers() -> None:

@@ -166,16 +166,18 @@ class _ArrayRegion:
         nodes = nodes[~_is_literal(self._graph, self._overlay, nodes)]
         if hub_degree is None:
             return nodes, 0
-        degrees, things = _degrees(self._graph, self._degrees, nodes), nodes
+        degrees = _degrees(self._graph, self._degrees, nodes)
         if self._equal is not None:
             group = self._equal.groups_of(nodes)
             rows = np.flatnonzero(group >= 0)
             if len(rows):
                 _, thing = ranked(group[rows].astype(np.int64))
                 degrees[rows] = np.bincount(thing, weights=degrees[rows])[thing]
-                things = self._equal.things(nodes)
         is_hub = degrees > hub_degree
-        return nodes[~is_hub], len(distinct(things[is_hub]))
+        hubs = nodes[is_hub]
+        if self._equal is not None and len(hubs):
+            hubs = distinct(self._equal.things(hubs))
+        return nodes[~is_hub], len(hubs)
 
     def step(self, nodes: Int64, room: int) -> Step[Int64]:
         self._deadline.check("walking the graph")
@@ -193,9 +195,13 @@ class _ArrayRegion:
         self.parts.append(part)
         endpoints = distinct(np.concatenate((part.head, part.tail)))
         reached = endpoints[~seen[endpoints]]
-        if self._equal is not None:
-            reached = distinct(np.concatenate((reached, self._equal.others(reached))))
         seen[reached] = True
+        if self._equal is not None:
+            others = self._equal.others(reached)
+            others = others[~seen[others]]
+            if len(others):
+                seen[others] = True
+                reached = distinct(np.concatenate((reached, others)))
         self.reached.append(reached)
         return Step(len(new), reached, is_cut, total, cuts)
 
