@@ -58,10 +58,11 @@ class SqliteFile:
             StoreCorruptError: It is of another program.
             SchemaVersionError: A newer version of this package made it.
         """
+        # First, since another process may be making it: its tables come with its id.
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != self.application_id:
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if application or tables:
                 raise StoreCorruptError(
                     f"{path} is an SQLite file of another program, and no {self.name}",

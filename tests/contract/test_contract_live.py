@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from error_texts import raises
 from graphs import load_graph
 
 from graph_service.cli.dataset.live import draw_live
@@ -172,7 +171,7 @@ def test_editions_that_are_gone_or_the_same_are_refused(
     store: Store, service: Service, graph_name: str, tmp_path: Path
 ) -> None:
     _, after = load_both(store, graph_name)
-    with raises(InputError):
+    with pytest.raises(InputError, match="does not differ from itself"):
         draw_live(service, LiveOptions(out=tmp_path, graph=graph_name, from_=after))
     with pytest.raises(InputError, match=f"the store has no edition '{graph_name}@77'") as caught:
         draw_live(service, LiveOptions(out=tmp_path, graph=graph_name, from_="77"))

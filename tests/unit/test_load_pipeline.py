@@ -187,7 +187,7 @@ def test_a_table_of_unknown_columns_in_a_folder_is_a_reject(
 ) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    (folder / "a.csv").write_text("level,method,figure,more\n0.2,RS,0.9,1\n")
+    (folder / "a.csv").write_text("film,method,part,more\nAda,RS,lead,x\n")
     (folder / "b.tsv").write_text("node1\tlabel\told_node2\nQ1\tP1\tQ2\n")
     (folder / "c.tsv").write_text("Q5\tP1\tQ6\n")
     for chosen in (options, replace(options, filters=Filters(around_entities=("Q5",), hops=1))):

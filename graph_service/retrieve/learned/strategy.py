@@ -121,6 +121,7 @@ def by_learning(
         confident=confident,
     )
     call.clock.stage("constraints")
+    call.deadline.check("judging the best answer")
     confidence = None
     if calibration is not None:
         confidence = calibration.probability(first.inputs(chosen.ranked))
