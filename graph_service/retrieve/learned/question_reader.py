@@ -375,13 +375,18 @@ class QuestionReader:
 
     def answers_who_by_rows(self, number: int, /) -> bool:
         """Returns whether a question for people is answered by things with a code or a number for a
-        name, as rows of a table have: sale 3, V003.
+        name, as rows of a table have: sale 3, V003. In a graph whose people are numbered, the
+        question names one so too.
         """
         if not self._question.lstrip().lower().startswith("who "):
             return False
         first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
-        ends = self._call.region.nodes[self.candidates.end_node[first:last]]
-        return all(map(_ROW_NAME.fullmatch, self._call.labels.nodes(ends)))
+        region = self._call.region
+        start = region.start_entities[self.candidates.start[number]]
+        ends = self.candidates.end_node[first:last]
+        of_start, *of_ends = self._call.labels.nodes(region.nodes[[start, *ends.tolist()]])
+        is_row = _ROW_NAME.fullmatch
+        return not is_row(of_start) and all(map(is_row, of_ends))
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""
