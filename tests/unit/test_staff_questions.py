@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from table_service import answers, retrieve, table_service
 
-from graph_service import Service, open_service
-from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import PathsResult, Status, Strategy
+from graph_service import Service
+from graph_service.model.result import Status
 from graph_service.retrieve.classes.question_text import joins_people, people_span
 from graph_service.retrieve.constraints.reading import AskedForm, read_answer
-from graph_service.settings import Settings
-from graph_service.store import open_store
-from loaders.load import load
 
 TEACHERS = """Teacher,School,Mentor,Salary,Employed since,Part time,Lessons per week
 Rosa Lind,North College,Omar Haddad,41000 EUR,2019-08-01,yes,14
@@ -30,29 +27,10 @@ Lakeside School,410,1998-08-20
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    folder = tmp_path_factory.mktemp("staff")
-    tables = folder / "tables"
-    tables.mkdir()
-    (tables / "teachers.csv").write_text(TEACHERS)
-    (tables / "schools.csv").write_text(SCHOOLS)
-    with open_store(f"sqlite:///{folder / 'g.db'}") as store:
-        load(tables, store=store, graph="staff")
-        settings = Settings(
-            vectors=str(folder / "v.db"), cache_dir=str(folder / "cache"), graph="staff"
-        )
-        with open_service(store, settings=settings) as service:
-            yield service
-
-
-def retrieve(service: Service, question: str) -> PathsResult:
-    result = service.retrieve(RetrieveRequest(question, Strategy.PATHS))
-    assert isinstance(result, PathsResult)
-    return result
-
-
-def answers(result: PathsResult) -> set[str]:
-    assert result.answer is not None
-    return set(result.answer.value.split("; "))
+    with table_service(
+        tmp_path_factory.mktemp("staff"), {"teachers": TEACHERS, "schools": SCHOOLS}
+    ) as service:
+        yield service
 
 
 @pytest.mark.parametrize(

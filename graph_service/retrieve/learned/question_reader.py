@@ -359,16 +359,16 @@ class QuestionReader:
         """Returns whether what a candidate leads to is not what the question asks for, but has it by
         a relation of that name: the visits of patients, where it asks *which patients*.
         """
-        whole, candidates = self._call.surroundings, self.candidates
+        around, candidates = self._call.surroundings, self.candidates
         nouns = asked_nouns(self._question)
         walked = self.walked_labels(number)
         if not nouns or any(noun in words(label) for noun in nouns for label in walked):
             return False
         first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
         ends = self._call.region.nodes[candidates.end_node[first:last]]
-        local = np.searchsorted(whole.nodes, ends)
-        is_after = np.isin(whole.head, local) & (whole.head != whole.tail)
-        numbers = distinct(whole.rel[is_after])
+        local = np.searchsorted(around.nodes, ends)
+        is_after = np.isin(around.head, local) & (around.head != around.tail)
+        numbers = distinct(around.rel[is_after])
         return any(
             singular(label.lower()) in nouns for label in self._call.labels.relations(numbers)
         )
