@@ -1,34 +1,60 @@
-"""The inputs of the confidence in the first answer."""
+"""How sure the first answer is: its confidence, and what makes one doubt it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from graph_service.link.starts import StartCandidate
-from graph_service.model.graph import Float64
+from graph_service.model.graph import Bool, Float64
+from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import RankedCandidate
+from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.learned.breadth import asks_openly
 from graph_service.retrieve.learned.confidence import (
     LEAST_GAP,
     AnswerConfidence,
     margin_of,
 )
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
-from graph_service.retrieve.preset import LearnedPreset
+from graph_service.retrieve.learned.unstated import (
+    UNSTATED_RULES,
+    is_unstated,
+    says_another_label,
+)
+from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of a first answer.
+
+    Attributes:
+        confident: Whether it is called ``ok``.
+        confidence: How probably it is right; None without weights of a confidence.
+        unstated: Whether the graph surely has no statement of what is asked.
+    """
+
+    confident: bool
+    confidence: float | None
+    unstated: bool
+
+
 class AnswerJudge:
-    """What is told of the first answer, for its confidence.
+    """Judges the first answer to a question.
 
     Args:
         reader: Of the question.
         starts: What is known of the start entities, in the region's order.
         finalists: The candidates that are in words.
-        preset: All parameters.
+        empty: Which of them lead to nothing new, bool [finalists].
+        best: Which of them is ranked first.
+        calibration: Weights of the confidence; None where the preset goes without.
     """
 
     def __init__(
@@ -36,19 +62,106 @@ class AnswerJudge:
         reader: QuestionReader,
         starts: Sequence[StartCandidate],
         finalists: Finalists,
-        preset: LearnedPreset,
+        empty: Bool,
+        best: int,
+        calibration: AnswerConfidence | None,
         /,
     ) -> None:
         self._reader = reader
         self._starts = starts
         self._finalists = finalists
+        self._empty = empty
+        self._calibration = calibration
+        preset = reader.preset
         self._preset = preset
+        self.relevance = float(finalists.text_scores[best])
+        # The probability is that of one statement, which is no account: its words must bear on it.
+        self.openly = asks_openly(reader.question)
+        self._in_other_name = self._start_of(int(finalists.numbers[best])).in_other_name
+        self._bears = self.relevance >= preset.min_relevance and not self._in_other_name
+
+    def is_confident(self, ranking: Sequence[RankedCandidate], /) -> bool:
+        """Returns whether the first of a ranking is sure enough for constraints to be read of it."""
+        if self._bears or self.openly or self._calibration is None:
+            return self._bears
+        return self._calibration.probability(self.inputs(ranking)) >= self._preset.min_confidence
+
+    def verdict(
+        self, call: RetrievalContext[LearnedPreset], chosen: Chosen, /, *, given: bool
+    ) -> Verdict:
+        """Returns what is said of the answer that was chosen.
+
+        Args:
+            call: The retrieval.
+            chosen: After constraints.
+            given: Whether the caller gave the start entities.
+        """
+        number = chosen.ranked[0].number
+        is_empty = bool(self._empty[self._finalists.numbers == number].any())
+        confidence = None
+        confident = self._bears
+        if self._calibration is not None:
+            confidence = self._calibration.probability(self.inputs(chosen.ranked))
+            confident = self._is_probable(confidence, is_computed=chosen.answer is not None)
+        confident = confident and not (is_empty or chosen.misread or self._is_misplaced(number))
+        unstated = (
+            self._calibration is not None
+            and not confident
+            and chosen.may_be_unstated
+            and self._is_unstated(call, number, given=given)
+        )
+        if confidence is not None and (unstated or is_empty):
+            confidence = min(confidence, UNSTATED_RULES.right)
+        return Verdict(confident, confidence, unstated)
+
+    def _is_probable(self, confidence: float, *, is_computed: bool) -> bool:
+        preset = self._preset
+        is_sure = confidence >= preset.min_confidence and not self._in_other_name
+        is_sure = is_sure and (self._bears or not self.openly)
+        # A caller's own bounds hold besides.
+        return (
+            (is_sure or (is_computed and self._bears))
+            and (self._bears or preset.min_relevance <= LEARNED.min_relevance)
+            and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
+        )
+
+    def _is_misplaced(self, number: int) -> bool:
+        """Returns whether a candidate surely leads to another kind of thing than is asked for."""
+        reader = self._reader
+        return (
+            reader.stops_short(number)
+            or reader.answers_who_by_rows(number)
+            or says_another_label(
+                reader.question,
+                self._start_of(number),
+                reader.walked_labels(number),
+                reader.texts.values(),
+            )
+        )
+
+    def _is_unstated(
+        self, call: RetrievalContext[LearnedPreset], number: int, *, given: bool
+    ) -> bool:
+        start = int(self._reader.candidates.start[number])
+        return is_unstated(
+            call,
+            self._reader.question,
+            self._starts,
+            start,
+            self._reader.texts,
+            given=given,
+            further_fit=self._further_fit(),
+            further_labels=self._further_labels(start, number),
+        )
+
+    def _start_of(self, number: int) -> StartCandidate:
+        return self._starts[int(self._reader.candidates.start[number])]
 
     @cached_property
     def _prior(self) -> PriorFit:
         return self._reader.prior_fit(self._finalists.numbers)
 
-    def further_fit(self) -> float:
+    def _further_fit(self) -> float:
         """Returns how well the best candidate of several steps fits by the prior, the least of its
         steps; minus infinity for none.
         """
@@ -56,7 +169,7 @@ class AnswerJudge:
         fit = self._prior.least[steps.sum(axis=1) > 1]
         return float(fit.max(initial=-np.inf))
 
-    def further_labels(self, start: int, best: int, /) -> frozenset[str]:
+    def _further_labels(self, start: int, best: int, /) -> frozenset[str]:
         """Returns the labels of relations that one entity, reached by one statement of a start,
         has, and those of the best candidate after its first: but for kin, whose relations are not
         those of the start.
@@ -77,29 +190,21 @@ class AnswerJudge:
             if not any(is_kin(word) for word in words(texts[first]))
         )
 
-    def is_sure(
-        self, calibration: AnswerConfidence | None, ranking: Sequence[RankedCandidate], /
-    ) -> bool:
-        """Returns whether the first of a ranking is right probably enough; without weights, no."""
-        if calibration is None:
-            return False
-        return calibration.probability(self.inputs(ranking)) >= self._preset.min_confidence
-
     def inputs(self, ranking: Sequence[RankedCandidate], /) -> Float64:
         """Returns ``confidence.INPUT_NAMES`` of the first of some candidates, best first."""
         rows = {number: row for row, number in enumerate(self._finalists.numbers.tolist())}
-        known = [one for one in ranking if one.number in rows]
+        known = [candidate for candidate in ranking if candidate.number in rows]
         row = rows[known[0].number]
-        start = self._starts[int(self._reader.candidates.start[known[0].number])]
+        start = self._start_of(known[0].number)
         prior = self._prior
         gap = float(prior.least[row] - prior.common[row])
         read = self._finalists.read_scores
-        found = (
-            margin_of(np.array([one.score for one in known])),
+        values = (
+            margin_of(np.array([candidate.score for candidate in known])),
             float(self._finalists.text_scores[row]),
             float(start.certainty),
             min(max(gap, LEAST_GAP), 0.0),
             0.0 if read is None else float(read[row]),
             float(start.in_other_name),
         )
-        return np.array(found)
+        return np.array(values)

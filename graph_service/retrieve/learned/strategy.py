@@ -24,7 +24,6 @@ from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import PickedReading, PickedSet, RetrievalContext, Selection
 from graph_service.retrieve.learned.answer_judge import AnswerJudge
-from graph_service.retrieve.learned.breadth import asks_openly
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
@@ -32,12 +31,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
 from graph_service.retrieve.learned.relation_names import NameRelations
-from graph_service.retrieve.learned.unstated import (
-    UNSTATED_RULES,
-    is_unstated,
-    says_another_label,
-)
-from graph_service.retrieve.preset import LEARNED, LearnedPreset
+from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.picking import pick_walks
 
 
@@ -95,90 +89,46 @@ def by_learning(
     empty = reader.answers_nothing(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * empty.astype(np.float64)
     order = np.lexsort((finalists.numbers, -score))
-    relevance = float(finalists.text_scores[order[0]])
     cuts = reader.cuts
     if len(candidates) > len(order):
         cut = Cut("sequences", CutReason.LIMIT, most, len(order), len(candidates))
         cuts = (*cuts, cut)
-    start = starts[int(candidates.start[finalists.numbers[order[0]]])]
-    bears = relevance >= preset.min_relevance and not start.in_other_name
-    candidates_ranked = [
+    ranking = [
         RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
         for row in order.tolist()
     ]
     calibration = _calibration(asking.ranker, preset)
-    first = AnswerJudge(reader, starts, finalists, preset)
-    # The probability is that of one statement, which is no account: its words must bear on it too.
-    openly = asks_openly(question)
-    confident = bears or (not openly and first.is_sure(calibration, candidates_ranked))
+    judge = AnswerJudge(reader, starts, finalists, empty, int(order[0]), calibration)
     chosen = choose(
         call,
         question,
         _mentions(starts),
         candidates,
-        candidates_ranked,
+        ranking,
         texts=reader.texts,
-        confident=confident,
+        confident=judge.is_confident(ranking),
     )
     call.clock.stage("constraints")
     call.deadline.check("judging the best answer")
-    confidence = None
-    if calibration is not None:
-        confidence = calibration.probability(first.inputs(chosen.ranked))
-        is_computed = chosen.answer is not None and bears
-        is_sure = confidence >= preset.min_confidence and not start.in_other_name
-        is_sure = is_sure and (bears or not openly)
-        confident = is_sure or is_computed
-        # A caller's own bounds hold besides.
-        confident = confident and (bears or preset.min_relevance <= LEARNED.min_relevance)
-        confident = confident and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
-    confident = confident and not chosen.misread
-    confident = confident and not _is_of_another_kind(reader, chosen.ranked[0].number)
-    confident = confident and not says_another_label(
-        question,
-        starts[int(candidates.start[chosen.ranked[0].number])],
-        reader.walked_labels(chosen.ranked[0].number),
-        reader.texts.values(),
-    )
-    is_empty = bool(empty[finalists.numbers == chosen.ranked[0].number].any())
-    confident = confident and not is_empty
-    unstated = calibration is not None and not confident and chosen.may_be_unstated
-    if unstated:
-        of_best = int(candidates.start[chosen.ranked[0].number])
-        unstated = is_unstated(
-            call,
-            question,
-            starts,
-            of_best,
-            reader.texts,
-            given=asking.given,
-            further_fit=first.further_fit(),
-            further_labels=first.further_labels(of_best, chosen.ranked[0].number),
-        )
-    if confidence is not None and (unstated or is_empty):
-        confidence = min(confidence, UNSTATED_RULES.right)
+    verdict = judge.verdict(call, chosen, given=asking.given)
     answer_set = None
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
-    walks, more = chosen_walks(call, reader, chosen, relevance, openly=openly)
+    relevance = judge.relevance
+    walks, more = chosen_walks(call, reader, chosen, relevance, openly=judge.openly)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         with_met(pick_walks(call, walks, cuts, more=more), region, walks),
         relevance=relevance,
-        confidence=confidence,
-        confident=confident,
-        unstated=unstated,
+        confidence=verdict.confidence,
+        confident=verdict.confident,
+        unstated=verdict.unstated,
         used_starts=tuple(used),
         constraints=chosen.constraints,
         answer=chosen.answer,
         read=interpret(call, candidates, chosen, relevance=relevance),
         answer_set=answer_set,
     )
-
-
-def _is_of_another_kind(reader: QuestionReader, number: int) -> bool:
-    """Returns whether what a candidate leads to is surely no answer of the kind that is asked for."""
-    return reader.stops_short(number) or reader.answers_who_by_rows(number)
 
 
 def _answer_set(
