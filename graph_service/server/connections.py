@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
+from graph_service.server.framing import StrictConnection
 from graph_service.server.metrics import count_refused
 from graph_service.server.refusals import refusal_body
 from graph_service.settings import Settings
@@ -147,6 +148,7 @@ class BoundedProtocol(H11Protocol):
 
     def __init__(self, gate: Gate, /, **options: Any) -> None:
         super().__init__(**options)
+        self.conn = StrictConnection(h11.SERVER)
         self._gate = gate
         self._address = ""
         self._waits_for = ""

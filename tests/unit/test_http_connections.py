@@ -389,6 +389,85 @@ def test_what_is_no_http_is_told_and_ends(sent: bytes, status: bytes, code: str)
     running(test)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"content-length: 3\r\ntransfer-encoding: chunked\r\n",
+        b"transfer-encoding: chunked\r\nx: y\r\nContent-Length: 0\r\n",
+        b"content-length: 2\r\ncontent-length: 3\r\n",
+        b"content-length: 2, 3\r\n",
+        b"content-length: +2\r\n",
+        b"content-length : 2\r\n",
+        b"transfer-encoding\t: chunked\r\n",
+        b"x: y\r\n transfer-encoding: chunked\r\n",
+        b"transfer-encoding:\r\n\tchunked\r\n",
+        b"x: y\ntransfer-encoding: chunked\r\n",
+        b"x: y\rtransfer-encoding: chunked\r\n",
+        b"content-length: 2\n",
+        b"x: y\x00\r\n",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 9999])
+def test_a_head_that_a_proxy_may_read_otherwise_is_refused(fields: bytes, size: int) -> None:
+    """Nothing behind it is read as a request of its own."""
+
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        head = b"POST / HTTP/1.1\r\nhost: a\r\n" + fields + b"\r\n"
+        sent = head + b"0\r\n\r\n" + b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n"
+        for begin in range(0, len(sent), size):
+            protocol.data_received(sent[begin : begin + size])
+        for _ in range(20):
+            await asyncio.sleep(0)
+        status, code, _ = refusal_of(wire)
+        assert (status, code) == (b"HTTP/1.1 400 Bad Request", "BAD_INPUT")
+        assert wire.sent.count(b"HTTP/1.1 ") == 1
+        assert wire.ended == "close"
+
+    running(test)
+
+
+def test_chunks_of_the_first_version_are_refused() -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        protocol.data_received(b"POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n")
+        assert wire.sent.startswith(b"HTTP/1.1 400 Bad Request")
+        assert wire.ended == "close"
+
+    running(test)
+
+
+def test_a_refused_head_behind_an_answered_request_ends_the_connection() -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        both = b"content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+        protocol.data_received(
+            HEAD + b"\r\n{}" + b"POST / HTTP/1.1\r\nhost: a\r\n" + both + HEAD + b"\r\n{}"
+        )
+        for _ in range(40):
+            await asyncio.sleep(0)
+        answers = [part[:3] for part in wire.sent.split(b"HTTP/1.1 ")[1:]]
+        assert answers == [b"200", b"400"]
+        assert wire.ended == "close"
+
+    running(test)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"content-length: 2\r\ncontent-length: 2\r\n\r\n{}",
+        b"transfer-encoding: Chunked\r\n\r\n2;a=b\r\n{}\r\n0\r\nx: y\r\n\r\n",
+        b"x: y\t z \r\ncontent-length: 2\r\n\r\n\n ",
+    ],
+)
+def test_a_head_with_one_reading_is_answered(rest: bytes) -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        for byte in b"POST / HTTP/1.1\r\nhost: a\r\n" + rest:
+            protocol.data_received(bytes([byte]))
+        await answered(wire)
+        assert wire.sent.startswith(b"HTTP/1.1 200"), wire.sent
+
+    running(test)
+
+
 def test_an_application_whose_client_breaks_the_protocol_hears_that_it_is_gone() -> None:
     async def test(protocol: BoundedProtocol, wire: Wire) -> None:
         protocol.data_received(
