@@ -1,4 +1,4 @@
-"""Citations by number in the words of a bracket: ``1, 2``, ``Fact 1``, ``^1``, ``1†source``.
+"""Citations by number in the words of a bracket: ``1, 2``, ``Fact 1``, ``S1``, ``^1``, ``1†source``.
 
 A bracket whose words try to cite and name no number is a citation too, and one that cannot be read.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _MOST_RANGE = 50
@@ -25,9 +26,16 @@ _WORD_NAMES = re.compile(
     re.IGNORECASE,
 )
 _LOCATOR = re.compile(r"(?:pp?|pages?|lines?|sec|section)\b\.?\s*\d.*", re.IGNORECASE)
+_NUMBERED = (
+    r"see|cf|items?|lines?|notes?|numbers?|no|nos|nr|num|ids?|knowledge|contexts?|chunks?|snippets?"
+    r"|excerpts?|results?|entry|entries|stmts?"
+)
+# An initial of fact, triple, citation, reference, evidence, document or knowledge is one only with a
+# number that was offered: [c1948] is a year.
+_INITIAL = r"(?:([ftcredk])|s)[-_]?(?=\d)"
 _BEFORE = (
-    rf"\^?(?:{_SEE}(?:{_SOURCE}|see|cf|items?|lines?|notes?|numbers?|no|nos|nr|num)(?![^\W\d_]))?"
-    r"[\s.:=#^@°_-]*"
+    rf"\^?(?:{_SEE}(?:{_SOURCE}|{_NUMBERED})(?![^\W\d_])[\s.:=#^@°_-]*){{0,2}}"
+    rf"[\s.:=#^@°_-]*(?:{_INITIAL})?"
 )
 _PART = re.compile(
     rf"{_BEFORE}(\d{{1,6}})(?:\s*†[^†]*)?"
@@ -40,6 +48,7 @@ _JOINED = re.compile(
 )
 # They join numbers, and also dates (12/05/1948): read where each number is one that was offered.
 _SLASHED = re.compile(r"\s*[/|+]\s*")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
 _AROUND = " \t\\*_`\"'“”‘’<>{}()"
 
 
@@ -71,6 +80,10 @@ def read_numbers(words: str, most: int, /) -> Numbers | None:
     # A model copies characters that show nothing, such as a space of no width.
     seen = "".join(each for each in words if unicodedata.category(each) != "Cf")
     text = unicodedata.normalize("NFKC", seen).replace("\\", "").strip(_AROUND)
+    if _THOUSANDS.fullmatch(text):
+        groups = text.split(",")
+        if not _all_offered(map(int, groups), most) or any(group[0] == "0" for group in groups):
+            return None
     pieces = [piece.strip(_AROUND) for piece in _LIST.split(text)]
     numbers: list[int | None] = []
     not_available = False
@@ -82,12 +95,9 @@ def read_numbers(words: str, most: int, /) -> Numbers | None:
         if len(pieces) > 1 and (not piece or _LOCATOR.fullmatch(piece)):
             continue
         for part in _parts(piece, most):
-            match = _PART.fullmatch(part)
-            if match is None:
-                unread += 1
-                numbers.append(None)
-            else:
-                numbers.extend(_range(int(match[1]), int(match[2] or match[1]), most))
+            read = _read_part(part, most)
+            unread += not read
+            numbers.extend(read or (None,))
     if not unread:
         return Numbers(tuple(numbers), not_available) if numbers or not_available else None
     first = re.fullmatch(r"\d{1,6}", pieces[0])
@@ -113,6 +123,22 @@ def _parts(piece: str, most: int) -> list[str]:
     ):
         return slashed
     return parts
+
+
+def _read_part(part: str, most: int) -> list[int | None]:
+    """Returns the numbers of one part, such as ``3-4``; none for words that name no number."""
+    match = _PART.fullmatch(part)
+    if match is None:
+        return []
+    initial, low, second_initial, high = match.groups()
+    numbers = _range(int(low), int(high or low), most)
+    if (initial or second_initial) and not _all_offered(numbers, most):
+        return []
+    return numbers
+
+
+def _all_offered(numbers: Iterable[int | None], most: int) -> bool:
+    return all(number is not None and 1 <= number <= most for number in numbers)
 
 
 def _range(low: int, high: int, most: int) -> list[int | None]:

@@ -21,6 +21,7 @@ from queries.generate.citations import Citation, Sentence, one_line, print_citat
 from queries.generate.numbers import NA, Numbers, cites_in_words, read_numbers
 from queries.generate.references import Mark, references_start
 from queries.generate.spoken import BRACKETS, LabelsInText, labels_of, skip
+from queries.generate.unbracketed import unbracketed_numbers
 
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 _CLOSE = re.compile(r"\s*\]")
@@ -30,6 +31,7 @@ _NA_LAST = re.compile(r"\s*[,;]\s*(?=N\.?/?A\.?\s*(?:[,;]|$))", re.IGNORECASE)
 _PAIR = re.compile(r"[^,;:\[\]]{1,80}[,;]\s*[^,;:\[\]]{1,80}:\s*\S")
 _OPENING = re.compile(r"[\[(]")
 _PARENTHESES = re.compile(r"\(([^()\[\]\n]{1,60})\)")
+_INITIAL = re.compile(r"[a-z][-_]?\d+")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
 _NUMBER_FIRST = re.compile(r"[\s*_^#]*([^\W\d_]+)?[\s:#]*(\d{1,6})\s*[:.|,–—-]+\s*(?=\S)")
 _LINK = re.compile(r"\((?:[a-z]+://|www\.|mailto:|[#/.])[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)", re.I)
@@ -180,6 +182,13 @@ class CitationReader:
                 position = bracket.end
             elif label_end > start:
                 position = label_end
+        if not any(bracket.citations for bracket in result):
+            matches = unbracketed_numbers(shadow, spans, len(self._knowledge))
+            citing = [
+                _Bracket(start, end, self._numbered(numbers, text[start:end]), False, True)
+                for start, end, numbers in matches
+            ]
+            result = sorted([*result, *citing], key=lambda bracket: bracket.start)
         return _joined(text, result, self._numbered)
 
     def _cites(self, text: str, shadow: str, label: str, end: int) -> bool:
@@ -227,7 +236,16 @@ class CitationReader:
         inner = shadow[start + 1 : end - 1] if shadow[end - 1] == "]" else shadow[start + 1 : end]
         most = len(self._knowledge)
         stated = self._stated(inner)
-        numbers = Numbers((stated,), False) if stated else read_numbers(inner, most)
+        folded = inner.strip().casefold()
+        is_name = folded in self._names or any(
+            head.casefold() == folded for head, _, _ in self._heads
+        )
+        if stated:
+            numbers: Numbers | None = Numbers((stated,), False)
+        else:
+            # [T1] is the entity T1 where there is one.
+            is_entity = is_name and _INITIAL.fullmatch(folded) is not None
+            numbers = None if is_entity else read_numbers(inner, most)
         link = _LINK.match(shadow, end)
         if link is not None and (numbers is None or None in numbers.numbers):
             return None
@@ -243,13 +261,12 @@ class CitationReader:
             if separator and separator.end() < end:
                 return _read_pieces(text, shadow, start, head, separator.end(), (), True)
             return _Bracket(start, end, (_unmatched(head, text[start:end]),), False)
-        folded = inner.strip().casefold()
         if shadow[end : end + 1] == "[" and self._cites_at(text, shadow, end):
             # A link by reference: [Ada][1].
             return None
         if inner.count("|") > 1:
             return _Bracket(start, end, (_unmatched("", text[start:end]),), False)
-        if folded in self._names or any(head.casefold() == folded for head, _, _ in self._heads):
+        if is_name:
             return _Bracket(start, end, (_unmatched(inner.strip(), text[start:end]),), False)
         return None
 

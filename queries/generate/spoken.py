@@ -13,16 +13,14 @@ from graph_service.model.result import Triple
 from graph_service.text.labels import label_spans
 from queries.generate.citations import one_line
 
-BRACKETS = str.maketrans(
-    {"【": "[", "】": "]", "［": "[", "］": "]", "〔": "[", "〕": "]", "（": "(", "）": ")"}
-)
+BRACKETS = str.maketrans("【】［］〔〕〖〗〘〙〚〛⟦⟧❲❳⁅⁆﹝﹞（）｛｝", "[]" * 10 + "(){}")
 """Brackets of other scripts count as brackets; one character for one, so positions stay."""
 
-_ALL_BRACKETS = re.compile(r"(?:\[[^\[\]]*\]\s*)+|\([^()]*\)")
+_ALL_BRACKETS = re.compile(r"(?:\[[^\[\]]*\]\s*)+|\([^()]*\)|\{[^{}]*\}")
 _GOES_ON = re.compile(r"\s+[^\W\d_]")
-_LAST_WORD = re.compile(r"[^\W\d_]+$")
+LAST_WORD = re.compile(r"[^\W\d_]+$")
 # No sentence ends with one of these: what follows is its complement, and a name.
-_TAKES_A_NAME = frozenset(
+TAKES_A_NAME = frozenset(
     [
         "a",
         "an",
@@ -81,7 +79,7 @@ class LabelsInText:
 
     def __init__(self, labels: Iterable[str], /) -> None:
         listed = {one_line(label) for label in labels}
-        marked = [label for label in listed if set("[(") & set(label.translate(BRACKETS))]
+        marked = [label for label in listed if set("[({<") & set(label.translate(BRACKETS))]
         self._all_brackets = {
             label.casefold()
             for label in marked
@@ -117,9 +115,9 @@ def _is_name(text: str, start: int, end: int) -> bool:
     if not before or before[-1] in ".!?…\n":
         goes_on = _GOES_ON.match(after)
         return goes_on is not None and not goes_on[0][-1].isupper()
-    word = _LAST_WORD.search(before)
+    word = LAST_WORD.search(before)
     if word is not None:
-        return word[0].casefold() in _TAKES_A_NAME
+        return word[0].casefold() in TAKES_A_NAME
     return before[-1] in ":—|"
 
 

@@ -99,12 +99,32 @@ def test_values_hold_commas_colons_and_brackets_k4() -> None:
         ("X [1]-[3].", ["s1", "s2", "s3"]),
         ("X [1] and [2].", ["s1", "s2"]),
         ("X [1](https://x.org/a_(b)).", ["s1"]),
+        ("X [S1].", ["s1"]),
+        ("X [S1, S2].", ["s1", "s2"]),
+        ("X [S1-S3].", ["s1", "s2", "s3"]),
+        ("X [s-1; F_2].", ["s1", "s2"]),
+        ("X [Source: Fact 1].", ["s1"]),
+        ("X [chunk 1].", ["s1"]),
+        ("X ⟦1⟧.", ["s1"]),
+        ("X 〖1, 2〗.", ["s1", "s2"]),
+        ("X (1).", ["s1"]),
+        ("X. (1)", ["s1"]),
+        ("X (1)(2).", ["s1", "s2"]),
+        ("X (S1).", ["s1"]),
+        ("X {1}.", ["s1"]),
+        ("X {Facts 1 and 2}.", ["s1", "s2"]),
+        ("X **{1}**.", ["s1"]),
+        ("X<sup>1</sup>.", ["s1"]),
+        ("X <sup>1</sup><sup>2</sup>.", ["s1", "s2"]),
         ("X (Fact 1).", ["s1"]),
         ("X (facts 1 and 2).", ["s1", "s2"]),
         ("X [1: Artemisia Gentileschi | place of birth | Rome].", ["s1"]),
         ("X [Fact 1: Artemisia Gentileschi, place of birth: Rome].", ["s1"]),
         # These try to cite, and can't be read.
         ("X [Fact 9].", [None]),
+        ("X [S9].", [None]),
+        ("X ⟦9⟧.", [None]),
+        ("X [S1, S9].", ["s1", None]),
         ("X [fact one].", [None]),
         ("X [source].", [None]),
         ("X [source: a book].", [None]),
@@ -196,10 +216,72 @@ def test_case_and_space_are_read_but_the_exact_form_goes_first_and_alone_matches
         "X (2004) and (Source 9) and (in fact 2 more).",
         "A [1st edition].",
         "The [source code] is [evidence of it].",
+        "Born [c1948], died [d. 1999]; of [F16] and [C9].",
+        "It has [1,000] or [1,002] members.",
+        "It has {x}, {9}, (9) and <sup>9</sup>.",
+        "(1) Born in Rome, (2) a painter.",
+        "Gold (1), silver (2) and bronze (3).",
+        "Call f(1).",
+        "It is x^{2}.",
+        "It is `{1}`.",
+        "The set is {1, 2}.",
+        "An area of 5 km<sup>2</sup>.",
+        "It is 10<sup>3</sup>.",
+        "\\frac{1}{2}.",
     ],
 )
 def test_other_brackets_are_words(text: str) -> None:
     assert parse_answer(text, KNOWLEDGE) == (Sentence(text),)
+
+
+def test_a_part_by_the_name_of_a_letter_and_a_number_is_no_number() -> None:
+    part = triple("s1", "T1", "weight", "5 kg")
+    assert read("It is [T1].", (part,)) == [("It is.", [None], False)]
+    assert read("It is [S1].", (part,)) == [("It is.", ["s1"], False)]
+
+
+def test_parentheses_are_words_beside_brackets() -> None:
+    assert read("It won [1]. Its cups (2).") == [
+        ("It won.", ["s1"], False),
+        ("Its cups (2).", [], False),
+    ]
+
+
+_NUMBERS = st.lists(st.integers(1, len(KNOWLEDGE)), min_size=1, max_size=3)
+_FORMS = (
+    "[{}]", "[S{}]", "[f-{}]", "[Fact {}]", "[^{}]", "⟦{}⟧", "【{}】", "［{}］", "[Source: Fact {}]",
+    "({})", "{{{}}}", "({}) ", "<sup>{}</sup>", "(see fact {})",
+)  # fmt: skip
+
+
+@given(st.sampled_from(_FORMS), st.lists(_NUMBERS, min_size=1, max_size=3))
+def test_any_form_of_a_number_cites_its_triple(form: str, numbers: list[list[int]]) -> None:
+    sentences = [
+        f"Sentence {'abc'[index]} ends" + "".join(f" {form.format(number)}" for number in cited)
+        for index, cited in enumerate(numbers)
+    ]
+    parts = parse_answer(". ".join(sentences) + ".", KNOWLEDGE)
+    assert [part.text for part in parts] == [
+        f"Sentence {'abc'[index]} ends." for index in range(len(numbers))
+    ]
+    assert [[citation.statement_id for citation in part.citations] for part in parts] == [
+        [KNOWLEDGE[number - 1].statement_id for number in cited] for cited in numbers
+    ]
+
+
+_ORDINARY = (
+    "[sic]", "[...]", "{x}", "{id: 1}", "`{1}`", "f(1)", "a[i]", "(1948)", "x^{2}", "(in part)",
+    "[text](https://x.org/1)", "https://x.org/a(1)", "(1) first", "gold (1), silver (2)", "2 m<sup>2</sup>",
+    "[his] car", "<b>1</b>", "[C9]", "[c1948]", "[1,000]", "the set {1}", "of (2)", "{{1}}", "${1}",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_ORDINARY), min_size=1, max_size=4))
+def test_no_ordinary_brackets_cite(pieces: list[str]) -> None:
+    text = f"Here stands {' and there '.join(pieces)} without a source."
+    parts = parse_answer(text, KNOWLEDGE)
+    assert " ".join(part.text for part in parts) == text
+    assert not any(part.citations or part.not_available for part in parts)
 
 
 def test_a_link_by_reference_is_words_and_a_citation() -> None:
@@ -246,6 +328,7 @@ CRAFTED = (
     "Foo [Fact 1]", "Foo (Fact 1)", "Foo [^1]", "Foo [^1^]", "Foo [N\u200bA]", "Foo 【1†source】", "Foo ［NA］", r"Foo \[1\]",
     "Foo [1](http://x.org)", "**Foo [1]**", "*Foo*", "`Foo`", '"Foo"', "“Foo [1]”", "Foo's [1]",
     "Dr. No", "Who? What?", "What is love?", "Yahoo!", "Foo. [1]", "Washington, D.C.", "[", "]",
+    "Foo (1)", "(1)", "Foo {2}", "Foo <sup>1</sup>", "Foo ⟦1⟧", "Foo [S1]", "S1", "[S1]",
     "A [b", "A] b", "Foo [1], and [2]", "<think>", "Foo </think>", "Foo | home | Cork", "№ [1]",
 )  # fmt: skip
 SENTENCES = (
@@ -285,7 +368,7 @@ def test_a_crafted_label_scores_as_a_harmless_one(label: str, sentence: str) -> 
 @given(
     st.lists(
         st.sampled_from(["Foo", "bar", "[NA]", "[1]", "[9]", "[Q1, home: Cork]", "[Fact 1]", "(Fact 2)",
-                         "[^1]", "【1†source】", "**", "“", '"', "'", "|", "<think>", "</think>", "1", "\\[2\\]"]),
+                         "[^1]", "【1†source】", "[S1]", "(2)", "{1}", "<sup>1</sup>", "⟦1⟧", "**", "“", '"', "'", "|", "<think>", "</think>", "1", "\\[2\\]"]),
         max_size=4,
     ),
     st.sampled_from(SENTENCES),
