@@ -138,7 +138,7 @@ def _read_part(part: str, most: int) -> list[int | None]:
 
 
 def _all_offered(numbers: Iterable[int | None], most: int) -> bool:
-    return all(number is not None and 1 <= number <= most for number in numbers)
+    return all(index is not None and 1 <= index <= most for index in numbers)
 
 
 def _range(low: int, high: int, most: int) -> list[int | None]:

@@ -32,18 +32,18 @@ def unbracketed_numbers(
     citing: list[tuple[int, int, tuple[int, ...]]] = []
     for match in _NUMBERS.finditer(text):
         read = read_numbers(match[match.lastindex or 0], most)
-        numbers = tuple(number for number in (read.numbers if read else ()) if number)
+        numbers = tuple(index for index in (read.numbers if read else ()) if index)
         if read is None or not numbers or len(numbers) < len(read.numbers):
             continue
         if max(numbers) > most or skip(spans, match.start()) > match.start():
             continue
-        if not _ends_a_clause(text, match):
+        if not _is_last_in_clause(text, match):
             return []
         citing.append((match.start(), match.end(), numbers))
     return citing
 
 
-def _ends_a_clause(text: str, match: re.Match[str]) -> bool:
+def _is_last_in_clause(text: str, match: re.Match[str]) -> bool:
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
     before = line.rstrip(" \t")
     if line.count("`") % 2 or not re.search(r"\w", before):

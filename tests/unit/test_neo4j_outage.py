@@ -11,7 +11,8 @@ from bolt_cluster import BoltCluster, Does, Fault, Memory
 from waiting import PATIENCE_S, wait_until
 
 from graph_service.errors import StoreUnavailableError
-from graph_service.store.neo4j import driver
+from graph_service.model.limits import Deadline
+from graph_service.store.neo4j import driver, watchdog
 from graph_service.store.neo4j.driver import Connection
 
 ALWAYS = 100_000
@@ -37,6 +38,20 @@ def connection(server: BoltCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator
     )
     yield connection
     connection.close()
+
+
+def test_a_closed_connection_leaves_no_thread(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "_IDLE_S", PATIENCE_S)
+    others = set(threading.enumerate())
+    connection.read("ALL", deadline=Deadline.after(PATIENCE_S))
+    (thread,) = (
+        thread for thread in set(threading.enumerate()) - others if thread.name == "neo4j-watchdog"
+    )
+    connection.close()
+    thread.join(PATIENCE_S / 2)
+    assert not thread.is_alive()
 
 
 def rows(connection: Connection) -> list[int]:

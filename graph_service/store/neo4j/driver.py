@@ -492,6 +492,7 @@ class _DriverOfProcess:
             self._closed = True
             if self._driver is not None and self._pid == os.getpid():
                 self._driver.close()
+                self.watchdog.close()
             self._driver = None
 
 

@@ -21,6 +21,8 @@ GRACE_S = 1.0
 PROBE_S = 5.0
 """How long a read waits before the server is asked whether it answers at all, and how often."""
 _LOOK_S = 0.25
+_IDLE_S = 60.0
+"""How long the thread waits for the next session before it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,13 @@ class Watchdog:
         self._thread: threading.Thread | None = None
         self._probing: threading.Thread | None = None
         self._next_probe = 0.0
+        self._closed = False
+
+    def close(self) -> None:
+        """Ends the thread, once no session is in use."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
 
     @contextlib.contextmanager
     def limit(self, session: neo4j.Session, seconds: float, /) -> Iterator[None]:
@@ -72,7 +81,9 @@ class Watchdog:
     def _run(self) -> None:
         while True:
             with self._changed:
-                if not self._watched and not self._changed.wait(60.0) and not self._watched:
+                if not self._changed.wait_for(lambda: self._watched or self._closed, _IDLE_S) or (
+                    self._closed and not self._watched
+                ):
                     self._thread = None
                     return
                 now = time.monotonic()
