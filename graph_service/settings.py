@@ -36,7 +36,7 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting("store", "GRAPH_SERVICE_STORE", "", "Address of the store: sqlite:///file, bolt://, neo4j://."),
     Setting("graph", "GRAPH_SERVICE_GRAPH", "", "Graph to use where none is named."),
-    Setting("embedder", "GRAPH_SERVICE_EMBEDDER", "minilm", "Embedder: minilm, a model's folder, a name that model fetch knows, openai:MODEL for an endpoint, or the name of a sentence-transformers model."),
+    Setting("embedder", "GRAPH_SERVICE_EMBEDDER", "minilm", "Embedder: minilm, multilingual, a model's folder, a name that model fetch knows, openai:MODEL for an endpoint, or the name of a sentence-transformers model."),
     Setting("embedder_url", "GRAPH_SERVICE_EMBEDDER_URL", "", "Base address of an OpenAI-compatible endpoint of embeddings."),
     Setting("model_dir", "GRAPH_SERVICE_MODEL_DIR", "", "Folder with MiniLM's model.safetensors and tokenizer.json."),
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),

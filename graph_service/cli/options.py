@@ -67,7 +67,7 @@ class EmbedderOptions(VerbOptions):
 
     embedder: str | None = option(
         None,
-        help="minilm, a model's folder, a name that model fetch knows, openai:MODEL, or the name of "
+        help="minilm, multilingual, a model's folder, a name that model fetch knows, openai:MODEL, or the name of "
         "a sentence-transformers model (GRAPH_SERVICE_EMBEDDER, then minilm)",
         metavar="NAME",
     )

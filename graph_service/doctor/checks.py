@@ -68,6 +68,7 @@ EXTRAS: Mapping[str, str] = {
     "langchain": "retrieve from LangChain",
     "llamaindex": "retrieve from LlamaIndex",
     "mcp": "serve tools by MCP",
+    "multilingual": "ask in a language that the labels lack",
     "object-storage": "push and pull snapshots to S3",
     "otel": "send traces by OpenTelemetry",
     "parquet": "load Parquet files",
@@ -453,10 +454,16 @@ def check_model(settings: Settings, /) -> list[Check]:
 
 
 def _check_other_model(name: str) -> Check:
-    from graph_service.embed import has_sentence_transformers, model_folder, open_embedder
+    from graph_service.embed import (
+        MULTILINGUAL,
+        has_sentence_transformers,
+        model_folder,
+        open_embedder,
+    )
+    from graph_service.embed.multilingual import packaged_file
 
-    folder = model_folder(name)
-    if folder is not None:
+    folder = packaged_file() if name == MULTILINGUAL else model_folder(name)
+    if folder is not None or name == MULTILINGUAL:
         try:
             embedder = open_embedder(name)
             embedder.encode([""])

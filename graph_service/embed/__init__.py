@@ -13,7 +13,11 @@ from graph_service.embed.vectors import PartVectors, Vectors, open_vectors
 from graph_service.embed.weights import FETCH_HINT
 from graph_service.errors import ModelFileError
 
+MULTILINGUAL = "multilingual"
+"""The embedder that the extra of that name brings."""
+
 __all__ = [
+    "MULTILINGUAL",
     "Embedder",
     "PartVectors",
     "VectorFile",
@@ -38,9 +42,9 @@ def open_embedder(
     """Returns an embedder, importing what it needs.
 
     Args:
-        name: ``minilm`` (also ``all-MiniLM-L6-v2``); a folder of a model; a name that
-            ``model fetch`` knows; ``openai:MODEL`` for an OpenAI-compatible endpoint; or any
-            model's name for sentence-transformers. A folder that ``folder`` can't read goes to
+        name: ``minilm`` (also ``all-MiniLM-L6-v2``); ``multilingual``; a folder of a model; a
+            name that ``model fetch`` knows; ``openai:MODEL`` for an OpenAI-compatible endpoint; or
+            any model's name for sentence-transformers. A folder that ``folder`` can't read goes to
             sentence-transformers, where that is installed.
         model_dir: Folder of MiniLM's files; else they are looked for.
         base_url: Address of the endpoint; OpenAI's own where it is empty.
@@ -59,6 +63,10 @@ def open_embedder(
         from graph_service.embed.minilm import MiniLM
 
         return MiniLM.open(Path(model_dir) if model_dir else None)
+    if name == MULTILINGUAL:
+        from graph_service.embed.multilingual import open_multilingual
+
+        return open_multilingual()
     folder = model_folder(name)
     if folder is not None:
         from graph_service.embed.folder import open_folder

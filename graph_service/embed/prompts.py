@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from graph_service.embed.protocol import Embedder, Float32
@@ -76,6 +77,10 @@ class PromptedEmbedder:
     def encode_queries(self, texts: Sequence[str], /) -> Float32:
         """Returns one unit vector a question."""
         return self._embedder.encode([self.prompts.query + text for text in texts])
+
+    def share(self, folder: Path, /) -> None:
+        """Keeps the encoder's weights in files of a folder, which other processes have mapped too."""
+        self._embedder.share(folder)
 
     def count_tokens(self, text: str, /) -> int:
         """Returns the number of tokens of a text, without special ones and without a limit."""

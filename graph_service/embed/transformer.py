@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,8 @@ from graph_service.math_threads import one_math_thread
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+    from graph_service.embed.packed_model import PieceTokenizer
+
 Int64 = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.floating)
 
@@ -89,6 +91,14 @@ class UnitLength:
 
 
 Step = Dense | UnitLength
+
+
+class TokenTable(Protocol):
+    """The vectors of tokens, by their ids."""
+
+    def __getitem__(self, rows: Int64, /) -> Float32:
+        """Returns the vectors of some, [len(rows), width]."""
+
 
 _MATRICES = ("attend", "merge", "widen", "narrow")
 """The large arrays of a layer."""
@@ -151,6 +161,7 @@ class TransformerEmbedder:
         tokenizer: Neither pads nor truncates, and puts one mark before and one after a text.
         steps: What follows the pooling, but for the last length of 1.
         grids: Known to keep the sums of every layer exact; else worked out from the weights.
+        words: The vectors of tokens, where they are not among the tensors.
 
     Raises:
         ModelFileError: A tensor is missing or has another shape, or numbers are too large for
@@ -162,18 +173,21 @@ class TransformerEmbedder:
         name: str,
         architecture: Architecture,
         tensors: Tensors,
-        tokenizer: Tokenizer,
+        tokenizer: Tokenizer | PieceTokenizer,
         /,
         *,
         steps: Sequence[Step] = (),
         grids: Grids | None = None,
+        words: TokenTable | None = None,
     ) -> None:
         self._name = name
         self._tokenizer = tokenizer
         self._shape = architecture
         width = architecture.width
         read = TensorReader(name, tensors)
-        self._words = read.table("embeddings.word_embeddings.weight", width)
+        self._words: TokenTable = (
+            read.table("embeddings.word_embeddings.weight", width) if words is None else words
+        )
         positions = read.table("embeddings.position_embeddings.weight", width)
         most = architecture.first_position + architecture.max_tokens
         if len(positions) < most:
@@ -249,7 +263,8 @@ class TransformerEmbedder:
         """
         name = hashlib.blake2b(f"{self._name} {self.arithmetic}".encode(), digest_size=16)
         prefix = f"weights-{name.hexdigest()}"
-        self._words = _mapped(self._words, folder / f"{prefix}-words.npy")
+        if isinstance(self._words, np.ndarray):
+            self._words = _mapped(self._words, folder / f"{prefix}-words.npy")
         mapped = []
         for index, layer in enumerate(self._layers):
             files = {part: folder / f"{prefix}-{index}-{part}.npy" for part in _MATRICES}

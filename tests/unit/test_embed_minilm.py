@@ -55,7 +55,9 @@ def test_processes_hold_its_weights_once(minilm: MiniLM, tmp_path: Path) -> None
         assert sum(str(path) in line for line in mapped.splitlines()) == 2
     layer = shared[0]._layers[5]
     large: list[np.ndarray] = [layer.attend, layer.merge, layer.widen, layer.narrow]
-    large.append(shared[0]._words)
+    words = shared[0]._words
+    assert isinstance(words, np.ndarray)
+    large.append(words)
     assert not any(array.flags.owndata or array.flags.writeable for array in large)
 
 
