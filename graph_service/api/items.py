@@ -218,7 +218,8 @@ class ItemType(Node):
         check_first(first, MOST_COUNTS)
         reference = to_view_ref(view)
         frame = self.frame
-        kind = ("relations", self.item_id, direction.value if direction else "", _key_of(reference))
+        of_view = _key_of(info.context, frame.edition, reference)
+        kind = ("relations", self.item_id, direction.value if direction else "", of_view)
         listing = Listing(kind, frame.edition)
         counts = info.context.service.statements.relation_counts(
             self.item_id,
@@ -259,7 +260,7 @@ class ItemType(Node):
         view, the view's. Those of items of other sources that are one thing with this come too.
         """
         reference = to_view_ref(view)
-        page = _Page(self, "statements", reference, property_ids or (), direction)
+        page = _Page(info.context, self, "statements", reference, property_ids or (), direction)
         rows = page.read(info.context, first, after)
         edges = [ItemStatement(edge.triple, edge.change) for edge in page.edges(info.context, rows)]
         return StatementConnection(
@@ -282,7 +283,7 @@ class ItemType(Node):
         view, the view's. Those of items that are one thing with this come too.
         """
         reference = to_view_ref(view)
-        page = _Page(self, "neighbours", reference, property_ids or (), direction)
+        page = _Page(info.context, self, "neighbours", reference, property_ids or (), direction)
         rows = page.read(info.context, first, after)
         edges = []
         for edge in page.edges(info.context, rows):
@@ -592,11 +593,16 @@ class ItemRelationConnection(Page):
     """A page of relations of an item's statements."""
 
 
-def _key_of(view: ViewRef | None) -> str:
-    """Returns what tells one view from another in the name of a listing."""
+def _key_of(context: OperationContext, edition: str, view: ViewRef | None) -> str:
+    """Returns what tells one view from another in the name of a listing.
+
+    A name is no key: another view may have it by the next page.
+    """
     if view is None:
         return ""
-    return view.spec.to_json() if view.spec else view.id or view.name or ""
+    if view.spec is not None:
+        return view.spec.to_json()
+    return context.service.views.get(view.id or view.name or "", graph=graph_of(edition)).id
 
 
 class _Page:
@@ -604,6 +610,7 @@ class _Page:
 
     def __init__(
         self,
+        context: OperationContext,
         item: ItemType,
         kind: str,
         view: ViewRef | None,
@@ -621,7 +628,7 @@ class _Page:
                 kind,
                 item.item_id,
                 direction.value if direction else "",
-                _key_of(view),
+                _key_of(context, item.frame.edition, view),
                 *sorted(self._relation_ids),
             ),
             item.frame.edition,

@@ -110,7 +110,8 @@ def _read(context: OperationContext, request: Request, kind: str) -> _Reading:
     about = context.service.about(graph=request.graph.name, view=view)
     edition = request.graph.edition
     frame = view_frame(edition, languages, about.view_spec, about.view_id)
-    return _Reading(about.overview, view, frame, Listing((kind, about.view_id or ""), edition))
+    listing = Listing((kind, about.view_id or about.view_spec or ""), edition)
+    return _Reading(about.overview, view, frame, listing)
 
 
 def property_uses(context: OperationContext, request: Request, /) -> PropertyUseConnection:

@@ -157,6 +157,49 @@ def test_deleting_a_view_between_two_pages_loses_no_other(own_service: Service) 
     assert last["data"]["views"]["pageInfo"]["hasNextPage"] is False
 
 
+LISTS = {
+    "statements": f"""item(itemId: "{MARIA}") {{ list: statements(view: $v, first: 2, after: $after)
+        {{ pageInfo {{ endCursor }} }} }}""",
+    "neighbours": f"""item(itemId: "{MARIA}") {{ list: neighbours(view: $v, first: 2, after: $after)
+        {{ pageInfo {{ endCursor }} }} }}""",
+    "relations": f"""item(itemId: "{MARIA}") {{ list: relations(view: $v, first: 1, after: $after)
+        {{ pageInfo {{ endCursor }} }} }}""",
+    "properties": """item: graph { list: relations(view: $v, first: 2, after: $after)
+        { pageInfo { endCursor } } }""",
+    "classes": """item: graph { list: classes(view: $v, first: 2, after: $after)
+        { pageInfo { endCursor } } }""",
+}
+
+
+def end_cursor(service: Service, fields: str, view: dict[str, Any], after: str | None) -> str:
+    """The end cursor of a page, or the code of the error."""
+    document = f"query($v: ViewRefInput, $after: String) {{ {fields} }}"
+    answer = execute(service, document, {"v": view, "after": after})
+    if "errors" in answer:
+        return str(answer["errors"][0]["extensions"]["code"])
+    return str(answer["data"]["item"]["list"]["pageInfo"]["endCursor"])
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_page_goes_on_in_another_view(own_service: Service, name: str) -> None:
+    """Whether the view was made anew under its name meanwhile, or another is named."""
+    views, fields = own_service.views, LISTS[name]
+    first = views.create(
+        ViewSpec(Method.EDGE_DELETION, count=1, random_seed=1), graph="demo", name="team"
+    )
+    cursor = end_cursor(own_service, fields, {"name": "team"}, None)
+    assert end_cursor(own_service, fields, {"viewId": first.id}, cursor) != "BAD_INPUT"
+    views.delete("team")
+    views.create(ViewSpec(Method.EDGE_DELETION, count=1, random_seed=2), graph="demo", name="team")
+    assert end_cursor(own_service, fields, {"name": "team"}, cursor) == "BAD_INPUT"
+    one, other = (
+        {"spec": {"method": "EDGE_DELETION", "count": 1, "randomSeed": seed}} for seed in (3, 4)
+    )
+    cursor = end_cursor(own_service, fields, one, None)
+    assert end_cursor(own_service, fields, one, cursor) != "BAD_INPUT"
+    assert end_cursor(own_service, fields, other, cursor) == "BAD_INPUT"
+
+
 def test_the_client_reads_every_page(own_service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more than a thousand views the others went in silence."""
     for seed in range(5):
