@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 from error_texts import raises
 from graphs import load_graph, sample_entities, sample_statements
 
-from graph_service.errors import StoreCorruptError
+from graph_service.errors import StoreCorruptError, StoreUnavailableError
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.store.snapshot import cache
 from graph_service.store.snapshot.cache import SnapshotCache
 from graph_service.store.snapshot.file import arrays_of, open_snapshot, verify_snapshot
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
@@ -90,6 +94,40 @@ def test_a_damaged_snapshot_is_built_again_with_a_warning(
         assert "does not match its checksum" in caplog.text
         assert graph.edge_count == len(sample_statements())
         assert place.read_bytes() == good
+
+
+def test_a_full_disk_is_told_once_and_costs_no_answer(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "write_snapshot", no_space)
+    with open_sqlite(path) as store:
+        info = load_graph(store, "g", sample_statements(), sample_entities())
+        with caplog.at_level(logging.WARNING):
+            graphs = [store.snapshot(info) for _ in range(3)]
+        folder = store._cache.folder
+    assert len({graph.fingerprints for graph in graphs}) == 1
+    (message,) = (record.getMessage() for record in caplog.records)
+    assert message.startswith(f"no space is left for snapshots in {folder}: ")
+    assert list(folder.iterdir()) == [], "nothing half-written is left"
+
+
+def test_a_snapshot_that_was_cut_on_a_full_disk_is_an_error_of_the_store(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_sqlite(path) as store:
+        info, place = snapshot_of(store)
+        os.truncate(place, place.stat().st_size - 64)
+        with monkeypatch.context() as patch:
+            patch.setattr(cache, "write_snapshot", no_space)
+            with pytest.raises(StoreUnavailableError, match=os.strerror(errno.ENOSPC)):
+                store.mend_snapshot(info)
+        store.mend_snapshot(info)
+        verify_snapshot(place)
+
+
+def no_space(_graph: KnowledgeGraph, file: BinaryIO) -> None:
+    file.write(b"x")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_trusted_snapshot_is_opened_without_reading_all_of_it(path: Path) -> None:

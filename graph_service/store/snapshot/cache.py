@@ -8,6 +8,7 @@ from the store, and a warning says so.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import secrets
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from graph_service.errors import StoreCorruptError
+from graph_service.errors import StoreCorruptError, StoreUnavailableError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.private_files import file_mode, make_private_file, make_private_folder
@@ -34,6 +35,7 @@ _ABANDONED_S = 24 * 3600
 """Age from which on a file that a killed process was writing is deleted."""
 _IN_USE_S = 24 * 3600
 """Time since its last use within which a snapshot that is deleted for want of room is told of."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _log = logging.getLogger(__name__)
 
 
@@ -54,6 +56,7 @@ class SnapshotCache:
         self.trust = trust
         self._opened: dict[Path, MappedFile] = {}
         self._lock = threading.Lock()
+        self._is_full = False
 
     def get(self, info: GraphInfo, build: Callable[[], KnowledgeGraph], /) -> KnowledgeGraph:
         """Returns the arrays of an edition, mapped from the cache, built first where needed."""
@@ -65,8 +68,15 @@ class SnapshotCache:
         built = build()
         try:
             self._save(built, path)
-        except OSError:
+        except OSError as error:
             # A full disk or a folder of another user costs speed, not the answer.
+            if error.errno in _FULL and not self._is_full:
+                self._is_full = True
+                _log.warning(
+                    "no space is left for snapshots in %s: the arrays of graphs stay in memory, and "
+                    "each process builds its own",
+                    self.folder,
+                )
             return built
         self._evict(path)
         return self._open(path, info, verify=False) or built
@@ -80,6 +90,7 @@ class SnapshotCache:
 
         Raises:
             StoreCorruptError: What the store builds now is not what the file was.
+            StoreUnavailableError: The file can't be written, as on a full disk.
         """
         path = self.path_of(info)
         state = self._opened.get(path)
@@ -100,7 +111,14 @@ class SnapshotCache:
                     "the snapshot %s was cut while it was open; it is written again from the store",
                     path.name,
                 )
-            self._rewrite(path, state.size, build())
+            try:
+                self._rewrite(path, state.size, build())
+            except OSError as error:
+                raise StoreUnavailableError(
+                    f"the snapshot {path.name} was damaged while it was open, and can't be written "
+                    f"again: {error.strerror or error}",
+                    hint=f"Make room in {self.folder}, or delete the file and start again.",
+                ) from error
 
     def verify(self, info: GraphInfo, /) -> int | None:
         """Checks the file of an edition and returns its bytes; None where there is none.
