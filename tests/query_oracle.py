@@ -107,6 +107,8 @@ class Found:
     values: frozenset[str]
     truth: bool | None
     unordered: int
+    measure: tuple[Decimal | None, int] | None = None
+    """The mean or the sum, and of how many numbers."""
 
 
 class Oracle:
@@ -137,7 +139,22 @@ class Oracle:
         truth = None
         if query.fold is Fold.EXISTS and reached:
             truth = bool(values)
-        return Found(frozenset(values), truth, unordered)
+        measure = None
+        if query.order is not None and query.fold in (Fold.MEAN, Fold.SUM):
+            measure = self._measure(values, query.order, query.fold)
+        return Found(frozenset(values), truth, unordered, measure)
+
+    def _measure(self, values: set[str], order: Order, fold: Fold) -> tuple[Decimal | None, int]:
+        pairs = set()
+        for value in values:
+            for to in self._ends(value, order.path):
+                number = _number(decode_value(to))
+                if number is not None and order.unit in (None, number[1]):
+                    pairs.add((value, *number))
+        if len({unit for _, _, unit in pairs}) != 1:
+            return None, len(pairs)
+        total = sum((number for _, number, _ in pairs), Decimal(0))
+        return total / len(pairs) if fold is Fold.MEAN else total, len(pairs)
 
     def position(self, value: str, order: Order) -> Decimal:
         """What an answer is sorted by, ascending."""

@@ -142,10 +142,12 @@ def queries(draw: st.DrawFn, *, has_units: bool = True) -> Query:
     steps = draw(st.lists(st.builds(Step, _relations, of_step), max_size=3))
     if len(steps) < 3 and draw(st.integers(0, 3)) == 0:
         steps.append(Step(draw(_values)))
-    return Query(
-        start,
-        tuple(steps),
-        tuple(draw(st.lists(filters(has_units=has_units), max_size=2))),
-        draw(st.one_of(st.none(), orders(has_units=has_units))),
-        draw(st.sampled_from([Fold.LIST, Fold.COUNT, Fold.EXISTS])),
+    several = tuple(draw(st.lists(filters(has_units=has_units), max_size=2)))
+    fold = draw(
+        st.sampled_from([Fold.LIST, Fold.LIST, Fold.COUNT, Fold.EXISTS, Fold.MEAN, Fold.SUM])
     )
+    order = draw(st.one_of(st.none(), orders(has_units=has_units)))
+    if fold in (Fold.MEAN, Fold.SUM):
+        unit = draw(st.sampled_from([None, "Q11573"])) if has_units else None
+        order = Order((draw(_values),), Comparable.NUMBERS, unit=unit)
+    return Query(start, tuple(steps), several, order, fold)

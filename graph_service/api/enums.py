@@ -187,6 +187,8 @@ _describe(
         "COUNT": "How many there are.",
         "YES_NO": "Yes or no.",
         "SUPERLATIVE": "The first by some value.",
+        "AVERAGE": "The mean of numbers.",
+        "TOTAL": "The sum of numbers.",
     },
 )
 _describe(

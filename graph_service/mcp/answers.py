@@ -133,7 +133,7 @@ class NamedEntity(BaseModel):
 class ComputedAnswer(BaseModel):
     """What the statements say in answer, where that is sure."""
 
-    kind: str = Field(description="entities, count, yes-no or superlative.")
+    kind: str = Field(description="entities, count, yes-no, superlative, average or total.")
     text: str
     value: str
     item_ids: list[str]

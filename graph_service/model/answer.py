@@ -10,12 +10,31 @@ MOST_READINGS = 10
 
 
 class AnswerKind(StrEnum):
-    """What an answer tells: entities or values, how many, yes or no, or the first by a value."""
+    """What an answer tells: entities or values, how many, yes or no, the first by a value, or what
+    numbers come to: their average or their total.
+    """
 
     ENTITIES = "entities"
     COUNT = "count"
     YES_NO = "yes-no"
     SUPERLATIVE = "superlative"
+    AVERAGE = "average"
+    TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMeasure:
+    """What an average or a total is made of.
+
+    Attributes:
+        unit: Label of the unit of its numbers; None for none.
+        values: How many numbers it is made of.
+        missing: Things that were asked about and have no such number.
+    """
+
+    unit: str | None
+    values: int
+    missing: int
 
 
 class ConstraintKind(StrEnum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any
 
-from graph_service.model.answer import AnswerKind, Interpretation, ReadConstraint
+from graph_service.model.answer import AnswerKind, AnswerMeasure, Interpretation, ReadConstraint
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut
 from graph_service.model.statement import Entity, Rank, Reference, Snak
@@ -290,6 +290,7 @@ class Answer:
         basis: The statements that it rests on, at most ``MOST_BASIS``, those that say most first.
         statements: How many those are in all.
         truncated: Whether limits left out statements that may count.
+        measure: What an average or a total is made of; None for other answers.
     """
 
     kind: AnswerKind
@@ -298,14 +299,20 @@ class Answer:
     basis: tuple[BasisStatement, ...] = ()
     statements: int = 0
     truncated: bool = False
+    measure: AnswerMeasure | None = None
 
     @property
     def text(self) -> str:
         """The answer as a program prints it.
 
         ``yes``, ``1947-07-30``, ``5.2 kg``, ``Rome, Bern``, or how many and the first of them:
-        ``11: rotor, stator, shaft, frame, brush, and 6 more``.
+        ``11: rotor, stator, shaft, frame, brush, and 6 more``. An average or a total tells of how
+        many numbers: ``41.5 kg (average of 8; 2 have none)``.
         """
+        if self.measure is not None:
+            unit = f" {self.measure.unit}" if self.measure.unit else ""
+            missing = f"; {self.measure.missing} have none" if self.measure.missing else ""
+            return f"{self.value}{unit} ({self.kind.value} of {self.measure.values}{missing})"
         if self.kind is AnswerKind.COUNT:
             labels = [entity.label for entity in self.entities]
             if labels:
@@ -324,7 +331,7 @@ class Answer:
         """
         if self.kind is AnswerKind.YES_NO:
             return ("true" if self.value == "yes" else "false",)
-        if self.kind is AnswerKind.COUNT:
+        if self.kind is AnswerKind.COUNT or self.measure is not None:
             return (self.value,)
         return tuple(value for _, value in self._meant())
 

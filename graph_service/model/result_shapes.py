@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graph_service.model.answer import Interpretation, RankedReading, ReadConstraint
+from graph_service.model.answer import AnswerMeasure, Interpretation, RankedReading, ReadConstraint
 from graph_service.model.contract import Id, Shape, Statement, at, computed, shape
 from graph_service.model.conversions import CURSOR, JSON, NUMBERS, PARAMETERS, TIMINGS, VIEW_SPEC
 from graph_service.model.limits import Cut, CutKind
@@ -116,6 +116,13 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         stands_for=at(_STANDS_FOR, path="triple.stands_for", kind=Id),
         source=at(_SOURCE, path="triple.source"),
     ),
+    AnswerMeasure: shape(
+        "AnswerMeasure",
+        "What an average or a total is made of.",
+        unit="The label of the unit of its numbers; null for none.",
+        values="How many numbers it is made of.",
+        missing="How many items have no such number.",
+    ),
     Answer: shape(
         "Answer",
         "What the statements found say in answer.",
@@ -123,7 +130,7 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         value="A number in decimal digits; yes or no; else the labels of what is meant.",
         text=(
             "The answer to be printed: yes, 1947-07-30, 5.2 kg, or labels; of a count the number "
-            "and the first five."
+            "and the first five; of an average or a total of how many numbers it is."
         ),
         values=(
             "The answer to be compared, one text for each thing that is meant: an itemId, true or "
@@ -133,6 +140,7 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         basis="The first twenty statements that it rests on.",
         statements="How many those are in all.",
         truncated="Whether limits left out statements that may count.",
+        measure="What an average or a total is made of; null for other answers.",
     ),
     RankedReading: shape(
         "RankedReading",

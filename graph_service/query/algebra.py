@@ -177,14 +177,21 @@ class Order:
 
 
 class Fold(StrEnum):
-    """What is made of the answers: a list, their number, whether there is one, or whether the
-    first of two entities comes strictly before the second in the order.
+    """What is made of the answers: a list, their number, whether there is one, whether the first of
+    two entities comes strictly before the second in the order, or the mean or the sum of the numbers
+    that the order looks at.
     """
 
     LIST = "list"
     COUNT = "count"
     EXISTS = "exists"
     COMPARE = "compare"
+    MEAN = "mean"
+    SUM = "sum"
+
+
+MEASURES = frozenset({Fold.MEAN, Fold.SUM})
+"""Folds of the numbers of the answers. Each distinct number of an answer counts once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +199,8 @@ class Query:
     """A small query, in its canonical form whichever way it is written.
 
     Raises:
-        InputError: It has too many relations, an empty set, or a comparison of other than two
-            entities without a path.
+        InputError: It has too many relations, an empty set, a comparison of other than two
+            entities without a path, or a mean or sum of no relation's numbers.
 
     >>> father, mother = Relation("P22"), Relation("P25")
     >>> has = Condition((mother,), Present())
@@ -218,6 +225,9 @@ class Query:
         object.__setattr__(self, "start", _normal_start(self.start, self.fold))
         object.__setattr__(self, "path", path)
         object.__setattr__(self, "filters", _normal(filters))
+        if self.fold in MEASURES and self.order is not None:
+            # Of which number comes first a mean says nothing.
+            object.__setattr__(self, "order", replace(self.order, descending=False))
         self._check()
 
     def _check(self) -> None:
@@ -235,6 +245,14 @@ class Query:
             if not two or self.order is None or self.path or self.filters:
                 raise InputError(
                     "a comparison takes two entities, an order, and neither path nor filters",
+                    argument="fold",
+                )
+        if self.fold in MEASURES:
+            order = self.order
+            is_of_numbers = order is not None and order.kind is Comparable.NUMBERS
+            if order is None or not is_of_numbers or len(order.path) != 1 or order.rank is not None:
+                raise InputError(
+                    "a mean or a sum takes an order by the numbers of one relation, without a rank",
                     argument="fold",
                 )
 

@@ -18,6 +18,7 @@ from graph_service.model.classes import (
 )
 from graph_service.model.identity import WIKIDATA_ID
 from graph_service.query.algebra import (
+    MEASURES,
     Among,
     AnyOf,
     Comparable,
@@ -78,6 +79,8 @@ class _Rendering:
             lines.append(_returned(query.fold, f"WITH DISTINCT {_ANSWER}"))
             return "\n".join(lines)
         lines.append(f"WITH DISTINCT {_ANSWER}, x")
+        if query.fold in MEASURES:
+            return "\n".join([*lines, *self._measured(query.order, query.fold)])
         lines += self._valued(query.order)
         lines += _ordered(query)
         return "\n".join(lines)
@@ -217,6 +220,18 @@ class _Rendering:
             )
         clauses.append(f"WITH * {_member(fourth, last)} AND {_one_of(f'{last}.id', class_ids)}")
         return f"EXISTS {{ {' '.join(clauses)} }}"
+
+    def _measured(self, order: Order, fold: Fold) -> list[str]:
+        """Returns what makes the mean or the sum of the answers' numbers; null for several units."""
+        made = f"{'avg' if fold is Fold.MEAN else 'sum'}(number)"
+        return [
+            self._match(["x", "v"], order.path, "o_"),
+            f"WHERE {' AND '.join(self._statement_tests(order.path, 'o_'))}",
+            f"WITH answer, {_number('v', order.unit)} AS number, {_unit('v')} AS unit",
+            "WHERE number IS NOT NULL",
+            "WITH DISTINCT answer, number, unit",
+            f"RETURN CASE WHEN count(DISTINCT unit) = 1 THEN {made} END AS answer",
+        ]
 
     def _valued(self, order: Order) -> list[str]:
         """Returns what adds ``low`` and ``high``, what each answer is ordered by."""
@@ -371,6 +386,12 @@ def _number(node: str, unit: str | None) -> str:
         f"toFloat(CASE WHEN {node}.type = 'quantity' THEN {quantity}[3] "
         f"WHEN {text} =~ {quote(NUMBER_PATTERN)} THEN {text} END)"
     )
+
+
+def _unit(node: str) -> str:
+    """Returns the id of the unit of a number; an empty text for none."""
+    parts = f"split({node}.value, '\"')"
+    return f"CASE WHEN {node}.type = 'quantity' AND {parts}[4] = ',' THEN {parts}[5] ELSE '' END"
 
 
 def _during(test: During) -> str:

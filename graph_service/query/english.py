@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from graph_service.model.days import Days
 from graph_service.query.algebra import (
+    MEASURES,
     Among,
     AnyOf,
     Comparable,
@@ -133,11 +134,21 @@ class _English:
             return self._whether(query)
         several = query.fold is Fold.COUNT or order is not None or bool(query.filters)
         phrase = self._answers(query, several=several)
+        if order is not None and query.fold in MEASURES:
+            return self._measured(phrase, order, query.fold)
         if order is not None and isinstance(query.start, Entities) and not query.path:
             phrase = self._of_named(query.start.ids, order)
         elif order is not None:
             phrase = self._ordered(phrase, order)
         return f"the number of {_without_article(phrase)}" if query.fold is Fold.COUNT else phrase
+
+    def _measured(self, phrase: str, order: Order, fold: Fold) -> str:
+        """Returns a mean or a sum: "the average price of parts"."""
+        label = self._order_label(order)
+        if label.split()[:1] in (["total"], ["average"]):
+            made = "average" if fold is Fold.MEAN else "sum"
+            return f"the {made} of the {label} of {phrase}"
+        return f"the {'average' if fold is Fold.MEAN else 'total'} {label} of {phrase}"
 
     def _whether(self, query: Query) -> str:
         """Returns a question for yes or no: "whether the spouse of X is Y" where one is named."""

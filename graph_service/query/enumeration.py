@@ -21,6 +21,7 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.values import Value
 from graph_service.query.algebra import (
     MAX_STEPS,
+    MEASURES,
     Among,
     Comparable,
     Condition,
@@ -54,7 +55,7 @@ class NamedThing:
 
     Attributes:
         id: Its id.
-        span: Characters of the question.
+        span: Characters of the question; none of a class that no words name, where paths begin.
         score: How sure that is; 0 for sure, below it for doubt.
         is_class: Whether its instances are meant.
         relations: How well each relation that leads there fits, by id, where words near it tell;
@@ -345,6 +346,8 @@ class _Enumerator:
             if any(overlap(a, b) for index, a in enumerate(spans) for b in spans[:index]):
                 continue
             orders = [option.parts for option in options if isinstance(option.parts, Order)]
+            if self._parts.fold in MEASURES and not orders:
+                continue
             filters = [
                 filter
                 for option in options
@@ -377,6 +380,8 @@ class _Enumerator:
         """Yields the filters and orders of what a path leads to; values are looked at of ``nodes``."""
         gain = self._budget.span_gain
         for thing in self._parts.things:
+            if thing.span[0] == thing.span[1]:
+                continue
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:
                 continue
@@ -434,7 +439,9 @@ class _Enumerator:
             units = [amount.unit for amount in map(amount_of, values) if amount is not None]
             if not units:
                 return
-            unit = max(sorted(set(units), key=str), key=units.count)
+            # Of a mean or a sum all numbers count, or it is none.
+            if self._parts.fold not in MEASURES:
+                unit = max(sorted(set(units), key=str), key=units.count)
         elif not any(_days(values)):
             return
         order = Order((relation,), degree.kind, degree.descending, degree.rank, unit)

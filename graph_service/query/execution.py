@@ -19,6 +19,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, Value, encode_value
 from graph_service.query.algebra import (
+    MEASURES,
     Among,
     AnyOf,
     Comparable,
@@ -37,8 +38,8 @@ from graph_service.query.algebra import (
     Test,
     Text,
 )
-from graph_service.query.readings import amount_of, days_of_value, text_of
-from graph_service.query.result import AnswerRow, QueryLimits, QueryResult
+from graph_service.query.readings import Amount, amount_of, days_of_value, text_of
+from graph_service.query.result import AnswerRow, Measure, QueryLimits, QueryResult
 from graph_service.query.walking import Walker, Walks
 
 _COMPARES: Mapping[Comparison, Callable[[Decimal, Decimal], bool]] = {
@@ -121,7 +122,11 @@ class _Execution:
         truth = None
         if query.fold is Fold.EXISTS and (reached or answers):
             truth = bool(answers)
-        return self._result(answers, walks, evidence, truth=truth, unordered=unordered)
+        result = self._result(answers, walks, evidence, truth=truth, unordered=unordered)
+        if query.fold in MEASURES and query.order is not None:
+            measure = _measure_of(self._amounts(answers, query.order), query.fold)
+            return replace(result, measure=measure, truncated=self._cuts(answers))
+        return result
 
     def _start(self, query: Query) -> tuple[Walks, Evidence]:
         walker = self._walker
@@ -259,12 +264,31 @@ class _Execution:
         truth: bool | None,
         unordered: int,
     ) -> QueryResult:
-        walker, most = self._walker, self._limits.rows
-        rows = tuple(self._row(answer, walks, evidence) for answer in answers[:most])
-        cuts = walker.cuts
+        rows = tuple(self._row(answer, walks, evidence) for answer in answers[: self._limits.rows])
+        return QueryResult(rows, len(answers), truth, unordered, self._cuts(answers))
+
+    def _cuts(self, answers: Sequence[_Answer]) -> tuple[Cut, ...]:
+        cuts, most = self._walker.cuts, self._limits.rows
         if len(answers) > most:
             cuts = (*cuts, Cut("items", CutReason.LIMIT, most, most, len(answers)))
-        return QueryResult(rows, len(answers), truth, unordered, cuts)
+        return cuts
+
+    def _amounts(self, answers: Sequence[_Answer], order: Order) -> list[Amount]:
+        """Returns the distinct numbers of each answer, of the order's unit if it has one."""
+        nodes = np.array(
+            sorted({node for answer in answers for node in answer.nodes}), dtype=np.int64
+        )
+        walks = self._walker.follow(Walks.at(nodes), order.path[0])
+        of_node: dict[int, set[Amount]] = {}
+        for start, end in zip(walks.origins.tolist(), walks.targets.tolist(), strict=True):
+            amount = amount_of(self._walker.value(end))
+            if amount is not None and order.unit in (None, amount.unit):
+                of_node.setdefault(int(nodes[start]), set()).add(amount)
+        return [
+            amount
+            for answer in answers
+            for amount in set[Amount]().union(*(of_node.get(node, ()) for node in answer.nodes))
+        ]
 
     def _row(self, answer: _Answer, walks: Walks, evidence: Evidence) -> AnswerRow:
         walker = self._walker
@@ -276,6 +300,16 @@ class _Execution:
             answer.nodes[0],
             tuple(edges),
         )
+
+
+def _measure_of(amounts: Sequence[Amount], fold: Fold) -> Measure:
+    """Returns the mean or the sum of some numbers."""
+    units = tuple(sorted({amount.unit for amount in amounts}, key=lambda unit: unit or ""))
+    if len(units) != 1:
+        return Measure(None, None, len(amounts), units)
+    total = sum((amount.number for amount in amounts), Decimal(0))
+    number = total / len(amounts) if fold is Fold.MEAN else total
+    return Measure(number, units[0], len(amounts), units)
 
 
 def _note(evidence: Evidence, nodes: Int64, edges: Int64) -> None:

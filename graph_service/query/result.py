@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from graph_service.model.limits import Cut
 from graph_service.model.values import Value
@@ -46,6 +47,23 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What the numbers of the answers come to: their mean or their sum.
+
+    Attributes:
+        number: None where there are no numbers, or where they are of several units.
+        unit: Id of the unit of all numbers; None for none.
+        values: How many numbers it is made of.
+        units: Ids of their units, each once; None for numbers without one.
+    """
+
+    number: Decimal | None
+    unit: str | None
+    values: int
+    units: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryResult:
     """The answers of a query.
 
@@ -54,8 +72,9 @@ class QueryResult:
         count: All answers, those not in ``rows`` too; at least so many where the work was cut.
         truth: Of ``EXISTS`` and ``COMPARE``: None where the graph does not say, that is where the
             path leads nowhere, or one of the two has no value.
-        unordered: Answers left out because they have no value to be ordered by.
+        unordered: Answers left out because they have no value to be ordered by, or measured.
         truncated: What limits left out.
+        measure: Of ``MEAN`` and ``SUM``.
     """
 
     rows: tuple[AnswerRow, ...]
@@ -63,6 +82,7 @@ class QueryResult:
     truth: bool | None = None
     unordered: int = 0
     truncated: tuple[Cut, ...] = ()
+    measure: Measure | None = None
 
     @property
     def is_complete(self) -> bool:

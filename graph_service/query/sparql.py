@@ -20,6 +20,7 @@ from graph_service.model.classes import (
 )
 from graph_service.model.identity import WIKIDATA_ID
 from graph_service.query.algebra import (
+    MEASURES,
     Among,
     AnyOf,
     Comparable,
@@ -115,6 +116,8 @@ class _Rendering:
         lines = self._main(query, [*nodes, "?reached" if self._joins_equal else "?x"])
         if query.order is None:
             return _folded(query.fold, lines)
+        if query.fold in MEASURES:
+            return self._measured(lines, query.order, query.fold)
         return _folded(query.fold, *self._ordered(lines, query.order))
 
     def _name(self) -> str:
@@ -320,6 +323,16 @@ class _Rendering:
             inner = f"SELECT DISTINCT {first} WHERE {{ {{ {own} }} }}"
             patterns.append(f"{{ {inner} ORDER BY {sorted_by} LIMIT 1 OFFSET {order.rank - 1} }}")
         return patterns, sorted_by
+
+    def _measured(self, lines: Sequence[str], order: Order, fold: Fold) -> str:
+        """Returns what makes the mean or the sum of the answers' numbers."""
+        valued, number, _ = self._valued("?x", order)
+        inner = f"SELECT DISTINCT ?x {number} WHERE {{ {' '.join([*lines, *valued])} }}"
+        made = f"{'AVG' if fold is Fold.MEAN else 'SUM'}({number})"
+        return (
+            f"SELECT ({made} AS ?measure) WHERE {{\n  {{ {inner} }}\n}}\n"
+            f"HAVING (COUNT({number}) > 0)"
+        )
 
     def _comparison(self, query: Query) -> str:
         order = query.order

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.answer import AnswerKind, ReadConstraint
+from graph_service.model.answer import AnswerKind, AnswerMeasure, ReadConstraint
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
@@ -73,6 +73,7 @@ class PickedAnswer:
         nodes: What is meant, global numbers.
         edges: The statements that it rests on, global numbers, those that say most first.
         truncated: Whether limits left out statements that may count.
+        measure: What an average or a total is made of.
     """
 
     kind: AnswerKind
@@ -80,6 +81,7 @@ class PickedAnswer:
     nodes: tuple[int, ...]
     edges: tuple[int, ...]
     truncated: bool
+    measure: AnswerMeasure | None = None
 
 
 @dataclass(frozen=True, slots=True)

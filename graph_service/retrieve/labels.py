@@ -59,7 +59,7 @@ class Labels:
         for row, encoded in zip(
             literal.tolist(), self.graph.node_ids.take(numbers[literal]), strict=True
         ):
-            texts[row] = display_value(stored_value(encoded), self._unit)
+            texts[row] = display_value(stored_value(encoded), self.unit)
         for row in np.flatnonzero(numbers >= self.graph.node_count).tolist():
             assert self.overlay is not None
             encoded = self.overlay.new_nodes[int(numbers[row]) - self.graph.node_count]
@@ -67,7 +67,7 @@ class Labels:
             texts[row] = (
                 relation_words(value.id)
                 if isinstance(value, EntityValue)
-                else display_value(value, self._unit)
+                else display_value(value, self.unit)
             )
         return texts
 
@@ -98,7 +98,8 @@ class Labels:
         new = self.overlay.new_relations if self.overlay else ()
         return [next(ids) if rel < count else new[rel - count] for rel in numbers.tolist()]
 
-    def _unit(self, id_: str) -> str:
+    def unit(self, id_: str, /) -> str:
+        """Returns the text of a unit by its id."""
         if id_ not in self._units:
             node = self.graph.find_node(id_)
             text = id_ if node is None else self.nodes(np.array([node], dtype=np.int32))[0]

@@ -9,7 +9,10 @@ from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
+from graph_service.model.values import Quantity
 from graph_service.query.algebra import Fold
+from graph_service.query.execution import execute
+from graph_service.retrieve.classes.measures import read_measure
 from graph_service.retrieve.classes.strategy import (
     ClassAnswer,
     ClassRequest,
@@ -116,6 +119,34 @@ def reads_another_number(
     return not any(word_fit(word, labels(relations[0].id)) for word in counted)
 
 
+def leaves_numbers_apart(
+    walked: Selection | None, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, /
+) -> bool:
+    """Returns whether walks list numbers of which the question asks the average or the total, or
+    count how many different ones there are.
+    """
+    if walked is None or walked.read is None:
+        return False
+    query, graph = walked.read.query, source.named.arrays
+    stated = read_measure(request.question)
+    if stated is None or query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:
+        return False
+    if query.fold is Fold.COUNT:
+        nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
+        if any(node < graph.entity_count for node in nodes):
+            return False
+    elif stated.is_implied:
+        return False
+    result = execute(
+        replace(query, fold=Fold.LIST),
+        graph,
+        overlay=source.overlay,
+        ranks=rank_codes(request),
+        deadline=deadline,
+    )
+    return result.count > 1 and isinstance(result.rows[0].value, Quantity)
+
+
 def overrules(
     answer: ClassAnswer, walked: Selection | None, /, *, is_named: bool, is_miscounted: bool
 ) -> bool:
@@ -125,7 +156,8 @@ def overrules(
         answer: Of the reading as a class.
         walked: What the walks selected; None where the question names nothing.
         is_named: Whether the question surely names an entity.
-        is_miscounted: Whether the walks read a number of something else (``reads_another_number``).
+        is_miscounted: Whether the walks read a number of something else (``reads_another_number``),
+            or numbers apart that the question asks together (``leaves_numbers_apart``).
     """
     if walked is None:
         return True
@@ -137,13 +169,15 @@ def overrules(
 
 
 def doubted(
-    walked: Selection, answer: ClassAnswer, graph: KnowledgeGraph, /, *, is_miscounted: bool
+    walked: Selection, answer: ClassAnswer | None, graph: KnowledgeGraph, /, *, is_miscounted: bool
 ) -> Selection:
     """Returns what walks selected, unsure where they began at the class that the question is about,
     or count something else than its instances.
 
     What a class's own entity leads to is seldom what the question asks of its instances.
     """
+    if answer is None:
+        return replace(walked, confident=False, unstated=False, answer=None)
     if not is_miscounted and answer.class_ids.isdisjoint(
         graph.node_ids.take(walked.used_starts[:1])
     ):

@@ -35,6 +35,7 @@ from graph_service.service.class_reading import (
     ClassReader,
     class_part,
     doubted,
+    leaves_numbers_apart,
     overrules,
     reads_another_number,
 )
@@ -115,7 +116,7 @@ class Selector:
         is_named = bool(source.linking.sure_names)
         of_class = None if is_named else class_reader.answer(request)
         walked: Selection | None = None
-        is_miscounted = False
+        is_miscounted = is_apart = False
         if of_class is None or not of_class.is_sure:
             walked = self._walk(source, request, encoder, asking, question_vector, deadline)
             if walked is not None:
@@ -123,6 +124,8 @@ class Selector:
             is_miscounted = reads_another_number(
                 walked, request, partial(_relation_label, source, request)
             )
+            is_apart = leaves_numbers_apart(walked, source, request, deadline)
+            is_miscounted = is_miscounted or is_apart
             if is_named and (walked is None or not walked.confident or is_miscounted):
                 of_class = class_reader.answer(request)
         if of_class is not None and overrules(
@@ -133,7 +136,7 @@ class Selector:
         mentions = ()
         if walked is not None and asking is not None and not asking.given:
             mentions = asking.mentions(walked.used_starts)
-        if walked is not None and of_class is not None:
+        if walked is not None and (of_class is not None or is_apart):
             walked = doubted(walked, of_class, source.named.arrays, is_miscounted=is_miscounted)
         return Selected(vectors, encoder, asking, walked, mentions)
 

@@ -95,6 +95,7 @@ def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
         ),
         statements=len(selected.edges),
         truncated=selected.truncated,
+        measure=selected.measure,
     )
 
 

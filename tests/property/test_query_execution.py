@@ -27,6 +27,8 @@ def check(oracle: Oracle, query: Query, result: QueryResult) -> None:
     assert {*values} == expected.values
     assert result.truth == expected.truth
     assert result.unordered == expected.unordered
+    measure = result.measure
+    assert (measure and (measure.number, measure.values)) == expected.measure
     assert not result.truncated
     assert result.is_complete
     if query.order is not None:

@@ -61,6 +61,10 @@ def back(relation: Relation) -> Relation:
     [
         (Query(LIFT, (Step(PART),), fold=Fold.COUNT), "the number of parts of Wheelchair Lift W4"),
         (
+            Query(LIFT, (Step(PART),), (), Order((PRICE,), Comparable.NUMBERS), Fold.MEAN),
+            "the average price of parts of Wheelchair Lift W4",
+        ),
+        (
             Query(Instances(("Part",)), filters=(DEAR,), order=DEAREST),
             "parts whose price is over 100, the most expensive first",
         ),

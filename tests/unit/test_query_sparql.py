@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -28,6 +29,7 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.query.algebra import (
+    MEASURES,
     Condition,
     Entities,
     Fold,
@@ -118,18 +120,23 @@ def term_of(value: Value, content: ExportedGraph) -> str:
     return out.getvalue().decode().splitlines()[-1].split(" ", 2)[2].removesuffix(" .")
 
 
-def answers(triples: ox.Store, text: str) -> list[str] | int | bool:
+def answers(triples: ox.Store, text: str) -> Any:
     found = triples.query(text)
     if isinstance(found, ox.QueryBoolean):
         return bool(found)
     assert isinstance(found, ox.QuerySolutions)
     if str(found.variables[0]) == "?count":
         return int(next(found)["count"].value)
+    if str(found.variables[0]) == "?measure":
+        row = next(found, None)
+        return None if row is None else pytest.approx(float(row["measure"].value), abs=1e-9)
     return [str(row["x"]) for row in found]
 
 
-def expected_answers(query: Query, exported: Exported) -> list[str] | int | bool:
+def expected_answers(query: Query, exported: Exported) -> Any:
     found = execute(query, exported.graph)
+    if found.measure is not None:
+        return None if found.measure.number is None else float(found.measure.number)
     if query.fold is Fold.COUNT:
         return found.count
     if query.fold in (Fold.EXISTS, Fold.COMPARE):
@@ -141,7 +148,7 @@ def expected_answers(query: Query, exported: Exported) -> list[str] | int | bool
 
 
 def test_sparql_has_the_answers_of_the_query(exported: Exported) -> None:
-    answered = []
+    answered, measured = [], []
 
     @settings(max_examples=120)
     @given(queries(has_units=False))
@@ -156,8 +163,10 @@ def test_sparql_has_the_answers_of_the_query(exported: Exported) -> None:
             answered.append(len(expected))
         else:
             assert returned == expected, text
+            measured.append(query.fold in MEASURES and expected is not None)
 
     agree()
+    assert sum(measured) > 3
     assert sum(count > 1 for count in answered) > 20
 
 

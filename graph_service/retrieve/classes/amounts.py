@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from graph_service.query.algebra import Comparison
+from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.dates import lowered
+from graph_service.text.fold import words
 
 _OVER, _UNDER = Comparison.OVER, Comparison.UNDER
 _LEAST, _MOST, _EQUAL = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.EQUAL
@@ -81,7 +83,8 @@ _OF_MEASURE: Mapping[str, frozenset[str]] = {
     "share": frozenset({"share", "percentage", "rate", "germination", "discount"}),
     "money": frozenset(
         {"price", "cost", "salary", "wage", "budget", "revenue", "fee", "pay", "income", "worth",
-         "value", "turnover", "freight", "rent", "gross"}
+         "value", "turnover", "freight", "rent", "gross", "fine", "charge", "bill", "tax", "toll",
+         "total", "amount"}
     ),
 }  # fmt: skip
 
@@ -139,6 +142,12 @@ def units_of(word: str, /) -> tuple[Unit, ...]:
         for name in names
         if name in names_of and (name == word or len(name) > 2)
     )
+
+
+def is_money_word(label: str, /) -> bool:
+    """Returns whether the name of a relation says that its numbers are of money."""
+    roots = {root(word) for word in words(label)}
+    return not roots.isdisjoint(map(root, _OF_MEASURE["money"]))
 
 
 def read_amounts(question: str, /) -> list[ComparedAmount]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.query.algebra import Entities, Query, Relation, Step
 from graph_service.query.enumeration import NamedThing, Span, overlap
 from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.classes.measures import (
+    StatedMeasure,
+    names_a_measure,
+    read_measure,
+)
 from graph_service.retrieve.classes.question_text import calls_things, joins_people, people_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
@@ -34,12 +40,15 @@ class ClassMeaning:
         entities: Each with its span, node and score.
         are_people: Whether the words are *who* or *people*, which name no class.
         relation: That leads from the value back to the things; None for classes.
+        are_measured: Whether no words name the class but the numbers of its instances, as in *the
+            average rent*.
     """
 
     things: tuple[NamedThing, ...]
     entities: Sequence[tuple[Span, int, float]]
     are_people: bool = False
     relation: Relation | None = None
+    are_measured: bool = False
 
     @property
     def span(self) -> Span:
@@ -49,7 +58,7 @@ class ClassMeaning:
     @property
     def is_implied(self) -> bool:
         """Returns whether no words name a class: it is answered only if that is sure."""
-        return self.are_people or self.relation is not None
+        return self.are_people or self.are_measured or self.relation is not None
 
     def steps_of(self, query: Query) -> tuple[Step, ...] | None:
         """Returns the steps of a query from the things of this meaning; None for one of others."""
@@ -93,10 +102,11 @@ class MeaningReader:
     def meanings(self) -> Iterator[ClassMeaning]:
         """Yields them, those that come first in the question or are likelier first."""
         names = _find_names(self._question, self._graph, self._walker)
+        stated = read_measure(self._question)
+        measured = self._measured(names, stated) if stated is not None else []
         if names.classes:
-            return self._named(names)
-        of_value = self._of_value(names)
-        return iter(of_value) if of_value else self._people(names)
+            return chain(self._named(names), measured)
+        return chain(measured, self._of_value(names) or self._people(names))
 
     def instances(self, meaning: ClassMeaning) -> Int64:
         """Returns the things that a meaning is of, ascending."""
@@ -118,6 +128,27 @@ class MeaningReader:
             score = -CLASS_RULES.later_mention * index
             things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
             yield ClassMeaning(tuple(things), names.entities)
+
+    def _measured(self, names: _Names, stated: StatedMeasure) -> list[ClassMeaning]:
+        """Returns the classes whose instances have the numbers that an average or a total is of."""
+        if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
+            return []
+        start = stated.span[0]
+        named = {id_ for ids in names.classes.values() for id_ in ids}
+        meanings = []
+        for id_ in self._walker.largest_classes(CLASS_RULES.implied):
+            if id_ in named:
+                continue
+            nodes = np.unique(self._walker.instances((id_,)).targets)[: CLASS_RULES.labels]
+            relations = [each.id for each in self._walker.relations_at(nodes) if not each.backward]
+            numbers = [self._graph.find_relation(each) for each in relations]
+            known = np.array([each for each in numbers if each is not None], dtype=np.int64)
+            labels = self._labels.relations(known)
+            if any(names_a_measure(label, self._question) for label in labels):
+                # Of no words: those of the measure say which numbers.
+                thing = NamedThing(id_, (start, start), is_class=True)
+                meanings.append(ClassMeaning((thing,), names.entities, are_measured=True))
+        return meanings
 
     def _of_value(self, names: _Names) -> list[ClassMeaning]:
         """Returns the things that the question calls by a value that they have, as in *which dogs*

@@ -11,12 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph_service.query.algebra import (
+    MEASURES,
     Comparison,
     Fold,
 )
-from graph_service.query.enumeration import NamedTest, NamedThing, QuestionParts, Span, overlap
+from graph_service.query.enumeration import (
+    Degree,
+    NamedTest,
+    NamedThing,
+    QuestionParts,
+    Span,
+    overlap,
+)
 from graph_service.retrieve.classes.amounts import read_amounts
 from graph_service.retrieve.classes.degrees import DegreeReader
+from graph_service.retrieve.classes.measures import MeasureReader, read_measure
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.question_text import Mention, QuestionText
 from graph_service.retrieve.classes.value_tests import ValueTestReader
@@ -141,6 +150,9 @@ class _Reader:
         self._classes = classes
         self._things = things
         self._used: list[Span] = []
+        self._has_degree = False
+        # The words of a class that no words name are none.
+        self._is_implied = text.class_span[0] == text.class_span[1]
 
     def read(self) -> ClassReading:
         fold_, stated = read_fold(self._text.question)
@@ -192,7 +204,9 @@ class _Reader:
         tests += value_tests.of_texts()
         things = [replace(each, relations=self._near(each)) for each in self._things]
         tests, things = self._negated(tests, things)
-        self._articles()
+        fold_, degrees = self._measured(fold_, degrees)
+        if fold_ not in MEASURES:
+            self._articles()
         refusal = self._refusal(fold_, [each.span for each in things])
         parts = QuestionParts(
             [*self._classes, *things],
@@ -208,6 +222,23 @@ class _Reader:
         )
         companions = {span: frozenset(rows) for span, rows in self._text.companions.items()}
         return ClassReading(parts, self._text.relation_words, companions, refusal)
+
+    def _measured(self, fold_: Fold, degrees: list[Degree]) -> tuple[Fold, list[Degree]]:
+        """Returns the fold and the orders: the numbers of an average or a total, where one is meant
+        and some fit.
+        """
+        stated = read_measure(self._text.question)
+        if stated is None or fold_ is Fold.EXISTS:
+            return fold_, degrees
+        numbers = MeasureReader(self._text, stated).read()
+        if not numbers or (stated.is_implied and not self._is_implied):
+            return fold_, degrees
+        # "the highest average price": which numbers, but not whose.
+        self._has_degree = bool(degrees) and not all(
+            overlap(each.span, stated.span) for each in degrees
+        )
+        self._used = [span for span in self._used if not overlap(span, stated.span)]
+        return stated.fold, numbers
 
     def _near(self, thing: NamedThing) -> dict[str, float]:
         fits = self._text.relation_words.local(self._text.near_rows(thing.span))
@@ -255,6 +286,11 @@ class _Reader:
                 self._used.append((start, end))
 
     def _refusal(self, fold_: Fold, named: Sequence[Span]) -> str:
+        if self._has_degree:
+            return "an order of averages or totals"
+        stated = read_measure(self._text.question)
+        if stated is not None and not stated.is_implied and fold_ is Fold.LIST:
+            return "an average or a total"
         if fold_ is Fold.LIST and YES_NO.match(self._text.folded):
             return "a question for yes or no that does not ask whether there are any"
         for match in DEGREE_OF.finditer(self._text.folded):

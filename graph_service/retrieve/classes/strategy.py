@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
 from graph_service.link.joint import JointMention
-from graph_service.model.answer import MOST_READINGS, AnswerKind
+from graph_service.model.answer import MOST_READINGS, AnswerKind, AnswerMeasure
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.query.algebra import (
+    MEASURES,
     Among,
     Comparable,
     Condition,
@@ -84,6 +86,7 @@ from graph_service.text.fold import words
 _WORK = root("work")
 _BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
 _VALUE_BUDGET = replace(_BUDGET, steps=2)
+_WITHOUT_NODES = frozenset({Fold.EXISTS, *MEASURES})
 _UNCOUNTED = (ValueKind.NUMBER, ValueKind.DATE)
 
 
@@ -276,6 +279,10 @@ class _ClassQuestion:
                 continue
             if not steps and is_one_of_them(question, meaning.span):
                 continue
+            if (query.fold in MEASURES and steps) or (
+                meaning.are_measured and query.fold not in MEASURES
+            ):
+                continue
             if meaning.are_people and not (query.filters or query.order):
                 continue
             kind = kinds.get(steps[-1].relation.id) if steps else None
@@ -310,7 +317,8 @@ class _ClassQuestion:
             if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
             is_joined = bool(self._walker.relations_to(nodes, node))
-            bridges = () if is_joined else self._bridges(nodes, node)
+            is_bridged = not is_joined and not meaning.are_measured
+            bridges = self._bridges(nodes, node) if is_bridged else ()
             if is_joined or bridges:
                 id_ = self._graph.node_ids[node]
                 is_value = meaning.are_people
@@ -355,6 +363,8 @@ class _ClassQuestion:
             return result.truth is not None
         if query.fold is Fold.COUNT:
             return True
+        if result.measure is not None:
+            return result.measure.number is not None
         return bool(result.rows)
 
     def _has_rival(
@@ -375,7 +385,9 @@ class _ClassQuestion:
             node = self._graph.find_node(thing.id)
             if thing.span in spans and node is not None:
                 by_span.setdefault(thing.span, []).append(node)
-        return tuple(JointMention(*span, 1.0, tuple(by_span[span])) for span in sorted(by_span))
+        # A class that no words name has no characters.
+        named = [span for span in sorted(by_span) if span[0] < span[1]]
+        return tuple(JointMention(*span, 1.0, tuple(by_span[span])) for span in named)
 
     def _selection(
         self,
@@ -414,9 +426,10 @@ class _ClassQuestion:
             answer = PickedAnswer(
                 _kind(best),
                 _value(best, result),
-                () if query.fold is Fold.EXISTS else tuple(row.node for row in result.rows),
+                () if query.fold in _WITHOUT_NODES else tuple(row.node for row in result.rows),
                 tuple(dict.fromkeys(edge for row in rows for edge in row.edges)),
                 not result.is_complete or result.count > len(result.rows),
+                self._measure(result),
             )
         return Selection(
             NO_STATS,
@@ -439,6 +452,14 @@ class _ClassQuestion:
                 ),
             ),
         )
+
+    def _measure(self, result: QueryResult) -> AnswerMeasure | None:
+        """Returns what an average or a total is made of."""
+        measure = result.measure
+        if measure is None:
+            return None
+        unit = None if measure.unit is None else self._labels.unit(measure.unit)
+        return AnswerMeasure(unit, measure.values, result.unordered)
 
     def _looked_at(self, best: RankedReading) -> tuple[AnswerRow, ...]:
         """Returns the entities among which a query has no answer."""
@@ -536,6 +557,8 @@ def _answer_key(ranked: RankedReading, result: QueryResult) -> object:
         return result.truth
     if ranked.scored.query.fold is Fold.COUNT:
         return result.count
+    if result.measure is not None:
+        return result.measure
     return frozenset(row.node for row in result.rows), result.count
 
 
@@ -545,6 +568,8 @@ def _kind(ranked: RankedReading) -> AnswerKind:
         return AnswerKind.COUNT
     if query.fold is Fold.EXISTS:
         return AnswerKind.YES_NO
+    if query.fold in MEASURES:
+        return AnswerKind.AVERAGE if query.fold is Fold.MEAN else AnswerKind.TOTAL
     return AnswerKind.ENTITIES if query.order is None else AnswerKind.SUPERLATIVE
 
 
@@ -555,4 +580,18 @@ def _value(ranked: RankedReading, result: QueryResult) -> str | None:
         return str(result.count)
     if fold is Fold.EXISTS:
         return "yes" if result.truth else "no"
+    if result.measure is not None and result.measure.number is not None:
+        return _decimals(result.measure.number)
     return None
+
+
+def _decimals(number: Decimal) -> str:
+    """Returns a number as people write it: of one that does not end the first four decimals.
+
+    >>> _decimals(Decimal(55) / 3), _decimals(Decimal("20.00")), _decimals(Decimal(1) / 7000)
+    ('18.3333', '20', '0.0001429')
+    """
+    if number != number.quantize(Decimal("0.0001")):
+        four = Decimal("0.0001") if abs(number) >= 1 else Decimal(1).scaleb(number.adjusted() - 3)
+        number = number.quantize(four)
+    return format(number.normalize() + 0, "f")

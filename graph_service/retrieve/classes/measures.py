@@ -1,0 +1,190 @@
+"""Averages and totals that a question asks for, and the numbers that they are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_service.query.algebra import Comparable, Fold
+from graph_service.query.enumeration import Degree, Span, overlap
+from graph_service.retrieve.classes.amounts import is_money_word, units_of
+from graph_service.retrieve.classes.degrees import is_money
+from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
+from graph_service.retrieve.classes.question_text import QuestionText
+from graph_service.retrieve.classes.vocabulary import FITTING
+from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.dates import lowered
+from graph_service.retrieve.constraints.reading import asks_how_many
+from graph_service.text.fold import fold, word_spans, words
+
+_MEAN = re.compile(r"\b(?:on average|average|(?<=the )mean(?= \w))\b")
+_SUM = re.compile(
+    r"\b(?:in total|in all|altogether|all together|taken together|total(?! number of)|sum(?: of)?"
+    r"|combined|overall)\b"
+)
+_TOTAL_NUMBER = re.compile(r"\btotal number of\b")
+_HOW_MUCH = re.compile(r"^\s*(?:and\s+)?how much\b")
+_PAYING = frozenset(
+    map(root, ("spend", "spent", "pay", "paid", "cost", "earn", "make", "bring", "collect", "owe",
+               "charge", "money", "receive", "get", "take", "invoice", "bill"))
+)  # fmt: skip
+_NAMED_AFTER = 3
+_OWN_WORD = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class StatedMeasure:
+    """What a question asks to make of numbers.
+
+    Attributes:
+        fold: The mean, or the sum.
+        span: The characters that say so.
+        is_implied: Whether only *how much* or *how many* does: of several numbers the sum is meant.
+        is_counting: Whether it says *how many*: what is counted must be what the numbers are of.
+    """
+
+    fold: Fold
+    span: Span
+    is_implied: bool = False
+    is_counting: bool = False
+
+
+def read_measure(question: str, /) -> StatedMeasure | None:
+    """Returns the average or the total that a question asks for; None where it asks for neither.
+
+    >>> read_measure("What is the average price of the parts?").fold.value
+    'mean'
+    >>> read_measure("How much did Ann spend?").is_implied
+    True
+    >>> read_measure("Which part is the heaviest?")
+    """
+    folded = lowered(question)
+    mean = _MEAN.search(folded)
+    if mean is not None:
+        return StatedMeasure(Fold.MEAN, mean.span())
+    counting = asks_how_many(question)
+    total = _SUM.search(folded)
+    if counting is not None:
+        is_implied = total is None and not _TOTAL_NUMBER.search(folded)
+        return StatedMeasure(Fold.SUM, counting, is_implied, is_counting=True)
+    if total is not None:
+        return StatedMeasure(Fold.SUM, total.span())
+    much = _HOW_MUCH.match(folded)
+    return StatedMeasure(Fold.SUM, much.span(), is_implied=True) if much else None
+
+
+def names_a_measure(label: str, question: str, /) -> bool:
+    """Returns whether a question may ask for an average or a total of what a relation says.
+
+    >>> names_a_measure("fine", "What is the average fine?"), names_a_measure("born", "average fine?")
+    (True, False)
+    """
+    return any(
+        word_fit(word, label) >= _OWN_WORD or (root(word) in _PAYING and is_money_word(label))
+        for word, _, _ in word_spans(question)
+    )
+
+
+class MeasureReader:
+    """Reads which numbers an average or a total is of."""
+
+    def __init__(self, text: QuestionText, stated: StatedMeasure, /) -> None:
+        self._text = text
+        self._stated = stated
+
+    def read(self) -> list[Degree]:
+        """Returns the numbers as an order without a rank; none where no relation fits."""
+        stated = self._stated
+        relations = self._counted() if stated.is_counting else self._named()
+        if not relations:
+            return []
+        paying = {row for row in self._rows() if root(self._text.content[row].text) in _PAYING}
+        if paying and any(_is_paid(each) for each in self._text.profiles if each.id in relations):
+            self._text.companions.setdefault(stated.span, set()).update(paying)
+        for pattern in (_SUM, _HOW_MUCH):
+            match = pattern.search(self._text.folded)
+            if match is not None and not overlap(match.span(), stated.span):
+                self._text.companions.setdefault(stated.span, set()).update(
+                    self._rows_in(match.span())
+                )
+        return [Degree(Comparable.NUMBERS, False, stated.span, relations, rank=None)]
+
+    def _numbers(self) -> Sequence[RelationProfile]:
+        return [
+            each
+            for each in self._text.profiles
+            if each.kind is ValueKind.NUMBER
+            and not (each.are_years and self._stated.fold is Fold.SUM)
+        ]
+
+    def _rows(self) -> list[int]:
+        return self._text.rows(0, len(self._text.folded))
+
+    def _rows_in(self, span: Span) -> list[int]:
+        return [
+            row
+            for row, word in enumerate(self._text.content)
+            if overlap((word.start, word.end), span)
+        ]
+
+    def _counted(self) -> dict[str, float]:
+        """Returns the relations of numbers that *how many* counts: their name or unit comes next."""
+        end = self._stated.span[1]
+        rows = [row for row, word in enumerate(self._text.content) if word.start >= end]
+        fits: dict[str, float] = {}
+        # Instances of a class are counted, and not added up.
+        for row in set(rows[:1]).intersection(self._rows()):
+            word = self._text.content[row].text
+            for each in self._numbers():
+                is_unit = _is_unit_of(word, each)
+                if is_unit:
+                    self._text.companions.setdefault(self._stated.span, set()).add(row)
+                if is_unit or word_fit(word, each.label) >= 1.0:
+                    fits[each.id] = 1.0
+        return fits
+
+    def _named(self) -> dict[str, float]:
+        stated = self._stated
+        after = self._text.rows(stated.span[1], self._text.clause_end(stated.span[1]))
+        numbers = {each.id for each in self._numbers()}
+        for rows in (after[:_NAMED_AFTER], self._rows()):
+            fits = _fitting(self._text.relation_words.local(rows), numbers)
+            if fits:
+                return fits
+        own = {
+            each.id: 1.0
+            for each in self._numbers()
+            if any(
+                word_fit(self._text.content[row].text, each.label) >= 1.0
+                for row in self._rows_in(stated.span)
+            )
+        }
+        if own:
+            return own
+        money = [each.id for each in self._numbers() if is_money(each)]
+        paying = any(root(self._text.content[row].text) in _PAYING for row in self._rows())
+        return {money[0]: FITTING} if paying and len(money) == 1 else {}
+
+
+def _fitting(fits: Mapping[str, float], numbers: set[str]) -> dict[str, float]:
+    return {id_: fit for id_, fit in fits.items() if fit >= FITTING and id_ in numbers}
+
+
+def _is_paid(profile: RelationProfile) -> bool:
+    """Returns whether the numbers of a relation are of money, by their unit or by its name."""
+    return is_money(profile) or (profile.unit is None and is_money_word(profile.label))
+
+
+def _is_unit_of(word: str, profile: RelationProfile) -> bool:
+    """Returns whether a word is the unit of a relation's numbers, by any of its names."""
+    own = units_of(fold(profile.unit)) if profile.unit else ()
+    own = own or tuple(
+        unit for label in words(profile.label) if len(label) > 1 for unit in units_of(label)
+    )
+    return any(
+        unit.measures == each.measures and unit.factor == each.factor
+        for unit in units_of(word)
+        for each in own
+    )
