@@ -130,8 +130,8 @@ def orders(draw: st.DrawFn, *, has_units: bool = True) -> Order:
 
 
 @st.composite
-def queries(draw: st.DrawFn, *, has_units: bool = True) -> Query:
-    """A query of any form."""
+def queries(draw: st.DrawFn, *, has_units: bool = True, has_measures: bool = True) -> Query:
+    """A query of any form, or of any but means and sums."""
     if draw(st.integers(0, 9)) == 0:
         two = draw(st.permutations(ITEMS[:3]))[:2]
         return Query(
@@ -143,10 +143,11 @@ def queries(draw: st.DrawFn, *, has_units: bool = True) -> Query:
     if len(steps) < 3 and draw(st.integers(0, 3)) == 0:
         steps.append(Step(draw(_values)))
     several = tuple(draw(st.lists(filters(has_units=has_units), max_size=2)))
-    fold = draw(
-        st.sampled_from([Fold.LIST, Fold.LIST, Fold.COUNT, Fold.EXISTS, Fold.MEAN, Fold.SUM])
-    )
     order = draw(st.one_of(st.none(), orders(has_units=has_units)))
+    folds = [Fold.LIST, Fold.COUNT, Fold.EXISTS]
+    if has_measures:
+        folds += [Fold.LIST, Fold.MEAN, Fold.SUM]
+    fold = draw(st.sampled_from(folds))
     if fold in (Fold.MEAN, Fold.SUM):
         unit = draw(st.sampled_from([None, "Q11573"])) if has_units else None
         order = Order((draw(_values),), Comparable.NUMBERS, unit=unit)

@@ -90,7 +90,7 @@ def test_what_a_question_about_a_class_is_answered(question: str, expected: set[
 @pytest.mark.parametrize(
     "question",
     [
-        "What is the average price of the parts?",
+        "What is the average price of the parts of each supplier?",
         "Which parts were recalled in 2021?",
         "Which parts cost less than 15 dollars?",
         "Which suppliers are from Germany and Norway?",

@@ -20,6 +20,7 @@ from graph_service.retrieve.classes.measures import (
     read_measure,
 )
 from graph_service.retrieve.classes.question_text import calls_things, joins_people, people_span
+from graph_service.retrieve.classes.row_words import other_relations, other_side_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
 from graph_service.retrieve.constraints.naming import MOST_WORDS
@@ -42,6 +43,8 @@ class ClassMeaning:
         relation: That leads from the value back to the things; None for classes.
         are_measured: Whether no words name the class but the numbers of its instances, as in *the
             average rent*.
+        bridge: The two relations by which instances lead to the one entity through rows, where no
+            words name the class but *what* or *who*.
     """
 
     things: tuple[NamedThing, ...]
@@ -49,6 +52,7 @@ class ClassMeaning:
     are_people: bool = False
     relation: Relation | None = None
     are_measured: bool = False
+    bridge: tuple[Relation, Relation] | None = None
 
     @property
     def span(self) -> Span:
@@ -58,7 +62,8 @@ class ClassMeaning:
     @property
     def is_implied(self) -> bool:
         """Returns whether no words name a class: it is answered only if that is sure."""
-        return self.are_people or self.are_measured or self.relation is not None
+        is_of_others = self.relation is not None or self.bridge is not None
+        return self.are_people or self.are_measured or is_of_others
 
     def steps_of(self, query: Query) -> tuple[Step, ...] | None:
         """Returns the steps of a query from the things of this meaning; None for one of others."""
@@ -106,7 +111,9 @@ class MeaningReader:
         measured = self._measured(names, stated) if stated is not None else []
         if names.classes:
             return chain(self._named(names), measured)
-        return chain(measured, self._of_value(names) or self._people(names))
+        return chain(
+            measured, self._across_rows(names), self._of_value(names) or self._people(names)
+        )
 
     def instances(self, meaning: ClassMeaning) -> Int64:
         """Returns the things that a meaning is of, ascending."""
@@ -128,6 +135,43 @@ class MeaningReader:
             score = -CLASS_RULES.later_mention * index
             things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
             yield ClassMeaning(tuple(things), names.entities)
+
+    def _across_rows(self, names: _Names) -> Iterator[ClassMeaning]:
+        """Yields the classes of what rows join to a named entity: the books of Ann's loans."""
+        asking = other_side_span(self._question)
+        if asking is None or self._graph.edge_count > CLASS_RULES.implied_statements:
+            return
+        span, are_people = asking
+        # The entities of longer names come first.
+        named = [each for each in names.entities if each[0] == names.entities[0][0]]
+        for each in named[: CLASS_RULES.mentions]:
+            at = np.array([each[1]], dtype=np.int64)
+            for own in self._walker.relations_at(at):
+                if not own.backward or own.id in INSTANCE_RELATIONS:
+                    continue
+                rows = np.unique(self._walker.follow(Walks.at(at), own).targets)
+                if len(rows) > CLASS_RULES.bridged or not self.are_coded(rows):
+                    continue
+                for relation, others in other_relations(self._walker, rows, own):
+                    bridge = (Relation(relation.id, backward=True), Relation(own.id))
+                    yield from self._of_bridge(bridge, others, span, each, are_people=are_people)
+
+    def _of_bridge(
+        self,
+        bridge: tuple[Relation, Relation],
+        others: Int64,
+        span: Span,
+        entity: tuple[Span, int, float],
+        *,
+        are_people: bool,
+    ) -> Iterator[ClassMeaning]:
+        classes = np.unique(self._walker.classes_of(others).targets)
+        for node, label in zip(classes.tolist(), self._labels.nodes(classes), strict=True):
+            (similarity,) = self._cosines([label], _PERSON_AND_OTHERS)
+            margin = float(similarity[0] - similarity[1:].max())
+            score = min(margin if are_people else -margin, 0.0)
+            thing = NamedThing(self._graph.node_ids[node], span, score, is_class=True)
+            yield ClassMeaning((thing,), [entity], bridge=bridge)
 
     def _measured(self, names: _Names, stated: StatedMeasure) -> list[ClassMeaning]:
         """Returns the classes whose instances have the numbers that an average or a total is of."""

@@ -82,9 +82,14 @@ def names_a_measure(label: str, question: str, /) -> bool:
     (True, False)
     """
     return any(
-        word_fit(word, label) >= _OWN_WORD or (root(word) in _PAYING and is_money_word(label))
+        word_fit(word, label) >= _OWN_WORD or (is_of_paying(word) and is_money_word(label))
         for word, _, _ in word_spans(question)
     )
+
+
+def is_of_paying(word: str, /) -> bool:
+    """Returns whether a word says that money is spent or taken in."""
+    return root(word) in _PAYING
 
 
 class MeasureReader:
@@ -100,7 +105,7 @@ class MeasureReader:
         relations = self._counted() if stated.is_counting else self._named()
         if not relations:
             return []
-        paying = {row for row in self._rows() if root(self._text.content[row].text) in _PAYING}
+        paying = {row for row in self._rows() if is_of_paying(self._text.content[row].text)}
         if paying and any(_is_paid(each) for each in self._text.profiles if each.id in relations):
             self._text.companions.setdefault(stated.span, set()).update(paying)
         for pattern in (_SUM, _HOW_MUCH):
@@ -164,7 +169,7 @@ class MeasureReader:
         if own:
             return own
         money = [each.id for each in self._numbers() if is_money(each)]
-        paying = any(root(self._text.content[row].text) in _PAYING for row in self._rows())
+        paying = any(is_of_paying(self._text.content[row].text) for row in self._rows())
         return {money[0]: FITTING} if paying and len(money) == 1 else {}
 
 

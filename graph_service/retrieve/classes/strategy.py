@@ -8,7 +8,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -36,6 +36,7 @@ from graph_service.query.algebra import (
     Relation,
     Step,
     Text,
+    conditions_of,
     filters_of,
     paths_of,
 )
@@ -65,6 +66,7 @@ from graph_service.retrieve.classes.question_text import (
     joins_people,
 )
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
+from graph_service.retrieve.classes.row_words import RowNames, name_rows, says_rows
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.vocabulary import OF_LOCATION
 from graph_service.retrieve.constraints.coverage import root
@@ -172,6 +174,7 @@ class _ClassQuestion:
         self._request = request
         self._graph = request.graph
         self._clock = Clock()
+        self._row_names: dict[tuple[Relation, Relation], list[RowNames]] = {}
         self._labels = Labels(request.graph, request.overlay, request.languages, request.deadline)
         self._walker = Walker(
             request.graph,
@@ -209,6 +212,7 @@ class _ClassQuestion:
         )
         query = best.scored.query
         is_list = query.fold is Fold.LIST and query.order is None and not best.is_implied
+        is_list = is_list and isinstance(query.start, Instances)
         is_list = is_list and all(map(_is_walked, filters_of(query)))
         of_instances = any(
             thing.is_class and asks_for_instances(self._request.question, thing.span)
@@ -279,9 +283,8 @@ class _ClassQuestion:
                 continue
             if not steps and is_one_of_them(question, meaning.span):
                 continue
-            if (query.fold in MEASURES and steps) or (
-                meaning.are_measured and query.fold not in MEASURES
-            ):
+            pair = _bridge_of(query)
+            if not _is_meant(query, meaning, steps, pair):
                 continue
             if meaning.are_people and not (query.filters or query.order):
                 continue
@@ -294,12 +297,52 @@ class _ClassQuestion:
                     continue
                 scored = replace(scored, query=dated)
             unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
-            if meaning.are_people and thing_spans.isdisjoint(scored.spans):
-                # "works part time": nothing is said to be worked at.
-                unread = tuple(word for word in unread if root(word) != _WORK)
+            unread = _without_work(unread, meaning, scored, thing_spans)
+            if pair is not None:
+                by_rows = self._by_rows(query, pair, unread, nodes) if unread else None
+                if by_rows is not None:
+                    scored, unread = replace(scored, query=by_rows), ()
+                elif meaning.bridge is not None:
+                    # "Who makes it?": no word says what the rows are.
+                    continue
             score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
             ranked.append(RankedReading(scored, reading, score, unread, meaning.is_implied))
         return ranked
+
+    def _by_rows(
+        self, query: Query, pair: tuple[Relation, Relation], unread: Sequence[str], nodes: Int64
+    ) -> Query | None:
+        """Returns the query by the rows of the one class that some words name; None for none.
+
+        A count may be of the rows or of what they join: who borrowed one book twice borrowed two
+        books, or one. There is none then.
+        """
+        if pair not in self._row_names:
+            rows = np.unique(self._walker.follow(Walks.at(nodes), pair[0]).targets)
+            rows = rows[: CLASS_RULES.bridged]
+            self._row_names[pair] = name_rows(self._walker, self._labels, rows)
+        names = self._row_names[pair]
+        question = self._request.question
+        able = [each for each in names if says_rows(unread, each, question, self._cosines)]
+        ids, others = _without_bridge(query, pair)
+        if len(able) != 1 or not ids:
+            return query if len(able) == len(names) == 1 and query.fold is not Fold.COUNT else None
+        of_class = Condition((), InstanceOf((able[0].class_id,)))
+        to_rows = Step(Relation(pair[1].id, backward=True), (of_class,))
+        back = Step(Relation(pair[0].id))
+        if query.fold is Fold.COUNT:
+            at = Walks.at(self._walker.nodes(ids))
+            rows = np.unique(self._walker.follow(at, to_rows.relation).targets)
+            targets = self._walker.follow(Walks.at(rows), back.relation).targets
+            if len(np.unique(targets)) < len(targets):
+                return None
+        if len(names) == 1:
+            return query
+        assert isinstance(query.start, Instances)
+        instances = Condition((), InstanceOf(query.start.class_ids))
+        return replace(
+            query, start=Entities(ids), path=(to_rows, back), filters=(instances, *others)
+        )
 
     def _cosines(self, texts: Sequence[str], others: Sequence[str]) -> Float64:
         vectors = self._request.encode([*texts, *others]).astype(np.float64)
@@ -311,6 +354,11 @@ class _ClassQuestion:
     def _joined(self, meaning: ClassMeaning, nodes: Int64) -> list[NamedThing]:
         """Returns the entities that a statement joins to instances, of longer names first."""
         things: list[NamedThing] = []
+        if meaning.bridge is not None:
+            return [
+                NamedThing(self._graph.node_ids[node], span, score, bridges=(meaning.bridge,))
+                for span, node, score in meaning.entities
+            ]
         for span, node, score in meaning.entities:
             if overlap(span, meaning.span):
                 continue
@@ -504,6 +552,60 @@ class _ClassQuestion:
             head, tail, relation = overlay.head[index], overlay.tail[index], overlay.rel[index]
         (id_,) = self._labels.relation_ids(np.array([int(relation)], dtype=np.int64))
         return int(head), int(tail), id_
+
+
+def _without_work(
+    unread: tuple[str, ...], meaning: ClassMeaning, scored: ScoredQuery, things: Set[Span]
+) -> tuple[str, ...]:
+    """Returns the unread words; of people *work* is none where nothing is named that they work at:
+    *works part time*.
+    """
+    if not meaning.are_people or not things.isdisjoint(scored.spans):
+        return unread
+    return tuple(word for word in unread if root(word) != _WORK)
+
+
+def _is_meant(
+    query: Query,
+    meaning: ClassMeaning,
+    steps: Sequence[Step],
+    pair: tuple[Relation, Relation] | None,
+) -> bool:
+    """Returns whether a query has what a meaning that no words name is known by: numbers that are
+    added up, which no step leads away from, or the rows that lead to an entity.
+    """
+    is_measure = query.fold in MEASURES
+    if (is_measure and steps) or (meaning.are_measured and not is_measure):
+        return False
+    return meaning.bridge is None or (not steps and pair == meaning.bridge)
+
+
+def _bridge_of(query: Query) -> tuple[Relation, Relation] | None:
+    """Returns the two relations of a filter that leads through rows; None where none does."""
+    for each in filters_of(query):
+        for condition in conditions_of(each):
+            if len(condition.path) == 2 and condition.path[0].backward:
+                return condition.path[0], condition.path[1]
+    return None
+
+
+def _without_bridge(
+    query: Query, pair: tuple[Relation, Relation]
+) -> tuple[tuple[str, ...], tuple[Filter, ...]]:
+    """Returns the entities that a filter of a query leads to by two relations, and its other
+    filters; no entities where it is not of instances, or where the filter must not hold.
+    """
+    ids: tuple[str, ...] = ()
+    others: list[Filter] = []
+    for each in query.filters:
+        is_bridge = isinstance(each, Condition) and each.path == pair
+        if is_bridge and isinstance(each, Condition) and isinstance(each.test, Among):
+            ids = each.test.ids
+        else:
+            others.append(each)
+    if query.path or not isinstance(query.start, Instances):
+        return (), query.filters
+    return ids, tuple(others)
 
 
 def _begins_at(query: Query, meaning: ClassMeaning) -> bool:
