@@ -74,13 +74,16 @@ $(SCORER)/recorded.jsonl: | $(VENV)/.models
 	$(BIN)/python -m tools.cross_encoder.record $(PUBLISHED) --out $@.partial --stores $(SCORER)/stores
 	mv $@.partial $@
 
-.PHONY: train-prior train-confidence
+.PHONY: train-prior train-confidence train-alignment
 LEARNED := graph_service/retrieve/learned
 train-prior: $(VENV)/.test ## Train the prior of relations that ships: DATA=../shared/data (a minute)
 	$(BIN)/python -m tools.relation_prior $(or $(DATA),../shared/data) --out $(LEARNED)/relation_prior.npz
 
 train-confidence: $(VENV)/.test ## Train the confidence of answers that ships: DATA=../shared/data (20 minutes)
 	$(BIN)/python -m tools.confidence $(or $(DATA),../shared/data) --out $(LEARNED)/confidence.json
+
+train-alignment: $(VENV)/.models ## Learn what maps the multilingual encoder's vectors among MiniLM's: DATA=../shared/data (2 minutes)
+	$(BIN)/python -m tools.alignment $(or $(DATA),../shared/data) --out graph_service/embed/alignment.npz
 
 .PHONY: test-adapters
 test-adapters: $(ADAPTERS)/.installed $(EVALUATORS)/.installed ## Test the adapters in the frameworks themselves, and object storage

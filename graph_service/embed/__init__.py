@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graph_service.embed.catalogue import CATALOGUE, folder_of
 from graph_service.embed.cosines import cosine
-from graph_service.embed.protocol import Embedder
+from graph_service.embed.protocol import Embedder, trained_name
 from graph_service.embed.vector_file import VectorFile
 from graph_service.embed.vectors import PartVectors, Vectors, open_vectors
 from graph_service.embed.weights import FETCH_HINT
@@ -28,6 +28,7 @@ __all__ = [
     "model_folder",
     "open_embedder",
     "open_vectors",
+    "trained_name",
 ]
 
 
@@ -66,7 +67,7 @@ def open_embedder(
     if name == MULTILINGUAL:
         from graph_service.embed.multilingual import open_multilingual
 
-        return open_multilingual()
+        return open_multilingual(model_dir=Path(model_dir) if model_dir else None)
     folder = model_folder(name)
     if folder is not None:
         from graph_service.embed.folder import open_folder

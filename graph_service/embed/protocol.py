@@ -56,6 +56,20 @@ class Recomputed(Protocol):
 
 
 @runtime_checkable
+class Aligned(Protocol):
+    """An embedder whose vectors lie among those of another model."""
+
+    @property
+    def trained_name(self) -> str:
+        """The other model's name: what was trained on its vectors reads these too."""
+
+
+def trained_name(embedder: Embedder, /) -> str:
+    """Returns the name of the model whose trained weights read an embedder's vectors."""
+    return embedder.trained_name if isinstance(embedder, Aligned) else embedder.name
+
+
+@runtime_checkable
 class Shareable(Protocol):
     """An embedder whose weights several processes can hold once."""
 

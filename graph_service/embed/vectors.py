@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache
-from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed
+from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed, trained_name
 from graph_service.embed.vector_file import VectorFile
 from graph_service.errors import (
     DeadlineError,
@@ -83,6 +83,11 @@ class Vectors:
         self.queries: Vectors = self
         if isinstance(embedder, QueryEncoder):
             self.queries = Vectors(_OfQueries(embedder), file, memory=budget)
+
+    @property
+    def trained_name(self) -> str:
+        """The name of the model whose trained weights read these vectors."""
+        return trained_name(self.embedder)
 
     def encode(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
-from graph_service.embed import Embedder
+from graph_service.embed import Embedder, trained_name
 from graph_service.model.graph_info import GraphInfo
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.rankers import CandidateRanker, NetworkRanker
@@ -27,10 +27,10 @@ class CandidateRankers:
 
     def reads(self, info: GraphInfo, embedder: Embedder, /) -> bool:
         """Returns whether something that was trained reads the vectors of an embedder."""
-        if self.replacement is not None or shipped_scorer().embedder == embedder.name:
+        if self.replacement is not None or shipped_scorer().embedder == trained_name(embedder):
             return True
         trained = self._scorers.find(info)
-        return trained is not None and trained.embedder == embedder.name
+        return trained is not None and trained.embedder == trained_name(embedder)
 
     def open(
         self, info: GraphInfo, embedder: Embedder, /, *, has_question_vector: bool
@@ -48,6 +48,6 @@ class CandidateRankers:
             return SimilarityRanker()
         if self.replacement is not None:
             return self.replacement
-        scorer = self._scorers.open(info.name, embedder=embedder.name)
+        scorer = self._scorers.open(info.name, embedder=trained_name(embedder))
         networks = NetworkRanker(scorer, info.name) if scorer else NetworkRanker(shipped_scorer())
         return with_reading(networks, embedder)

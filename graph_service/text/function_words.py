@@ -36,6 +36,13 @@ FUNCTION_WORDS = _ENGLISH_WORDS | _OTHER_WORDS
 """Articles, pronouns, prepositions, auxiliaries and question words, folded; of several languages."""
 EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
 """Those that mean nothing in English: some words of other languages do."""
+_ONLY_OTHER = EMPTY_IN_ENGLISH - _ENGLISH_WORDS
+# Not ``an``, ``all``, ``a``, ``me``: they are words of other languages too.
+_PLAINLY = """
+    the of who whom whose what which when where why how did does were are been they this that these
+    those with from
+"""
+_PLAINLY_ENGLISH = frozenset(_PLAINLY.split())
 
 
 def function_words_in(tokens: Iterable[str], /) -> frozenset[str]:
@@ -52,6 +59,22 @@ def function_words_in(tokens: Iterable[str], /) -> frozenset[str]:
 def is_english(tokens: Iterable[str], /) -> bool:
     """Returns whether some folded words have a function word that only English has here."""
     return not _ONLY_ENGLISH.isdisjoint(tokens)
+
+
+def is_plainly_english(text: str, /) -> bool:
+    """Returns whether a text has function words of English and of no other language known here.
+
+    >>> is_plainly_english("Where did she die?"), is_plainly_english("Wer ging an Bord?")
+    (True, False)
+    >>> is_plainly_english("spouse"), is_plainly_english("The Terminator 的导演是谁？")
+    (False, False)
+    """
+    tokens = words(text)
+    return (
+        not _PLAINLY_ENGLISH.isdisjoint(tokens)
+        and _ONLY_OTHER.isdisjoint(tokens)
+        and not any(map(is_unspaced, tokens))
+    )
 
 
 def content_words(text: str, /) -> list[str] | None:

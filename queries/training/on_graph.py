@@ -165,7 +165,7 @@ def train_on_graph(
             "weights beside it: retriever train --out FILE, retriever add FILE.",
         )
     shipped = shipped_scorer()
-    shipped.require(service.vectors.embedder.name)
+    shipped.require(service.vectors.trained_name)
     walks = _walks(service, graph, options)
     parts = {
         OWN: split(own.questions, share=options.held_out, random_seed=options.random_seed),

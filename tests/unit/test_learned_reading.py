@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from made_encoders import ENCODERS, make_encoder
 
+from graph_service.embed.alignment import Alignment
 from graph_service.embed.cross_encoder import CrossEncoder
 from graph_service.embed.exact import Float64
 from graph_service.embed.folder import open_folder
 from graph_service.embed.minilm import MiniLM
+from graph_service.embed.multilingual import MultilingualEmbedder
 from graph_service.embed.protocol import Embedder
 from graph_service.embed.weights import find_model
 from graph_service.model.request import RetrieveRequest
@@ -27,11 +29,14 @@ from graph_service.retrieve.learned.reading import (
     ReadingRanker,
     cross_encoder_of,
     shipped_cross_weights,
+    with_reading,
 )
 from graph_service.retrieve.preset import LEARNED, PRESETS, LearnedPreset
 from graph_service.service import Service
+from graph_service.service.candidate_rankers import CandidateRankers
 
 QUESTION = "Who is Maria Shriver's husband?"
+UNNAMED = "Who is 's husband?"
 
 
 class ChosenLine:
@@ -119,6 +124,56 @@ def test_lines_far_below_the_best_are_not_read(
     encoder.lines = []
     retrieve(demo_service, ranker, replace(LEARNED, read_weight=0.0))
     assert encoder.lines == []
+
+
+def test_a_question_in_another_language_is_not_read(
+    demo_service: Service, networks: NetworkRanker
+) -> None:
+    preset = replace(LEARNED, read_gap=1_000.0)
+    before = retrieve(demo_service, networks, preset)
+    encoder = ChosenLine(before[3])
+    for is_foreign in (True, False):
+        tells = UNNAMED.__eq__ if is_foreign else UNNAMED.__ne__
+        ranker = ReadingRanker(networks, cast("CrossEncoder", encoder), is_foreign=tells)
+        assert (retrieve(demo_service, ranker, preset) == before) is is_foreign
+        assert bool(encoder.lines) is not is_foreign
+
+
+@dataclass(frozen=True)
+class AlignedStub:
+    """An embedder whose vectors lie among those of another, by its name."""
+
+    trained_name: str
+    name: str = "aligned@1"
+
+
+@pytest.mark.parametrize(
+    ("trained_on", "ranker"),
+    [(shipped_scorer().embedder, "trained"), ("another@1", "similarity alone")],
+)
+def test_what_was_trained_reads_vectors_that_lie_among_its_own(
+    demo_service: Service, trained_on: str, ranker: str
+) -> None:
+    rankers = CandidateRankers(demo_service.candidate_scorers)
+    embedder = cast("Embedder", AlignedStub(trained_on))
+    info = demo_service.graph("demo")
+    opened = rankers.open(info, embedder, has_question_vector=False)
+    assert opened.name.startswith(ranker)
+    assert rankers.reads(info, embedder) is (ranker == "trained")
+
+
+def test_the_cross_encoder_leaves_out_what_a_multilingual_embedder_calls_foreign(
+    networks: NetworkRanker,
+) -> None:
+    english = MiniLM.load(find_model())
+    # Nothing of the second encoder is called here.
+    embedder = MultilingualEmbedder(english, cast("MiniLM", AlignedStub("", "second")), Alignment(
+        np.eye(384), np.zeros(384), 0.4, "second", english.name, "ab" * 16
+    ))  # fmt: skip
+    ranker = with_reading(networks, embedder)
+    assert isinstance(ranker, ReadingRanker)
+    assert ranker.is_foreign == embedder.is_foreign
+    assert cross_encoder_of(embedder) is cross_encoder_of(english)
 
 
 def test_an_encoder_of_other_weights_has_no_cross_encoder(tmp_path: Path) -> None:

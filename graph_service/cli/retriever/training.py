@@ -97,7 +97,7 @@ def add(options: AddOptions, output: Output, /) -> int:
     with open_from(options, output) as service:
         info = service.graph(options.graph)
         require_base(info)
-        scorer.require(service.vectors.embedder.name)
+        scorer.require(service.vectors.trained_name)
         stored = service.candidate_scorers.save(info, scorer)
     output.show(
         {"retriever": stored},

@@ -282,6 +282,11 @@ class QuestionReader:
         """The question as asked."""
         return self._question
 
+    @property
+    def unnamed_question(self) -> str:
+        """The question less the name in it; of several ways the one that leaves least."""
+        return min((asked.text for asked in self.asked), key=len)
+
     def note_stage(self, stage: str, /) -> None:
         """Ends a stage of the retrieval's timings."""
         self._call.clock.stage(stage)

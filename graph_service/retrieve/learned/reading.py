@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -13,6 +14,7 @@ from graph_service.embed.cross_encoder import (
     CrossWeights,
     decode_cross_weights,
 )
+from graph_service.embed.multilingual import MultilingualEmbedder
 from graph_service.embed.protocol import Embedder
 from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.model.graph import Float64
@@ -32,10 +34,13 @@ class ReadingRanker:
         networks: Orders all candidates.
         encoder: Reads the question beside the lines of at most ``preset.max_read`` of them, whose
             scores are within ``preset.read_gap`` of the best.
+        is_foreign: Tells of a question less the name in it that the cross-encoder does not read its
+            language; None where the embedder reads English alone.
     """
 
     networks: NetworkRanker
     encoder: CrossEncoder
+    is_foreign: Callable[[str], bool] | None = None
 
     @property
     def calibration(self) -> AnswerConfidence:
@@ -56,6 +61,9 @@ class ReadingRanker:
         preset = reader.preset
         if not preset.read_weight:
             return finalists, score
+        if self.is_foreign is not None and self.is_foreign(reader.unnamed_question):
+            # Unread, it is as sure as if it had been read and nothing fitted.
+            return replace(finalists, read_scores=np.full(len(score), preset.read_floor)), score
         best = np.lexsort((finalists.numbers, -score))[: preset.max_read]
         best = best[score[best] >= score[best[0]] - preset.read_gap]
         read = self.encoder.scores(reader.question, reader.lines(finalists.numbers[best]))
@@ -69,12 +77,18 @@ class ReadingRanker:
 def with_reading(networks: NetworkRanker, embedder: Embedder, /) -> NetworkRanker | ReadingRanker:
     """Returns networks with the cross-encoder that ships, or alone where it fits another embedder."""
     encoder = cross_encoder_of(embedder)
-    return ReadingRanker(networks, encoder) if encoder else networks
+    if encoder is None:
+        return networks
+    if isinstance(embedder, MultilingualEmbedder):
+        return ReadingRanker(networks, encoder, is_foreign=embedder.is_foreign)
+    return ReadingRanker(networks, encoder)
 
 
 def cross_encoder_of(embedder: Embedder, /) -> CrossEncoder | None:
     """Returns the cross-encoder that ships on an embedder's layers; None where it fits another."""
     weights = shipped_cross_weights()
+    if isinstance(embedder, MultilingualEmbedder):
+        embedder = embedder.english
     if not isinstance(embedder, TransformerEmbedder) or embedder.name != weights.embedder:
         return None
     return _on_layers(embedder)
