@@ -18,7 +18,7 @@ from unittest import mock
 
 from graph_service.cli import main
 from graph_service.model.statement import Entity
-from tools.attack.target import COMMAND, PATIENCE_S, Target
+from tools.attack.target import COMMAND, PATIENCE_S, Target, memory_mb
 
 HOSTILE = (
     "\x1b[2J\x1b]0;owned\x07Anna",
@@ -34,6 +34,7 @@ HOSTILE = (
 )
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 MOST_MEMORY = 4_000_000_000
+"""Bytes of addresses that one verb may take."""
 _RUNS_ON = {"serve", "mcp", "demo", "model", "bench", "doctor", "completion"}
 """Verbs that serve until they are stopped, load from the network, or take minutes."""
 
@@ -101,16 +102,20 @@ def fuzzed_arguments(target: Target) -> str:
     verbs = {words: _Verb.of(words) for words in _all_words()}
     values = _values(target.folder)
     exits: dict[int, int] = {}
+    before = memory_mb(os.getpid())
     with _restricted(target):
         for _ in range(target.examples * 4):
             words = target.random.choice(sorted(verbs))
             arguments = [*words, *verbs[words].draw(target.random, values)]
-            code, errors = _main(arguments)
+            at_begin = _address_space()
+            with _limited(resource.RLIMIT_AS, at_begin + MOST_MEMORY):
+                code, errors = _main(arguments)
             assert "Traceback" not in errors, (arguments, errors[-600:])
-            assert "no memory is left" not in errors, arguments
+            assert "no memory is left" not in errors, (arguments, at_begin, _address_space())
             assert 0 <= code <= 6, (arguments, code)
             exits[code] = exits.get(code, 0) + 1
-    return ", ".join(f"{count} x exit {code}" for code, count in sorted(exits.items()))
+    counts = ", ".join(f"{count} x exit {code}" for code, count in sorted(exits.items()))
+    return f"{counts}; {before} -> {memory_mb(os.getpid())} MB"
 
 
 def _main(arguments: list[str]) -> tuple[int, str]:
@@ -225,23 +230,36 @@ def _words(text: str) -> list[str]:
 def _restricted(target: Target) -> Iterator[None]:
     """Runs in the folder of the attack, on its store.
 
-    No file may grow past 50 MB, and this process by no more than ``MOST_MEMORY`` bytes.
+    No file may grow past 50 MB.
     """
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    memory = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = pages * resource.getpagesize() + MOST_MEMORY
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     environment = {**os.environ, "GRAPH_SERVICE_STORE": _copied(target)}
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000_000, limits[1]))
-    resource.setrlimit(resource.RLIMIT_AS, (most, memory[1]))
     try:
-        with contextlib.chdir(target.folder), mock.patch.dict(os.environ, environment):
+        with (
+            _limited(resource.RLIMIT_FSIZE, 50_000_000),
+            contextlib.chdir(target.folder),
+            mock.patch.dict(os.environ, environment),
+        ):
             yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        resource.setrlimit(resource.RLIMIT_AS, memory)
         signal.signal(signal.SIGXFSZ, handler)
+
+
+@contextlib.contextmanager
+def _limited(what: int, most: int) -> Iterator[None]:
+    """Limits a resource of this process."""
+    limits = resource.getrlimit(what)
+    resource.setrlimit(what, (most, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, limits)
+
+
+def _address_space() -> int:
+    """Returns the bytes of addresses that this process has taken."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()
 
 
 def _copied(target: Target) -> str:
