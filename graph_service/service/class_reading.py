@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from graph_service.model.answer import AnswerKind
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.values import Quantity
-from graph_service.query.algebra import Fold
+from graph_service.model.values import Quantity, Time, Value
+from graph_service.query.algebra import Fold, Query
 from graph_service.query.execution import execute
-from graph_service.retrieve.classes.measures import read_measure
+from graph_service.query.result import QueryLimits
+from graph_service.retrieve.classes.amounts import units_of
+from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
+from graph_service.retrieve.classes.question_text import asks_for_last_date
 from graph_service.retrieve.classes.strategy import (
     ClassAnswer,
     ClassRequest,
@@ -24,7 +29,7 @@ from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
 from graph_service.service.stopwatch import Stopwatch
-from graph_service.text.fold import words
+from graph_service.text.fold import fold, words
 
 _COUNTED_WORDS = 3
 """Of a question after *how many*: what is counted is among them."""
@@ -119,32 +124,64 @@ def reads_another_number(
     return not any(word_fit(word, labels(relations[0].id)) for word in counted)
 
 
-def leaves_numbers_apart(
+def leaves_values_apart(
     walked: Selection | None, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, /
 ) -> bool:
-    """Returns whether walks list numbers of which the question asks the average or the total, or
-    count how many different ones there are.
+    """Returns whether walks list values of which the question asks for something else: numbers of
+    which it asks the average or the total, dates of which it asks the last, no money where it asks
+    what somebody spent; or whether they count different numbers, or the classes of one thing.
     """
     if walked is None or walked.read is None:
         return False
-    query, graph = walked.read.query, source.named.arrays
-    stated = read_measure(request.question)
-    if stated is None or query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:
+    query, question = walked.read.query, request.question
+    stated = read_measure(question)
+    is_last = asks_for_last_date(question)
+    if query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:
         return False
+    if stated is None and not is_last:
+        return False
+    values = partial(_first_values, query, source, request, deadline)
     if query.fold is Fold.COUNT:
+        last = query.relations[-1:]
+        if any(each.id in INSTANCE_RELATIONS and not each.backward for each in last):
+            return True
         nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
-        if any(node < graph.entity_count for node in nodes):
+        if any(node < source.named.arrays.entity_count for node in nodes):
             return False
-    elif stated.is_implied:
+        return _are_several(values(), Quantity)
+    if is_last:
+        return _are_several(values(), Time)
+    if stated is None or (stated.is_implied and not asks_what_is_spent(question)):
         return False
+    if stated.is_implied:
+        return any(_is_no_money(value) for value in values())
+    return _are_several(values(), Quantity)
+
+
+def _first_values(
+    query: Query, source: GraphSlice, request: RetrieveRequest, deadline: Deadline
+) -> list[Value]:
+    """Returns the first two answers of a query of walks, not counted."""
     result = execute(
         replace(query, fold=Fold.LIST),
-        graph,
+        source.named.arrays,
         overlay=source.overlay,
         ranks=rank_codes(request),
+        limits=QueryLimits(rows=2),
         deadline=deadline,
     )
-    return result.count > 1 and isinstance(result.rows[0].value, Quantity)
+    return [row.value for row in result.rows]
+
+
+def _are_several(values: Sequence[Value], kind: type[Quantity | Time]) -> bool:
+    return len(values) > 1 and isinstance(values[0], kind)
+
+
+def _is_no_money(value: Value) -> bool:
+    """Returns whether a value is a number with a unit that is no currency."""
+    if not isinstance(value, Quantity) or value.unit is None:
+        return False
+    return not any(unit.is_money for unit in units_of(fold(value.unit)))
 
 
 def overrules(
@@ -157,7 +194,7 @@ def overrules(
         walked: What the walks selected; None where the question names nothing.
         is_named: Whether the question surely names an entity.
         is_miscounted: Whether the walks read a number of something else (``reads_another_number``),
-            or numbers apart that the question asks together (``leaves_numbers_apart``).
+            or list values of which the question asks for something else (``leaves_values_apart``).
     """
     if walked is None:
         return True

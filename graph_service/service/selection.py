@@ -35,7 +35,7 @@ from graph_service.service.class_reading import (
     ClassReader,
     class_part,
     doubted,
-    leaves_numbers_apart,
+    leaves_values_apart,
     overrules,
     reads_another_number,
 )
@@ -124,7 +124,7 @@ class Selector:
             is_miscounted = reads_another_number(
                 walked, request, partial(_relation_label, source, request)
             )
-            is_apart = leaves_numbers_apart(walked, source, request, deadline)
+            is_apart = leaves_values_apart(walked, source, request, deadline)
             is_miscounted = is_miscounted or is_apart
             if is_named and (walked is None or not walked.confident or is_miscounted):
                 of_class = class_reader.answer(request)

@@ -12,16 +12,17 @@ from graph_service.model.result import Status
 from graph_service.retrieve.classes.row_words import other_side_span
 
 TABLES = {
-    "tools": """Code,Tool,Maker,Year,Deposit (EUR)
-T1,Hedge Trimmer,Garden & Co,2019,25
-T2,Tile Cutter,Stonework,2015,40
-T3,Floor Sander,Stonework,2021,60
-T4,Long Ladder,Alu,2010,15
+    "tools": """Code,Tool,Kind,Maker,Year,Deposit (EUR)
+T1,Hedge Trimmer,garden tool,Garden & Co,2019,25
+T2,Tile Cutter,saw,Stonework,2015,40
+T3,Floor Sander,sander,Stonework,2021,60
+T4,Long Ladder,ladder,Alu,2010,15
+T5,Short Ladder,ladder,Alu,2012,12
 """,
-    "neighbours": """Neighbour,Street,Phone
-Ana Duarte,Mill Lane,555-0101
-Bo Nyman,Mill Lane,555-0102
-Carla Rossi,High Street,
+    "neighbours": """Neighbour,Street,Phone,Discount (%)
+Ana Duarte,Mill Lane,555-0101,5
+Bo Nyman,Mill Lane,555-0102,10
+Carla Rossi,High Street,,
 """,
     "loans": """Loan,Tool,Neighbour,Borrowed,Returned
 L-1,T1,Ana Duarte,2024-03-01,2024-03-04
@@ -33,6 +34,7 @@ L-5,T3,Bo Nyman,2024-05-25,
     "sales": """Sale,Tool,Neighbour,Date,Price (EUR)
 S-1,T4,Carla Rossi,2024-02-02,80
 S-2,T2,Bo Nyman,2024-06-30,120
+S-3,T5,Bo Nyman,2024-07-04,60
 """,
 }
 
@@ -52,9 +54,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("Who borrowed the Hedge Trimmer?", {"Ana Duarte", "Bo Nyman"}),
         ("Which neighbours have borrowed the Floor Sander?", {"Bo Nyman"}),
         # The same two, by other rows.
-        ("What did Bo Nyman buy?", {"Tile Cutter"}),
+        ("What did Bo Nyman buy?", {"Tile Cutter", "Short Ladder"}),
         ("Who bought the Long Ladder?", {"Carla Rossi"}),
         ("How many tools did Bo Nyman borrow?", {"2"}),
+        # His discount is no money.
+        ("How much did Bo Nyman spend?", {"180"}),
     ],
 )
 def test_rows_lead_from_one_side_to_the_other(
@@ -75,10 +79,12 @@ def test_rows_lead_from_one_side_to_the_other(
         "Who likes the Hedge Trimmer?",
         "Who has the Long Ladder?",
         # Who buys does not sell.
-        "What did Bo Nyman sell?",
+        "What did Carla Rossi sell?",
         "Who sold the Long Ladder?",
         # One of the loans has not ended.
         "What has Bo Nyman returned?",
+        # A ladder is of one class: ladders have kinds of their own.
+        "How many kinds of ladder are there?",
         # Nobody did.
         "Who borrowed the Long Ladder?",
     ],

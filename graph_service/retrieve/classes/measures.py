@@ -30,6 +30,7 @@ _PAYING = frozenset(
     map(root, ("spend", "spent", "pay", "paid", "cost", "earn", "make", "bring", "collect", "owe",
                "charge", "money", "receive", "get", "take", "invoice", "bill"))
 )  # fmt: skip
+_SPENDING = frozenset(map(root, ("spend", "spent", "pay", "paid", "cost", "earn", "owe")))
 _NAMED_AFTER = 3
 _OWN_WORD = 0.9
 
@@ -90,6 +91,17 @@ def names_a_measure(label: str, question: str, /) -> bool:
 def is_of_paying(word: str, /) -> bool:
     """Returns whether a word says that money is spent or taken in."""
     return root(word) in _PAYING
+
+
+def asks_what_is_spent(question: str, /) -> bool:
+    """Returns whether a question asks how much money was spent.
+
+    >>> asks_what_is_spent("How much did Ann spend?"), asks_what_is_spent("How much is left?")
+    (True, False)
+    """
+    folded = lowered(question)
+    spent = (root(word) in _SPENDING for word, _, _ in word_spans(question))
+    return bool(_HOW_MUCH.match(folded)) and any(spent)
 
 
 class MeasureReader:

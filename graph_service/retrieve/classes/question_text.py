@@ -33,6 +33,7 @@ _ONE_OF_THEM = re.compile(
 _DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
 _WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
 _WHEN = re.compile(r"^\s*(?:when\b|(?:on |in )?(?:which|what) (?:date|day|year|month)\b)")
+_LAST = re.compile(r"\b(?:last|first|latest|earliest|most recent(?:ly)?)\b(?!\s+name)")
 _APOSTROPHES = ("'", "\u2019")
 
 
@@ -211,6 +212,15 @@ def asks_for_called(question: str, span: Span, /) -> bool:
 def asks_when(question: str, /) -> bool:
     """Returns whether a question asks for a date or a year."""
     return bool(_WHEN.match(lowered(question)))
+
+
+def asks_for_last_date(question: str, /) -> bool:
+    """Returns whether a question asks for the first or the last of several dates.
+
+    >>> asks_for_last_date("When did Ann last call?"), asks_for_last_date("When was Ann born?")
+    (True, False)
+    """
+    return asks_when(question) and bool(_LAST.search(lowered(question)))
 
 
 def asks_for_instances(question: str, class_span: Span, /) -> bool:

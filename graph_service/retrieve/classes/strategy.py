@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
 
 import numpy as np
@@ -690,10 +690,10 @@ def _value(ranked: RankedReading, result: QueryResult) -> str | None:
 def _decimals(number: Decimal) -> str:
     """Returns a number as people write it: of one that does not end the first four decimals.
 
-    >>> _decimals(Decimal(55) / 3), _decimals(Decimal("20.00")), _decimals(Decimal(1) / 7000)
-    ('18.3333', '20', '0.0001429')
+    >>> _decimals(Decimal("11.63125")), _decimals(Decimal("20.00")), _decimals(Decimal(1) / 7000)
+    ('11.6313', '20', '0.0001429')
     """
     if number != number.quantize(Decimal("0.0001")):
         four = Decimal("0.0001") if abs(number) >= 1 else Decimal(1).scaleb(number.adjusted() - 3)
-        number = number.quantize(four)
+        number = number.quantize(four, rounding=ROUND_HALF_UP)
     return format(number.normalize() + 0, "f")
