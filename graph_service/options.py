@@ -59,6 +59,8 @@ class Facts:
         is_joined: Whether the command line takes a list's values in one word, with commas.
         is_plural: Whether the flag of a list keeps its plural, because each value stands for many.
         group: Under which heading of a verb's help it stands; "" for that of the verb.
+        needs: Options without which it has no effect: the command line refuses it where it is set
+            and none of them is. Of a verb that has none of them it asks nothing.
     """
 
     help: str
@@ -75,6 +77,7 @@ class Facts:
     is_joined: bool
     is_plural: bool
     group: str
+    needs: tuple[str, ...]
 
     @property
     def most_values(self) -> int:
@@ -146,6 +149,7 @@ def option(
     is_joined: bool = False,
     is_plural: bool = False,
     group: str = "",
+    needs: tuple[str, ...] = (),
 ) -> Any:
     """Returns a dataclass's field that is an option; see ``Facts``."""
     facts = Facts(
@@ -163,6 +167,7 @@ def option(
         is_joined,
         is_plural,
         group,
+        needs,
     )
     if isinstance(default, list | dict):
         raise TypeError("an option's default is frozen: give a tuple")

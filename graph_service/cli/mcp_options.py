@@ -9,6 +9,8 @@ from typing import Literal
 from graph_service.cli.options import EmbedderOptions, GraphOptions
 from graph_service.options import option
 
+_OVER_HTTP = ("http",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class McpOptions(GraphOptions, EmbedderOptions):
@@ -33,21 +35,28 @@ class McpOptions(GraphOptions, EmbedderOptions):
         None,
         help="with --http: the file of keys that clients need (GRAPH_SERVICE_KEYS)",
         metavar="FILE",
+        needs=_OVER_HTTP,
     )
-    insecure: bool = option(False, help="serve other machines without an API key")
+    insecure: bool = option(
+        False, help="with --http: serve other machines without an API key", needs=_OVER_HTTP
+    )
     allow_hosts: tuple[str, ...] = option(
-        (), help="with --http: answer under this name too", metavar="NAME"
+        (), help="with --http: answer under this name too", metavar="NAME", needs=_OVER_HTTP
     )
     allow_origins: tuple[str, ...] = option(
-        (), help="with --http: let pages of this origin call", metavar="ORIGIN"
+        (), help="with --http: let pages of this origin call", metavar="ORIGIN", needs=_OVER_HTTP
     )
     max_sessions: int = option(
-        1000, help="with --http: sessions at once; the oldest idle one makes room", least=1
+        1000,
+        help="with --http: sessions at once; the oldest idle one makes room",
+        least=1,
+        needs=_OVER_HTTP,
     )
     max_sessions_per_client: int = option(
         100,
         help="with --http: sessions of one key at once, of one address where no key is needed",
         least=1,
+        needs=_OVER_HTTP,
     )
     session_idle: float = option(
         300.0,
@@ -55,4 +64,5 @@ class McpOptions(GraphOptions, EmbedderOptions):
         least=0.001,
         most=1e6,
         metavar="SECONDS",
+        needs=_OVER_HTTP,
     )

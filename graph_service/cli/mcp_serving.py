@@ -13,7 +13,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from graph_service.cli.mcp_options import McpOptions
-from graph_service.cli.opening import note_missing_graph, open_from, settings_of
+from graph_service.cli.opening import (
+    note_missing_graph,
+    open_from,
+    refuse_store_options,
+    require_embedder,
+    settings_of,
+)
 from graph_service.cli.output import Output
 from graph_service.cli.serving import listen
 from graph_service.client import AsyncClient
@@ -68,8 +74,6 @@ def _keyring(options: McpOptions, settings: Settings) -> Keyring | None:
     from graph_service.server.keyring import Keyring
 
     if options.http is None:
-        if options.keys:
-            raise InputError("--keys goes with --http", argument="keys")
         return None
     if options.server and settings.key_file:
         raise InputError(
@@ -86,13 +90,13 @@ def _client(
 ) -> Iterator[tuple[AsyncClient, Callable[[], Awaitable[str]]]]:
     """Gives a client of the store that the options name, or of the server, and what finds faults."""
     if options.server:
-        if options.store:
-            raise InputError("give --store or --server, not both", argument="server")
+        refuse_store_options(options)
         output.note(f"server {options.server}")
         far = AsyncClient.connect(options.server, api_key=settings.api_key)
         yield far, partial(_find_fault, far.graphs, "the server does not answer")
         return
     with open_from(options, output) as service:
+        require_embedder(service, output)
         note_missing_graph(service, options.graph, output)
         ping = partial(asyncio.to_thread, service.store.ping)
         find_fault = partial(_find_fault, ping, "the store does not answer")

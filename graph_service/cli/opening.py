@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from graph_service.cli.ask.options import QuestionFileOptions, RetrieveOptions
 from graph_service.cli.options import EmbedderOptions, GraphOptions, StoreOptions, VerbOptions
 from graph_service.cli.output import Output
-from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.embed import is_minilm
+from graph_service.errors import GraphNotFoundError, InputError, ModelFileError
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
@@ -63,6 +64,34 @@ def note_missing_graph(service: Service, name: str | None, output: Output, /) ->
         service.graph(name)
     except GraphNotFoundError as error:
         output.note(f"warning: {error.message}. Load it, or name another with --graph.")
+
+
+def require_embedder(service: Service, output: Output, /) -> None:
+    """Opens the embedder before a server listens, which would else fail at its first question.
+
+    Missing weights of the default one are said on stderr alone: what needs no question answers
+    without them.
+
+    Raises:
+        GraphServiceError: Another embedder can't be opened.
+    """
+    try:
+        _ = service.vectors
+    except ModelFileError as error:
+        if not is_minilm(service.settings.embedder):
+            raise
+        output.note(f"warning: no question can be answered: {error}")
+
+
+def refuse_store_options(options: StoreOptions, /) -> None:
+    """Raises ``InputError`` for options of a store beside the address of a server."""
+    if options.store:
+        raise InputError("give --store or --server, not both", argument="server")
+    if isinstance(options, EmbedderOptions) and options.embedder:
+        raise InputError(
+            "--embedder has no effect with --server, which has an embedder of its own",
+            argument="embedder",
+        )
 
 
 def file_of(url: str, /) -> Path | None:

@@ -147,12 +147,14 @@ def read_options(cls: type[T], parsed: argparse.Namespace, /) -> T:
     """Returns the dataclass that parsed arguments make.
 
     Raises:
-        InputError: A value can't be read, or is out of its bounds.
+        InputError: A value can't be read, is out of its bounds, or has no effect.
     """
-    values = {name: _value(each, getattr(parsed, name)) for name, each in options_of(cls).items()}
+    taken_options = dict(options_of(cls))
+    values = {name: _value(each, getattr(parsed, name)) for name, each in taken_options.items()}
     known = dict(values)
     for name, taken in _requests_of(cls).items():
         known |= {each.name: _value(each, getattr(parsed, each.name)) for each in taken.options}
+        taken_options |= {each.name: each for each in taken.options}
         stated = {
             each.name: known[each.name]
             for each in options_of(taken.kind).values()
@@ -164,7 +166,18 @@ def read_options(cls: type[T], parsed: argparse.Namespace, /) -> T:
         values[name] = taken.kind(**{**stated, **preset_values})
     made = cls(**values)
     check_bounds(made)
+    _check_needs(taken_options, known)
     return made
+
+
+def _check_needs(options: Mapping[str, Option], values: Mapping[str, Any]) -> None:
+    """Raises ``InputError`` naming the first option that has no effect without another."""
+    is_set = {name: values[name] not in (None, each.default) for name, each in options.items()}
+    for name, each in options.items():
+        needed = [other for other in each.facts.needs if other in options]
+        if is_set[name] and needed and not any(is_set[other] for other in needed):
+            flags = " or ".join(options[other].flag for other in needed)
+            raise InputError(f"{each.flag} has no effect without {flags}", argument=name)
 
 
 @dataclass(frozen=True, slots=True)

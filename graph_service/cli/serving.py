@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from graph_service.cli.opening import note_missing_graph, open_from
+from graph_service.cli.opening import note_missing_graph, open_from, require_embedder
 from graph_service.cli.output import Output
 from graph_service.cli.serve_options import ServeOptions
 from graph_service.cli.serving_many import require_processes, serve_many
@@ -73,6 +73,7 @@ def serve(options: ServeOptions, output: Output, /) -> int:
                 traces = ended.enter_context(traced(service, documents=options.log_queries))
                 if options.workers == 1:
                     allowed = replace(allowed, traces=traces)
+            require_embedder(service, output)
             service.store.ping()
             for name in options.warm:
                 service.graph(name)

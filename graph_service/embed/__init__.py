@@ -11,7 +11,7 @@ from graph_service.embed.protocol import Embedder, trained_name
 from graph_service.embed.vector_file import VectorFile
 from graph_service.embed.vectors import PartVectors, Vectors, open_vectors
 from graph_service.embed.weights import FETCH_HINT
-from graph_service.errors import ModelFileError
+from graph_service.errors import InputError, ModelFileError
 
 MULTILINGUAL = "multilingual"
 """The embedder that the extra of that name brings."""
@@ -53,8 +53,9 @@ def open_embedder(
 
     Raises:
         ModelFileError: A model's files are missing, not the official ones, or not understood.
-        SetupError: sentence-transformers is not installed, or has no such model; or an endpoint
-            has neither an address nor a key.
+        InputError: There is no such embedder, and sentence-transformers is not installed.
+        SetupError: sentence-transformers has no such model; or an endpoint has neither an address
+            nor a key.
     """
     if name.startswith("openai:"):
         from graph_service.embed.endpoint import EndpointEmbedder
@@ -82,6 +83,14 @@ def open_embedder(
             if not has_sentence_transformers():
                 raise
         name = str(folder)
+    elif not has_sentence_transformers():
+        raise InputError(
+            f"there is no embedder {name!r}: it is no folder, and none of minilm, "
+            f"{', '.join(CATALOGUE)}",
+            argument="embedder",
+            hint="If a model of sentence-transformers is meant: "
+            "pip install 'graph-service[sentence-transformers]'",
+        )
     from graph_service.embed.sentence import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(name)

@@ -192,7 +192,10 @@ class RetrieveRequest:
         is_experimental=True,
     )
     linking_seed: int = option(
-        0, help="random seed by which entities are swapped", is_experimental=True
+        0,
+        help="random seed by which entities are swapped",
+        is_experimental=True,
+        needs=("linking_accuracy",),
     )
     question_vector: tuple[float, ...] | None = option(
         None,

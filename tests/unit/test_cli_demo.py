@@ -107,6 +107,13 @@ raise SystemExit("no line")
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("words", [("--serve", "--model", "m"), ("--model-url", "http://x")])
+def test_options_of_a_model_that_nobody_asks_are_refused(cli: Cli, words: tuple[str, ...]) -> None:
+    run = cli("demo", *words)
+    assert (run.code, run.out) == (2, "")
+    check_error(run.err)
+
+
 def page_of(address: str) -> bytes:
     """The page at an address; nothing while nobody listens there."""
     try:

@@ -131,6 +131,42 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
     assert "warning: there is no graph 'nope'; this store has: demo. Load it" in wrong.err
 
 
+@pytest.mark.parametrize("verb", ["serve", "mcp"])
+def test_an_embedder_that_is_none_is_refused_at_the_start(
+    verb: str, cli: Cli, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph_service.embed.has_sentence_transformers", lambda: False)
+    run = cli(verb, "--embedder", "nosuch")
+    assert run.code == 2
+    assert "error: there is no embedder 'nosuch'" in run.err
+    monkeypatch.setenv("GRAPH_SERVICE_EMBEDDER", "openai:")
+    assert "the embedding model's name is empty" in cli(verb).err
+
+
+def test_a_model_that_was_not_fetched_is_refused_and_missing_weights_of_the_default_are_said(
+    cli: Cli, store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Statements are shown without weights; a port that is none ends the server here."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    run = cli("serve", "--embedder", "e5-small", "--port", "99999")
+    assert run.code == 4
+    assert "graph-service model fetch e5-small" in run.err
+    assert "99999" not in run.err
+    monkeypatch.setenv("GRAPH_SERVICE_MODEL_DIR", str(tmp_path))
+    run = cli("serve", "--port", "99999")
+    assert "warning: no question can be answered: " in run.err
+    assert "99999" in run.err
+
+
+def test_a_server_has_its_own_embedder(cli: Cli) -> None:
+    server = ("--server", "http://127.0.0.1:1", "--embedder", "e5-small")
+    for verb in (("mcp",), ("answer", "Q?")):
+        run = cli(*verb, *server)
+        assert run.code == 2
+        assert "--embedder has no effect with --server" in run.err
+
+
 @contextmanager
 def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server in a process of its own, and its address."""

@@ -18,11 +18,15 @@ from graph_service.api.schema import schema
 from graph_service.cli import main
 from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.arguments import Parser
+from graph_service.cli.ask.options import RetrieveOptions as RetrieveVerb
 from graph_service.cli.dataset.options import DATASETS
+from graph_service.cli.demo.options import DemoOptions
 from graph_service.cli.examples import EXAMPLES
+from graph_service.cli.experiment.options import RunOptions as RunVerb
 from graph_service.cli.graph.load_request import load_request
 from graph_service.cli.graph.options import LoadVerbOptions
 from graph_service.cli.graph.snapshot_options import SNAPSHOT_VERBS
+from graph_service.cli.mcp_options import McpOptions
 from graph_service.cli.options import SubverbGroup, VerbOptions, add_options, read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.rank.options import RANK_VERBS
@@ -206,6 +210,48 @@ def test_what_is_out_of_bounds_is_refused_before_a_verb_runs(
 ) -> None:
     assert main(["serve", "--threads", "0"]) == 2
     check_error(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "other"),
+    [
+        (("demo", "--port", "9000"), "--port", "--serve"),
+        (("demo", "--random-seeds", "3", "--serve"), "--random-seeds", "--sweep"),
+        (("mcp", "--allow-host", "a.example"), "--allow-host", "--http"),
+        (("mcp", "--session-idle", "3"), "--session-idle", "--http"),
+        (("retrieve", "Q?", "--first", "3"), "--first", "--questions"),
+        (("retrieve", "Q?", "--linking-seed", "3"), "--linking-seed", "--linking-accuracy"),
+        (("answer", "Q?", "--retry-failed"), "--retry-failed", "--out"),
+    ],
+)
+def test_an_option_without_the_one_that_it_needs_is_refused(
+    words: tuple[str, ...], flag: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert f"error: {flag} has no effect without {other}\n" in capsys.readouterr().err
+
+
+def test_an_option_has_its_effect_where_its_default_is_set_or_nothing_of_the_verb_is_needed() -> (
+    None
+):
+    def read(*words: str) -> Any:
+        parsed = make_parser().parse_args(words)
+        return read_options(parsed.options, parsed)
+
+    assert read("demo", "--port", "9000", "--serve").port == 9000
+    assert read("demo", "--port", "8000").port == 8000
+    assert read("retrieve", "--questions", "q.jsonl", "--first", "3").first == 3
+    # The file of questions is a word here, without which nothing is read.
+    assert read("questions", "q.jsonl", "--first", "3").first == 3
+
+
+def test_every_option_that_is_needed_is_one_of_the_request_or_of_a_verb() -> None:
+    """A name that no verb has would ask nothing."""
+    classes = [DemoOptions, McpOptions, RetrieveVerb, AnswerOptions, RunVerb]
+    for cls in classes:
+        known = {*options_of(cls), *options_of(RetrieveRequest)}
+        for each in options_of(cls).values():
+            assert known.issuperset(each.facts.needs), each.name
 
 
 def test_the_page_of_options_is_up_to_date() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.artifacts.rankers import EMBEDDING
-from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.answer.chat_model import chat_model, refuse_model_options
 from graph_service.cli.answer.options import AnswerOptions
-from graph_service.cli.opening import cases_of_file, open_from, settings_of
+from graph_service.cli.opening import cases_of_file, open_from, refuse_store_options, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.progress import ProgressPrinter
 from graph_service.cli.rank.relation_ranking import (
@@ -137,8 +137,7 @@ def _answer(options: AnswerOptions, output: Output) -> int:
 def _client(options: AnswerOptions, output: Output) -> Iterator[Client]:
     """Opens the store that the options name, or reaches the server that they name."""
     if options.server:
-        if options.store:
-            raise InputError("give --store or --server, not both", argument="server")
+        refuse_store_options(options)
         with Client.connect(options.server, api_key=settings_of(options).api_key) as client:
             output.note(f"server {options.server}")
             yield client
@@ -206,6 +205,8 @@ def _replies(options: AnswerOptions, settings: Settings) -> Iterator[_Replies]:
                 meter=TokenMeter(limit=options.token_limit),
             )
         )
+        if model is None:
+            refuse_model_options(options)
         path = options.cache
         if path is None and model is not None and options.out:
             path = f"{options.out}.replies.db"
@@ -266,8 +267,11 @@ def _unranked(options: AnswerOptions, client: Client) -> Retriever:
 def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan:
     setting, source = Setting(options.setting), Source(options.knowledge)
     request = options.request
-    if options.right_share != 1.0 and source is not Source.GOLD:
-        raise InputError("--right-share needs --knowledge gold", argument="right_share")
+    if source is not Source.GOLD:
+        if options.right_share != 1.0:
+            raise InputError("--right-share needs --knowledge gold", argument="right_share")
+        if options.swap_seed:
+            raise InputError("--swap-seed needs --knowledge gold", argument="swap_seed")
     gold = {}
     if source is Source.GOLD and RECIPES[setting].facts:
         gold = gold_sets(

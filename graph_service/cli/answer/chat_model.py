@@ -5,8 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from graph_service.cli.answer.options import ChatModelOptions, EndpointOptions
+from graph_service.cli.answer.options import (
+    AnswerOptions,
+    ChatModelOptions,
+    EndpointOptions,
+    OwnPromptOptions,
+    ReplyCacheOptions,
+    ReplyOptions,
+)
 from graph_service.errors import InputError
+from graph_service.options import options_of
 from graph_service.settings import Settings
 from queries.llm import ChatModel, OpenAIChat, Pace, TokenMeter
 
@@ -45,6 +53,17 @@ def chat_model(
         meter=meter,
     ) as model:
         yield model
+
+
+def refuse_model_options(options: AnswerOptions, /) -> None:
+    """Raises ``InputError`` naming the first option that has no effect without a model."""
+    for kind in (ReplyOptions, EndpointOptions, OwnPromptOptions, ReplyCacheOptions):
+        for each in options_of(kind).values():
+            if getattr(options, each.name) != each.default:
+                raise InputError(
+                    f"{each.flag} has no effect without a model: add --model NAME",
+                    argument=each.name,
+                )
 
 
 def openai_chat(

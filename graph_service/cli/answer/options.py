@@ -103,7 +103,7 @@ class RunOptions:
         help="write the cases as JSON lines; goes on by id, nothing is asked twice",
         metavar="FILE",
     )
-    retry_failed: bool = option(False, help="do again what failed before")
+    retry_failed: bool = option(False, help="do again what failed before", needs=("out",))
     concurrency: int = option(1, help="cases at once", least=1)
 
 
@@ -114,7 +114,9 @@ class FileEntityOptions:
     GROUP: ClassVar[str] = "knowledge"
 
     given_entities: bool = option(
-        False, help="take the entities that the file names instead of linking"
+        False,
+        help="take the entities that the file names instead of linking",
+        needs=("questions",),
     )
 
 
@@ -138,7 +140,7 @@ class KnowledgeOptions(FileEntityOptions):
         help="JSON lines of id, title and text; or graph: those of the graph",
         metavar="FILE",
     )
-    passage_count: int | None = option(None, help="passages of a prompt")
+    passage_count: int | None = option(None, help="passages of a prompt", needs=("passages",))
 
 
 @dataclass(frozen=True, kw_only=True)

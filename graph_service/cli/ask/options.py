@@ -20,6 +20,8 @@ QUESTION_FORMATS = (
 )
 """Names of ``queries.datasets.cases.QuestionFormat``; a test holds the two together."""
 
+_OF_FILE = ("questions",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFileOptions:
@@ -28,10 +30,15 @@ class QuestionFileOptions:
     GROUP: ClassVar[str] = "question file"
 
     question_format: str | None = option(
-        None, help="format of the file, if it is not recognised", choices=QUESTION_FORMATS
+        None,
+        help="format of the file, if it is not recognised",
+        choices=QUESTION_FORMATS,
+        needs=_OF_FILE,
     )
-    question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
-    first: int | None = option(None, help="only the first N questions", least=1)
+    question_language: str = option(
+        "en", help="of RuBQ's: en or ru", metavar="CODE", needs=_OF_FILE
+    )
+    first: int | None = option(None, help="only the first N questions", least=1, needs=_OF_FILE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +63,7 @@ class RetrieveOptions(GraphOptions, EmbedderOptions, QuestionOptions):
         False,
         help="take the entities that a published file names instead of linking; those of lines "
         "are taken",
+        needs=_OF_FILE,
     )
     request: RetrieveRequest = request(RetrieveRequest, question="")
     text: str | None = option(
@@ -67,6 +75,7 @@ class RetrieveOptions(GraphOptions, EmbedderOptions, QuestionOptions):
         None,
         help="with --questions: write the results as JSON lines, in the same order; - for stdout",
         metavar="FILE",
+        needs=_OF_FILE,
     )
     explain: bool = option(
         False, help="print the parts of each score, and where the result came from"

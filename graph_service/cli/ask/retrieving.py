@@ -14,7 +14,7 @@ import orjson
 from graph_service.cli.ask.explaining import snaks_of
 from graph_service.cli.ask.options import RetrieveOptions
 from graph_service.cli.ask.reading import names_in, result_lines
-from graph_service.cli.opening import QuestionLine, open_from, questions_of
+from graph_service.cli.opening import QuestionLine, open_from, questions_of, require_embedder
 from graph_service.cli.output import Output, counted, error_fields, print_json
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.model.render import TextFormat, result_text
@@ -28,11 +28,10 @@ EXIT_SOME_FAILED = 3
 def retrieve(options: RetrieveOptions, output: Output, /) -> int:
     """Gets triplets, paths or a subgraph for one question or many."""
     questions = questions_of(options)
-    if options.out and options.questions is None:
-        raise InputError("--out takes the results of --questions FILE", argument="out")
     with_details = bool(output.as_json or options.explain or options.out)
     with open_from(options, output) as service:
         if options.questions is not None:
+            require_embedder(service, output)
             return _retrieve_many(options, output, service, questions, with_details)
         (question,) = questions
         result = service.retrieve(

@@ -16,8 +16,10 @@ class DemoOptions(VerbOptions, ChatModelOptions):
 
     keep: Path | None = option(None, help="keep the demo's store in this file")
     serve: bool = option(False, help="serve the graph, with the explorer for your browser")
-    port: int = option(8000, help="the port of --serve; 0 for any that is free")
+    port: int = option(8000, help="the port of --serve; 0 for any that is free", needs=("serve",))
     sweep: bool = option(
         False, help="score the answers to all its questions, on the graph and on perturbed views"
     )
-    random_seeds: int = option(10, help="how many perturbed views --sweep makes", least=1)
+    random_seeds: int = option(
+        10, help="how many perturbed views --sweep makes", least=1, needs=("sweep",)
+    )

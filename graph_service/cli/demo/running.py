@@ -35,6 +35,10 @@ def demo(options: DemoOptions, output: Output, /) -> int:
     """Shows in a minute what the service does; or its sweep, or its page."""
     if options.sweep and options.serve:
         raise InputError("give --sweep or --serve, not both", argument="serve")
+    if options.serve and options.model:
+        raise InputError("--model has no effect with --serve: the page asks none", argument="model")
+    if options.model_url and not options.model:
+        raise InputError("--model-url needs --model NAME", argument="model_url")
     output.line(_TITLE)
     sys.stdout.flush()
     started = time.perf_counter()

@@ -29,6 +29,7 @@ class ReachOptions(StoreOptions, EmbedderOptions):
         help="seconds for which a server that is away, or refuses for a while, is asked again",
         least=0,
         metavar="SECONDS",
+        needs=("server",),
     )
 
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from graph_service.cli.answer.chat_model import openai_chat
 from graph_service.cli.experiment.options import PlanOptions, ReachOptions, RunOptions
 from graph_service.cli.experiment.steps import StoreSteps
-from graph_service.cli.opening import open_from, settings_of
+from graph_service.cli.opening import open_from, refuse_store_options, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.progress import LINE_EVERY_S, ProgressPrinter
 from graph_service.client import Client
-from graph_service.errors import InputError
 from queries.experiment.answering import Experiment
 from queries.experiment.budget import BudgetedChat, RequestBudget
 from queries.experiment.cells import Cell, CellKind
@@ -205,8 +204,7 @@ def reach(options: ReachOptions, output: Output, /) -> Iterator[Reached]:
     """Opens the store or reaches the server that the options name; gives what asks its graphs."""
     settings = settings_of(options)
     if options.server:
-        if options.store:
-            raise InputError("give --store or --server, not both", argument="server")
+        refuse_store_options(options)
         # Imported when needed: httpx takes longer than the rest of the client.
         from graph_service.client.http import Http
 
