@@ -77,7 +77,7 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
                         graph.service,
                         retrievers,
                         known,
-                        first=options.sample,
+                        first=options.sample or None,
                         random_seeds=options.random_seeds,
                         hops=options.hops,
                         progress=output.note,

@@ -75,7 +75,7 @@ class LeaderboardOptions(DataOptions):
 
     only: tuple[str, ...] = option((), help="only this frozen set, or source", metavar="SET")
     retrievers: tuple[str, ...] = option((), help="only this retriever", metavar="NAME")
-    sample: int | None = option(None, help="only the first questions of each set", least=1)
+    sample: int = option(100, help="the first questions of each set; 0 for all", least=0)
     random_seeds: int = option(1, help="how many draws of each view", least=1, most=5)
     hops: int = option(2, help="steps around a question's entities that retrievers see", least=1)
     environments: Path = option(

@@ -11,7 +11,7 @@ from graph_service.embed.protocol import Embedder, trained_name
 from graph_service.embed.vector_file import VectorFile
 from graph_service.embed.vectors import PartVectors, Vectors, open_vectors
 from graph_service.embed.weights import FETCH_HINT
-from graph_service.errors import InputError, ModelFileError
+from graph_service.errors import ModelFileError
 
 MULTILINGUAL = "multilingual"
 """The embedder that the extra of that name brings."""
@@ -83,14 +83,6 @@ def open_embedder(
             if not has_sentence_transformers():
                 raise
         name = str(folder)
-    elif not has_sentence_transformers():
-        raise InputError(
-            f"there is no embedder {name!r}: it is no folder, and none of minilm, "
-            f"{', '.join(CATALOGUE)}",
-            argument="embedder",
-            hint="If a model of sentence-transformers is meant: "
-            "pip install 'graph-service[sentence-transformers]'",
-        )
     from graph_service.embed.sentence import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(name)

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from graph_service.embed.catalogue import CATALOGUE
 from graph_service.embed.protocol import Float32, check_text
 from graph_service.embed.weights import remembered_sha256
-from graph_service.errors import SetupError
+from graph_service.errors import InputError, SetupError
 
-_INSTALL_HINT = 'Run: pip install "graph-service[sentence-transformers]"'
+_INSTALL = 'pip install "graph-service[sentence-transformers]"'
 
 
 class SentenceTransformerEmbedder:
@@ -27,7 +28,8 @@ class SentenceTransformerEmbedder:
         batch_size: Texts computed at a time.
 
     Raises:
-        SetupError: The package is not installed, or the model can't be loaded.
+        InputError: The package is not installed, so that there is no such embedder.
+        SetupError: The package does not import, or the model can't be loaded.
     """
 
     def __init__(
@@ -43,12 +45,17 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import (  # type: ignore[import-not-found, unused-ignore]
                 SentenceTransformer,
             )
-        except ImportError as error:
-            raise SetupError(
-                f"embedder {model!r} needs the package sentence-transformers: {error}",
+        except ModuleNotFoundError as error:
+            if error.name != "sentence_transformers":
+                raise _not_importable(model, error) from error
+            raise InputError(
+                f"there is no embedder {model!r}: it is no folder, and none of minilm, "
+                f"{', '.join(CATALOGUE)}",
                 argument="embedder",
-                hint=_INSTALL_HINT,
+                hint=f"If it is a model of sentence-transformers: {_INSTALL}",
             ) from error
+        except ImportError as error:
+            raise _not_importable(model, error) from error
         try:
             self._model: Any = SentenceTransformer(model, revision=revision, device=device)
         except (OSError, ValueError, RuntimeError) as error:
@@ -107,6 +114,14 @@ class SentenceTransformerEmbedder:
                 show_progress_bar=False,
             )
         return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _not_importable(model: str, error: ImportError) -> SetupError:
+    return SetupError(
+        f"embedder {model!r} needs the package sentence-transformers: {error}",
+        argument="embedder",
+        hint=f"Run: {_INSTALL}",
+    )
 
 
 def _state_of_folder(model: str) -> str | None:

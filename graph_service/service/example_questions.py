@@ -26,6 +26,9 @@ MOST_TRIES = 8
 _MOST_ANSWERS = 3
 _MOST_COUNTED = 40
 _LABEL = re.compile(r"[a-z][a-z' -]{2,40}")
+_PARTICIPLE = re.compile(r"[a-z]{2,}[a-df-z]ed")
+"""Words such as *founded*, and not *seed* or *bed*."""
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _NO_NOUN = frozenset(
     [
         "as",
@@ -39,7 +42,6 @@ _NO_NOUN = frozenset(
         "on",
         "to",
         "with",
-        "received",
         "held",
         "played",
     ]
@@ -181,6 +183,10 @@ class ExampleBuilder:
             if len(triples) == 1:
                 label = triples[0].relation.label
                 yield _Candidate(f"What is the {label} of {entity.label}?", _values(triples))
+        for triples in self._triples(entity.id).values():
+            label = triples[0].relation.label
+            if len(triples) == 1 and _PARTICIPLE.fullmatch(label) and _is_when(triples[0]):
+                yield _Candidate(f"When was {entity.label} {label}?", _values(triples))
 
     def _unknown(self, entity: EntityRef) -> Iterator[_Candidate]:
         for other in self._central:
@@ -208,7 +214,15 @@ def _is_noun(label: str) -> bool:
     return (
         bool(_LABEL.fullmatch(label))
         and words[-1] not in _NO_NOUN
+        and not _PARTICIPLE.fullmatch(words[-1])
         and words[0] not in ("member", "part", "participant")
+    )
+
+
+def _is_when(triple: Triple) -> bool:
+    """Returns whether the value of a triple is a date, or a number that reads as a year."""
+    return isinstance(triple.value, Time) or (
+        isinstance(triple.value, Quantity) and bool(_YEAR.fullmatch(triple.value_label))
     )
 
 

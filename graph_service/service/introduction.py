@@ -19,6 +19,8 @@ MOST_CLASSES = 2
 MOST_NAMED = 2
 """Central entities that the line names."""
 MOST_CENTRAL = 12
+MOST_LETTERS = 60
+"""Of a label in the line; a cell of a table can hold a paragraph."""
 PEOPLE = frozenset(("human", "person"))
 """Classes of people, by their labels in lower case."""
 
@@ -122,9 +124,21 @@ def introduction_text(
         for label in class_labels[:MOST_CLASSES]
     ]
     things = listed([*kinds, "other things"]) if kinds else "things"
-    named = central_labels[:MOST_NAMED]
+    named = [shortened(label) for label in central_labels[:MOST_NAMED]]
     around = f" around {listed(named)}" if named else ""
     return f"{entities:,} {things}{around}"
+
+
+def shortened(label: str, /) -> str:
+    """Returns a label with at most ``MOST_LETTERS`` letters, cut between words.
+
+    >>> shortened("Chair"), shortened("A chair of oak " * 5)
+    ('Chair', 'A chair of oak A chair of oak A chair of oak A chair of oak…')
+    """
+    if len(label) <= MOST_LETTERS:
+        return label
+    head = label[:MOST_LETTERS]
+    return (head.rpartition(" ")[0] or head).rstrip(" ,;:") + "…"
 
 
 def listed(names: Sequence[str], /) -> str:

@@ -135,7 +135,7 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
 def test_an_embedder_that_is_none_is_refused_at_the_start(
     verb: str, cli: Cli, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_service.embed.has_sentence_transformers", lambda: False)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     run = cli(verb, "--embedder", "nosuch")
     assert run.code == 2
     assert "error: there is no embedder 'nosuch'" in run.err

@@ -52,7 +52,8 @@ def package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(SetupError, match=r'pip install "graph-service\[sentence-transformers\]"'):
+    expected = r'none of minilm, .*e5-small.* pip install "graph-service\[sentence-transformers\]"'
+    with pytest.raises(InputError, match=expected):
         open_embedder("all-mpnet-base-v2")
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from graph_service import Service
+from graph_service import Service, open_service
 from graph_service.api.schema import execute
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Status, Strategy
-from graph_service.service.example_questions import ExampleBuilder
+from graph_service.service.example_questions import ExampleBuilder, _is_noun
 from graph_service.service.introduction import introduction_text
+from graph_service.settings import Settings
+from loaders.load import load
+from loaders.options import LoadOptions
 
 
 def test_the_demo_is_introduced_by_its_classes_and_central_people(demo_service: Service) -> None:
@@ -30,6 +34,8 @@ def test_the_demo_is_introduced_by_its_classes_and_central_people(demo_service: 
         ([], ["A"], "1,200 things around A"),
         (["person"], ["A", "B", "C"], "1,200 people and other things around A and B"),
         (["city", "human", "bus"], [], "1,200 cities, people and other things"),
+        ([], ["word " * 40], "1,200 things around " + ("word " * 12).rstrip() + "…"),
+        ([], ["x" * 200], "1,200 things around " + "x" * 60 + "…"),
     ],
 )
 def test_an_introduction_says_what_there_is(
@@ -81,6 +87,32 @@ def test_a_question_that_retrieval_gets_wrong_is_no_example(demo_service: Servic
     assert examples_if(unsure) == ()
     missing = examples_if(replace(other, status=Status.NOT_IN_GRAPH))
     assert len(missing) == 1
+
+
+def test_questions_of_a_table_are_said_as_people_say_them(
+    tmp_path: Path, demo_settings: Settings
+) -> None:
+    """No question is *What is the founded of Terra?*: a participle asks when."""
+    folder = tmp_path / "makers"
+    folder.mkdir()
+    (folder / "makers.csv").write_text(
+        "maker,city,founded\nAsh,Bergen,1911\nTerra,Porto,1998\nVetro,Murano,2004\n",
+        encoding="utf-8",
+    )
+    with open_service(f"sqlite:///{tmp_path}/made.db", settings=demo_settings) as service:
+        load(str(folder), store=service.store, graph="made", options=LoadOptions(row="maker"))
+        examples = service.example_questions(graph="made")
+    questions = {each.question: each.answer for each in examples}
+    assert not any("the founded" in question for question in questions)
+    years = {"Ash": "1911", "Terra": "1998", "Vetro": "2004"}
+    assert [
+        questions[f"When was {maker} founded?"] == year
+        for maker, year in years.items()
+        if f"When was {maker} founded?" in questions
+    ] == [True]
+    assert _is_noun("speed")
+    assert not _is_noun("founded")
+    assert not _is_noun("year founded")
 
 
 def test_graphql_has_the_introduction_and_the_questions(demo_service: Service) -> None:

@@ -98,6 +98,7 @@ function side(page, title, one, other, key) {
   if (result.parts.length) return inParts(page, title, one, other, key);
   const answer = result.answer;
   const best = one.paths?.items[0];
+  const answers = answer?.items.length ?? 0;
   const cited = answer ? answer.basis : (best?.steps ?? []);
   const elsewhere = other && new Set(citedBy(other));
   const heading = other ? h("h3", null, title) : null;
@@ -127,7 +128,7 @@ function side(page, title, one, other, key) {
         result.constraints.map((/** @type {any} */ each, /** @type {number} */ at) => [
           at ? ", " : "",
           said(each.text, "q"),
-          each.met ? " (true of this answer)" : " (not true of what was found)",
+          each.met ? ` (true of ${answers > 1 ? "these answers" : "this answer"})` : " (not true of what was found)",
         ]).flat(),
       ),
     result.interpretation && interpretation(result.interpretation, key),

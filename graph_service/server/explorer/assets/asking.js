@@ -78,10 +78,38 @@ export function aimOf(state, side) {
  */
 function answersOf(side) {
   const items = side.paths?.answer?.items ?? [];
-  const last = side.paths?.items[0]?.steps.at(-1);
-  const end = last && (last.reversed ? last.subject : last.statement.value.item);
+  const end = side.paths?.items[0] && endOf(side.paths.items[0]);
   const found = items.length ? items : end ? [end] : [];
   return [...new Set(found.map((/** @type {any} */ one) => one.itemId))].sort();
+}
+
+/**
+ * Returns the entity at the end of a path; null where it ends at a literal.
+ * @param {{steps: any[]}} path
+ * @returns {{itemId: string, label: string} | null}
+ */
+function endOf({ steps }) {
+  const last = steps.at(-1);
+  return (last?.reversed ? last.subject : last?.statement.value?.item) ?? null;
+}
+
+/**
+ * Returns the ids of the statements that lead to the answer: those of the best path, and of the first
+ * path to each other entity of the answer. None where the service has no answer.
+ * @param {Side} side
+ * @param {readonly string[]} answered ids of the entities of the answer
+ * @returns {Set<string>}
+ */
+export function leadingTo(side, answered) {
+  const paths = side.paths?.status === "OK" ? side.paths.items : [];
+  const left = new Set(answered);
+  const leading = paths.filter((/** @type {any} */ path, /** @type {number} */ at) => {
+    const leads = left.delete(endOf(path)?.itemId ?? "");
+    return at === 0 || leads;
+  });
+  return new Set(
+    leading.flatMap((/** @type {any} */ path) => path.steps.map((/** @type {any} */ step) => step.statement.statementId)),
+  );
 }
 
 /**

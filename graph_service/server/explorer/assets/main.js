@@ -2,7 +2,7 @@
 
 import * as answer from "./answer.js";
 import { ApiError, ask, forget } from "./api.js";
-import { asked, load, startsOf } from "./asking.js";
+import { asked, leadingTo, load, startsOf } from "./asking.js";
 import * as details from "./details.js";
 import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
@@ -79,10 +79,11 @@ export class Page {
     this.state = readState(location.hash);
     question.render(this);
     document.title = `${this.title()} · graph-service`;
-    byId("welcome").hidden = !asksNothing(this.state);
-    if (asksNothing(this.state)) void welcome.render(this);
+    const begins = asksNothing(this.state) || !this.graphs.length;
+    byId("welcome").hidden = !begins;
+    if (begins) void welcome.render(this);
     byId("results").hidden = asksNothing(this.state) || !this.answers;
-    if (asksNothing(this.state) || !this.graphs.length) {
+    if (begins) {
       this.#asked = "";
       this.answers = null;
       byId("results").hidden = true;
@@ -139,8 +140,7 @@ export class Page {
     const { base, view, layers, fates } = answers;
     const side = ofView && view ? view : base;
     const answered = (side.paths?.answer?.items ?? []).map((/** @type {any} */ one) => one.itemId);
-    const steps = (side.paths?.status === "OK" && side.paths.items[0]?.steps) || [];
-    const path = new Set(steps.map((/** @type {any} */ step) => step.statement.statementId));
+    const path = leadingTo(side, answered);
     const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered), path };
     return unionOf(layers, fates, marked);
   }

@@ -15,7 +15,14 @@ import { unionOf } from "./union.js";
 
 /** The view of the last example: a third of the statements get a wrong relation. */
 const WHAT_IF = { method: "rr", level: 30, seed: 1, n: 10 };
+const WITH_EXAMPLES =
+  "Press a question, or type your own in whole words. Each answer shows the facts that it rests on.";
+const WITHOUT = "Type a question in whole words. Each answer shows the facts that it rests on.";
 const DRAWN = 14;
+/** Statements that are read of the most connected entity, of which those are chosen. */
+const READ = 200;
+/** Of one relation and direction at most, while others are left. */
+const ALIKE = 3;
 
 /** @type {Map<string, Promise<any>>} what was asked of each edition */
 const known = new Map();
@@ -45,11 +52,18 @@ function introduction(graph) {
  */
 export async function render(page) {
   const graph = page.graph;
+  byId("first-picture").hidden = !graph;
+  if (!graph && !page.graphs.length) {
+    byId("about").textContent = "There is no graph yet";
+    show(byId("how-to-begin"), "Load one: ", h("code", null, "graph-service load FILE --graph mine"));
+  }
   if (!graph || byId("welcome").getAttribute("data-edition") === graph.edition) return;
   byId("welcome").setAttribute("data-edition", graph.edition);
   show(byId("examples"), h("li.quiet", null, "Making questions of the graph …"));
+  byId("how-to-begin").textContent = WITH_EXAMPLES;
   show(byId("first-picture"));
   show(byId("first-legend"));
+  show(byId("holds"));
   const isShown = () => page.graph?.edition === graph.edition;
   try {
     const data = await introduction(graph);
@@ -57,7 +71,11 @@ export async function render(page) {
     const { text, items } = data.graph.introduction;
     byId("about").textContent = text;
     if (items.length) await picture(page, graph, items[0], isShown);
-    if (isShown()) show(byId("examples"), await examples(page, "first"));
+    await words(graph, isShown);
+    const rows = await examples(page, "first");
+    if (!isShown()) return;
+    show(byId("examples"), rows);
+    byId("how-to-begin").textContent = rows.length ? WITH_EXAMPLES : WITHOUT;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // The page answers questions all the same.
@@ -129,6 +147,72 @@ export function instead(page) {
 }
 
 /**
+ * Shows the words to ask a graph with; questions are offered without them too.
+ * @param {any} graph
+ * @param {() => boolean} isShown
+ */
+async function words(graph, isShown) {
+  try {
+    const data = await once("holds", graph, () => ask("Holds", { graph: graph.name }));
+    if (isShown()) show(byId("holds"), holds(data.graph));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
+/**
+ * Returns the classes of a graph with their sizes, and its relations: the words to ask it with.
+ * @param {any} graph
+ */
+function holds({ classes, relations }) {
+  /**
+   * @param {string} term
+   * @param {readonly string[]} words
+   * @param {number} total
+   */
+  const row = (term, words, total) =>
+    words.length
+      ? [
+          h("dt", null, term),
+          h(
+            "dd",
+            null,
+            words.map((word, at) => [at ? ", " : "", said(word)]).flat(),
+            total > words.length && ` and ${(total - words.length).toLocaleString("en")} more`,
+          ),
+        ]
+      : [];
+  const sizes = (classes?.edges ?? []).map(
+    (/** @type {any} */ { count, node }) => `${node.label} (${count.toLocaleString("en")})`,
+  );
+  const names = (relations?.nodes ?? []).map((/** @type {any} */ { label }) => label);
+  return [
+    ...row("Kinds of things", sizes, classes?.totalCount ?? 0),
+    ...row("What it says of them", names, relations?.totalCount ?? 0),
+  ];
+}
+
+/**
+ * Returns the statements that show best what an entity is joined with: few of one relation, those
+ * between entities before texts and numbers.
+ * @param {readonly any[]} items
+ * @param {string} itemId
+ */
+function varied(items, itemId) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  const rank = (/** @type {any} */ { subject, statement }) => {
+    const direction = subject.itemId === itemId ? "out" : "in";
+    const key = `${direction} ${statement.property.propertyId}`;
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return Number(count >= ALIKE) * 2 + Number(!statement.value?.item);
+  };
+  const ranked = items.map((row) => ({ row, rank: rank(row) }));
+  return ranked.sort((a, b) => a.rank - b.rank).slice(0, DRAWN).map(({ row }) => row);
+}
+
+/**
  * Draws what lies around the most central entity.
  * @param {Page} page
  * @param {any} graph
@@ -137,10 +221,11 @@ export function instead(page) {
  */
 async function picture(page, graph, item, isShown) {
   const data = await once("around", graph, () =>
-    ask("Around", { item: item.itemId, graph: graph.name, limit: DRAWN }),
+    ask("Around", { item: item.itemId, graph: graph.name, limit: READ }),
   );
+  const items = varied(data.base.items, item.itemId);
   const marked = { starts: new Set([item.itemId]), answers: new Set(), path: new Set() };
-  const union = unionOf([{ base: data.base.items, view: null }], new Map(), marked);
+  const union = unionOf([{ base: items, view: null }], new Map(), marked);
   const classes = await classesOf(union.nodes, graph.name);
   if (!isShown()) return;
   const frame = byId("first-picture");
