@@ -23,6 +23,8 @@ MOST_MEMBERS = 50
 WIKIDATA = "www.wikidata.org"
 _TABLE = 1 << 18
 """Groups up to which a table of all is faster than a sort of some."""
+_FEW_MEMBERS = 1 << 13
+"""Members that are looked at faster than those of some groups are gathered."""
 _SOURCE = re.compile(r"(?P<prefix>[A-Za-z][\w.+-]*):(?://(?P<host>[^/?#\s]+)\S*|[^\s/]\S*)")
 
 
@@ -143,6 +145,8 @@ class EqualEntities:
         # Entities without a group have the last row.
         met = np.zeros(self.group_count + 1, dtype=bool)
         met[group] = True
+        if len(self.members) <= _FEW_MEMBERS + len(entities):
+            return self.members.take(np.flatnonzero(met.take(self.group))).astype(np.int64)
         return self._members_of(np.flatnonzero(met[:-1]))
 
     def followed_by_members(self, entities: Int64, /) -> Int64:

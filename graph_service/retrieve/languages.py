@@ -144,27 +144,29 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     nodes = np.flatnonzero(group >= 0)
     _, thing = ranked(group[nodes].astype(np.int64))
     several = np.flatnonzero(np.bincount(thing)[thing] > 1)
-    nodes, thing = nodes[several], thing[several]
-    if not len(nodes):
+    if not len(several):
         return region, merged
+    nodes = nodes[several]
+    things, thing = ranked(thing[several])
     merged[nodes] = True
     start = np.full(region.node_count, len(region.start_entities))
     start[region.start_entities[::-1]] = np.arange(len(region.start_entities))[::-1]
-    rank = thing
+    rank = np.zeros(len(nodes), dtype=np.int64)
     for of_node, most in (
         (region.hops[nodes], int(region.hops.max())),
         (start[nodes], len(region.start_entities)),
         (_language_ranks(region.nodes[nodes], graph, languages), len(languages)),
     ):
         rank = rank * (most + 1) + of_node
-    order = stable_order(rank)
-    nodes, thing = nodes[order], thing[order]
-    is_first = np.diff(thing, prepend=-1) > 0
-    first, of_thing = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+    # Of each thing the first node is written last, and stays.
+    last = stable_order(rank)[::-1]
+    first = np.empty(len(things), dtype=np.int64)
+    first[thing.take(last)] = nodes.take(last)
     stays = np.arange(region.node_count, dtype=np.int32)
-    stays[nodes] = nodes[first][of_thing]
+    stays[nodes] = first.take(thing)
     degrees = region.degrees.copy()
-    degrees[nodes[first]] = np.add.reduceat(region.degrees[nodes], first)
+    sums = np.bincount(thing, weights=region.degrees[nodes], minlength=len(things))
+    degrees[first] = sums.astype(np.int64)
     start_entities = np.array(
         list(dict.fromkeys(stays[region.start_entities].tolist())), dtype=np.int32
     )
@@ -207,16 +209,19 @@ class _Touched:
 
 def _touched_twice(region: Region, joined: Region, merged: Bool) -> _Touched:
     edges = np.flatnonzero(merged.take(region.head) | merged.take(region.tail))
+    is_literal = region.literal.take(region.tail)
+    columns = [
+        joined.head,
+        region.rel,
+        np.where(is_literal, np.int32(0), joined.tail + np.int32(1)),
+    ]
+    if len(edges) < region.edge_count:
+        columns = [column.take(edges) for column in columns]
+    # Only statements that may repeat a fact are compared, and only their literals are read.
+    rows = may_repeat(*columns)
+    head, relation, tail = (column.take(rows).astype(np.int64) for column in columns)
     relations = int(region.rel.max(initial=0)) + 1
-    fact = joined.head.take(edges).astype(np.int64)
-    fact *= relations
-    fact += region.rel.take(edges)
-    fact *= region.node_count + 1
-    # Only literals that may repeat a fact are read.
-    is_literal = region.literal.take(region.tail.take(edges))
-    fact += np.where(is_literal, 0, joined.tail.take(edges) + 1)
-    rows = may_repeat(fact)
-    _, group = ranked(fact.take(rows))
+    _, group = ranked((head * relations + relation) * (region.node_count + 1) + tail)
     several = np.flatnonzero(np.bincount(group).take(group) > 1)
     return _Touched(edges.take(rows.take(several)), group.take(several))
 
@@ -327,22 +332,27 @@ def _first_language(there: set[str], languages: Sequence[str]) -> set[str]:
 
 def _without(region: Region, selected: Bool) -> Region:
     """Returns some edges of a region, without the nodes that only the others had."""
+    if not selected.all():
+        edges = np.flatnonzero(selected)
+        region = replace(
+            region,
+            edges=region.edges.take(edges),
+            edge_keys=region.edge_keys.take(edges),
+            head=region.head.take(edges),
+            tail=region.tail.take(edges),
+            rel=region.rel.take(edges),
+        )
     used = np.zeros(region.node_count, dtype=bool)
-    edges = np.flatnonzero(selected)
-    head, tail = region.head.take(edges), region.tail.take(edges)
-    used[head] = used[tail] = used[region.start_entities] = True
+    used[region.head] = used[region.tail] = used[region.start_entities] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return Region(
+    return replace(
+        region,
         nodes=region.nodes[used],
         node_keys=region.node_keys[used],
         hops=region.hops[used],
         literal=region.literal[used],
         degrees=region.degrees[used],
         start_entities=number[region.start_entities],
-        edges=region.edges.take(edges),
-        edge_keys=region.edge_keys.take(edges),
-        head=number.take(head),
-        tail=number.take(tail),
-        rel=region.rel.take(edges),
-        cuts=region.cuts,
+        head=number.take(region.head),
+        tail=number.take(region.tail),
     )

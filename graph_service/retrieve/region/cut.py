@@ -27,7 +27,7 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.topology import edge_type
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
-from graph_service.sorting import TABLE, are_among, distinct, ranked
+from graph_service.sorting import TABLE, are_among, distinct, key_order, ranked
 from graph_service.walk import Step, walk
 
 IsInstance = Callable[[Int64], Bool]
@@ -313,7 +313,7 @@ def _assemble(
     order = np.argsort(nodes, kind="stable")
     nodes, hops = nodes[order], hops[order]
     edge_keys = np.concatenate([part.keys for part in parts])
-    order = np.argsort(edge_keys)
+    order = key_order(edge_keys)
     head = np.concatenate([part.head for part in parts])[order]
     tail = np.concatenate([part.tail for part in parts])[order]
     return Region(
@@ -415,7 +415,8 @@ def extra_edges_bytes(overlay: Overlay, /) -> int:
 
 def _without(edges: Int64, known: list[Int64]) -> Int64:
     """Returns the edges that are in none of some others."""
-    return edges.take(np.flatnonzero(~are_among(edges, np.sort(np.concatenate(known)))))
+    others = np.concatenate(known)
+    return edges.take(np.flatnonzero(~are_among(edges, others))) if len(others) else edges
 
 
 def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
