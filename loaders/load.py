@@ -48,6 +48,7 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables.dialect import check_encoding
 from loaders.tables.header import check_columns
+from loaders.tables.json_rows import is_json_table
 from loaders.tables.mapping import AUTO, TablesRequest
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.row_meaning import rows_are_things
@@ -160,7 +161,8 @@ def _as_things(source: str | Path, options: LoadOptions) -> LoadOptions:
     try:
         plan = plan_tables(source, TablesRequest(row=AUTO), things)
     except InputError as error:
-        if error.argument != "row":
+        # JSON whose objects are no documents has no other reading.
+        if error.argument != "row" or is_json_table(source):
             raise
         return options
     return with_fields(things, tables=plan)
@@ -354,7 +356,7 @@ class _Load(Run[GraphTally, SourceFile]):
             if self._held is None and begins_full(format_, source):
                 self._hold_truthy()
             self._repeats = Repeats() if source.compression else None
-            counter = record_counter(format_)
+            counter = record_counter(format_, source.head)
             if counter is not None:
                 source.watch(counter.feed)
             with closing(self._pieces(source, format_, file, start, again=again)) as pieces:

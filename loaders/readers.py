@@ -18,6 +18,7 @@ from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
 from loaders.tables import kgtk, names, things
 from loaders.tables import reader as tables
+from loaders.tables.json_rows import object_counter
 from loaders.tables.same_as import read_same_as
 from loaders.wikibase import pages
 from loaders.wikibase import reader as wikibase
@@ -37,8 +38,15 @@ _COUNTERS: dict[Format, Callable[[], RecordCounter]] = {
 """What counts the records of formats of lines, apart from their readers."""
 
 
-def record_counter(format_: Format, /) -> RecordCounter | None:
-    """Returns what counts a source's records by its bytes; None where its reader alone can."""
+def record_counter(format_: Format, /, head: bytes = b"") -> RecordCounter | None:
+    """Returns what counts a source's records by its bytes; None where its reader alone can.
+
+    Args:
+        format_: Of the source.
+        head: Its first bytes, which tell which tables of things are JSON.
+    """
+    if format_ is Format.ROWS:
+        return object_counter(head)
     counter = _COUNTERS.get(format_)
     return None if counter is None else counter()
 

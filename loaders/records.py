@@ -21,6 +21,7 @@ _RDF_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?+[ \t]*+[^ \t\n#]", re.MULTILINE)
 _JSON_LINE = re.compile(
     rb"^(?:\xef\xbb\xbf)?+[ \t\r]*+(?![\[\]]?[ \t\r]*+,?[ \t\r]*+$)", re.MULTILINE
 )
+_JSON_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -123,6 +124,74 @@ class JsonLineCounter(_LineCounter):
     def problem(self) -> str:
         """Says that the array that was begun has no end, if it has none."""
         return UNFINISHED_ARRAY if self._first == b"[" and self._last != b"]" else ""
+
+
+class JsonArrayCounter:
+    """Counts the elements of a JSON array, by brackets and strings alone.
+
+    Args:
+        depth: Brackets that are open where the bytes begin.
+    """
+
+    _TOKEN = re.compile(
+        rb'(?P<text>"(?:[^"\\]|\\.)*+(?P<end>")?)|[{}\[\]]|(?P<scalar>[^\s,:{}\[\]"]+)', re.DOTALL
+    )
+
+    def __init__(self, *, depth: int = 0) -> None:
+        self._depth = depth
+        self._begun = b""
+        self._is_over = False
+        self.count = 0
+
+    def feed(self, data: bytes, /) -> None:
+        """Counts the elements of the bytes that come next."""
+        data = self._begun + data
+        self._begun = b""
+        for match in self._TOKEN.finditer(data):
+            if match["text"] and not match["end"] or match["scalar"] and match.end() == len(data):
+                # A text or a number may go on.
+                self._begun = data[match.start() :]
+                return
+            self._take(match[0])
+
+    def _take(self, token: bytes) -> None:
+        if token in (b"}", b"]"):
+            self._depth -= 1
+            self._is_over = self._is_over or not self._depth
+            return
+        if self._depth == 1 and not self._is_over:
+            self.count += 1
+        if token in (b"{", b"["):
+            self._depth += 1
+
+    @property
+    def problem(self) -> str:
+        """Says that the array has no end, if it has none."""
+        return "" if self._is_over else UNFINISHED_ARRAY
+
+
+def end_of_json_element(text: str, /) -> int | None:
+    """Returns where the first element of an array ends by its brackets; None if it does not.
+
+    >>> end_of_json_element('{"a": "}", "b": [}, {}'), end_of_json_element("{")
+    (None, None)
+    >>> end_of_json_element('{"a": 1,}, {}')
+    9
+    """
+    depth = 0
+    for match in _JSON_BRACKET.finditer(text):
+        token = match[0]
+        if token[0] in "}]":
+            if not depth:
+                return match.start()
+            depth -= 1
+            if not depth:
+                return match.end()
+        elif token[0] in "{[":
+            depth += 1
+        elif token == "," and not depth:
+            return match.start()
+    return None
 
 
 def count_rdf_lines(data: bytes, /) -> int:

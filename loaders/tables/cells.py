@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
@@ -18,8 +18,14 @@ from graph_service.model.values import Quantity, Time
 from graph_service.text.months import MONTHS
 from loaders.rdf.values import decimal_text
 
+UNSTORED = "(formula without a stored result)"
+"""A cell of a workbook whose formula no program has worked out."""
+NESTED = "(list of objects)"
+"""A cell of JSON that no value of a column can be."""
 BLANK_WORDS = frozenset(
     {
+        UNSTORED,
+        NESTED,
         *("", "-", "--", "---", "\u2013", "\u2014", "n/a", "#n/a", "n.a.", "null", "(null)", "nan"),
         *(
             "\\n",
@@ -237,6 +243,12 @@ _NUMBER = re.compile(
     r"(?P<sign_2>[+\-\u2212]?)(?P<body>\d[\d.,'\u2019 \u00a0\u202f]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?P<space>[ \u00a0\u202f]?)(?P<suffix>[^\d\s.,'+\-][^\d,;]{0,15})?"
 )
+_ACCOUNTING = re.compile(
+    r"(?P<prefix>[^\d\s()]{0,3}\s?)\((?P<inner>[^()]+)\)"
+    r"|(?P<before>[^()]*\d)(?:[.,](?P<dash>-{1,2}|[\u2013\u2014])|\s?(?P<minus>[-\u2212]))"
+    r"(?P<after>\s?[^\d\s]{1,3})?"
+)
+_ACCOUNTING_CHARACTERS = 40
 _GROUPED_BY_SPACE = re.compile(r"\d{1,3}(?:[ \u00a0\u202f'\u2019]\d{3})+(?=[.,]\d+$|$)")
 
 
@@ -260,6 +272,8 @@ class NumberCell:
         mark: What it proves of the decimal mark.
         unit: Of a known unit or currency its code (``EUR`` for a euro sign), else the word.
         is_known_unit: Whether it is known; also where there is none.
+        is_accounting: Whether it is written as books have it: (5), 5- or 5,-. Other texts are too,
+            so all cells of the column decide.
     """
 
     sign: str
@@ -268,6 +282,7 @@ class NumberCell:
     mark: Mark
     unit: str
     is_known_unit: bool
+    is_accounting: bool = False
 
     @property
     def is_integer(self) -> bool:
@@ -306,9 +321,13 @@ def read_number(cell: str, /) -> NumberCell | None:
     ('180.23', '1287.04')
     >>> read_number("1,200").amount(""), read_number("1,200").amount("."), read_number("007")
     (None, '1200', None)
+    >>> [read_number(cell).amount("") for cell in ("(1,200.50)", "1.200,50-", "5,-")]
+    ['-1200.50', '-1200.50', '5']
     """
     match = _NUMBER.fullmatch(cell)
-    if match is None or (match["sign"] and match["sign_2"]):
+    if match is None:
+        return _accounting_number(cell)
+    if match["sign"] and match["sign_2"]:
         return None
     if match["exponent"] and match["body"].isdecimal() and match["exponent"][1:].isdecimal():
         # Rather a code: 12E3.
@@ -330,6 +349,24 @@ def read_number(cell: str, /) -> NumberCell | None:
         return None
     sign = "-" if (match["sign"] or match["sign_2"]) in ("-", "\u2212") else ""
     return NumberCell(sign, body, (match["exponent"] or "").lower(), mark, unit, known)
+
+
+def _accounting_number(cell: str) -> NumberCell | None:
+    """Returns a number in brackets or with a minus after it, which are below zero, or 5,- for 5."""
+    match = _ACCOUNTING.fullmatch(cell) if len(cell) <= _ACCOUNTING_CHARACTERS else None
+    if match is None:
+        return None
+    text = (
+        f"{match['prefix']}{match['inner'].strip()}"
+        if match["inner"]
+        else f"{match['before']}{match['after'] or ''}"
+    )
+    number = read_number(text)
+    if number is None or number.is_accounting or number.sign:
+        return None
+    if match["dash"]:
+        return replace(number, is_accounting=True)
+    return replace(number, sign="-", is_accounting=True)
 
 
 def _mark_of(body: str) -> Mark | None:

@@ -173,6 +173,8 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
     fields["type"] = type_
     if type_ is ColumnType.NUMBER:
         fields["decimal"] = _decimal(counts)
+        is_said = request.get("type") is ColumnType.NUMBER
+        fields["accounting"] = is_said or _is_accounting(counts, _numbers(counts))
         fields["unit"] = unit or _common_unit(counts, decision.notes)
     elif type_ is ColumnType.DATE:
         fields["first"] = _orders(counts, decision.notes)
@@ -243,9 +245,19 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
 def _numbers(counts: CellCounts) -> int:
     """Returns how many cells are numbers; those with an unknown unit only if all have it."""
     unknown = counts.unknown_units
+    numbers = counts.numbers
     if unknown and (len(unknown) > 1 or unknown.total() != counts.numbers):
-        return counts.numbers - unknown.total()
-    return counts.numbers
+        numbers -= unknown.total()
+    return numbers if _is_accounting(counts, numbers) else numbers - counts.accounting
+
+
+def _is_accounting(counts: CellCounts, numbers: int) -> bool:
+    """Returns whether numbers are written as books write them, by all cells of the column.
+
+    Whole numbers in brackets alone may be marks of notes.
+    """
+    are_amounts = counts.marks[Mark.NONE] < numbers or any(counts.units.keys() - {""})
+    return numbers == counts.cells and (are_amounts or counts.accounting < numbers)
 
 
 def _odd(counts: CellCounts, type_: ColumnType) -> int:

@@ -15,7 +15,7 @@ from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.report import LoadReport
 from loaders.tables.mapping import AUTO, TablesRequest
-from loaders.tables.workbook import cell_text
+from loaders.tables.typed_cells import cell_text
 
 
 class Frame(Protocol):

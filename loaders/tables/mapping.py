@@ -62,6 +62,7 @@ class ColumnMapping:
         decimal: Decimal mark of numbers that may be two; "" if it is not decided.
         decimal_reason: How one of them is read, as in which other column; "" if the column's own
             cells decide, or a mapping file.
+        accounting: Whether numbers may be written as books have them: (5) and 5- for -5, 5,- for 5.
         first: What comes first in dates that may be two, ``day`` or ``month``, by what separates
             them ("" for all); empty if it is not decided.
         of: The column whose entities it describes; "" for the row's thing.
@@ -77,6 +78,7 @@ class ColumnMapping:
     unit: str = ""
     decimal: str = ""
     decimal_reason: str = ""
+    accounting: bool = False
     first: Mapping[str, str] = field(default_factory=dict)
     of: str = ""
 

@@ -15,7 +15,7 @@ from loaders.tables.decimal_marks import settle_marks
 from loaders.tables.mapping import ColumnType, TablesPlan, TablesRequest
 from loaders.tables.references import check_key, find_references, look_again, yield_key
 from loaders.tables.table_look import TableLook
-from loaders.tables.table_rows import is_table_name, is_workbook
+from loaders.tables.table_rows import is_table, is_workbook
 from loaders.tables.workbook import sheet_names
 
 
@@ -65,7 +65,7 @@ def _look(source: Path, request: TablesRequest, options: LoadOptions) -> Iterabl
     paths = source_paths(source)
     is_folder = source.is_dir()
     for path in paths:
-        if is_folder and not is_table_name(str(path)):
+        if is_folder and not is_table(str(path)):
             continue
         name = path.relative_to(source).as_posix() if is_folder else path.name
         if is_workbook(str(path)):

@@ -86,6 +86,7 @@ class CellCounts:
     Attributes:
         cells: All that are counted.
         numbers, integers, coded: Numbers; those of digits alone; digits that begin with a zero.
+        accounting: Numbers as books write them, such as (5) for -5.
         long_integers: Integers of four digits and more.
         either, either_zero, either_long: Numbers that may be two; those of them whose last digit is
             a zero; those with two digits and more before the mark.
@@ -105,6 +106,7 @@ class CellCounts:
 
     def __init__(self) -> None:
         self.cells = self.repeated = self.characters = self.short = self.proper = 0
+        self.accounting = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = self.either_long = 0
         self.either_example = ""
@@ -128,6 +130,7 @@ class CellCounts:
             self.numbers += count
             (self.units if number.is_known_unit else self.unknown_units)[number.unit] += count
             self.marks[number.mark] += count
+            self.accounting += count if number.is_accounting else 0
             if number.mark is Mark.EITHER:
                 self.either += count
                 self.either_example = self.either_example or number.digits

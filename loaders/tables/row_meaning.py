@@ -17,7 +17,7 @@ from loaders.tables.header import is_edge_header, read_layout
 from loaders.tables.neo4j_nodes import is_node_header
 from loaders.tables.profile import ColumnProfile, profiles_of
 from loaders.tables.rows import ColumnsError
-from loaders.tables.table_rows import is_table_name, is_workbook
+from loaders.tables.table_rows import has_typed_cells, is_table
 
 _TYPICAL_SHARE = 0.8
 _TABLES = (Format.CSV, Format.TSV)
@@ -41,13 +41,13 @@ def rows_are_things(source: str | Path, options: LoadOptions, /) -> bool:
         return False
     if is_remote_source(str(source)) or not Path(source).exists():
         return False
-    tables = [path for path in source_paths(Path(source)) if is_table_name(str(path))]
+    tables = [path for path in source_paths(Path(source)) if is_table(str(path))]
     rows = {_rows_of(path, options) for path in tables}
     return _Rows.THINGS in rows and _Rows.STATEMENTS not in rows
 
 
 def _rows_of(path: Path, options: LoadOptions) -> _Rows:
-    if is_workbook(str(path)):
+    if has_typed_cells(str(path)):
         # A file of Parquet may be one of a graph's.
         return _Rows.UNKNOWN if path.suffix.lower() == ".parquet" else _Rows.THINGS
     try:

@@ -36,8 +36,8 @@ from loaders.tables.table_rows import (
     Shape,
     check_decoded,
     first_rows,
+    has_typed_cells,
     header_of,
-    is_workbook,
     may_be_joined,
     read_table,
 )
@@ -99,7 +99,7 @@ class TableLook:
         row_column = "" if table.row == AUTO else table.row
         with open_source(self.path, limits=options.limits) as source:
             dialect: Dialect | None = None
-            if not is_workbook(self.path):
+            if not has_typed_cells(self.path):
                 refuse_archive(source.head, source.name)
                 dialect = recognise_dialect(
                     source.head, encoding=encoding_of(source, options.encoding)

@@ -13,11 +13,12 @@ from loaders.items import Parsed
 from loaders.source import ByteSource
 from loaders.tables.cells import clean
 from loaders.tables.dialect import Dialect
+from loaders.tables.json_rows import is_json_table, read_json_rows
 from loaders.tables.rows import Row, RowError, read_rows
+from loaders.tables.wording import suffix_of
 from loaders.tables.workbook import WORKBOOK_SUFFIXES, read_workbook_rows
 
 TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".tab"})
-_PACKED_SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst"})
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "summe", "gesamt"})
 _HEADER_ROWS = 30
 
@@ -28,10 +29,17 @@ def is_table_name(path: str, /) -> bool:
     >>> is_table_name("a/parts.csv.gz"), is_table_name("README.md")
     (True, False)
     """
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in _PACKED_SUFFIXES:
-        suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in TEXT_SUFFIXES | WORKBOOK_SUFFIXES
+    return suffix_of(path) in TEXT_SUFFIXES | WORKBOOK_SUFFIXES
+
+
+def is_table(path: str, /) -> bool:
+    """Returns whether a file is a table by its name, or JSON whose objects are rows."""
+    return is_table_name(path) or is_json_table(path)
+
+
+def has_typed_cells(path: str, /) -> bool:
+    """Returns whether a table is a workbook, Parquet or JSON, and no text."""
+    return is_workbook(path) or is_json_table(path)
 
 
 def is_workbook(path: str, /) -> bool:
@@ -160,10 +168,12 @@ def first_rows(
         if len(rows) < count and any(cell.strip() for cell in row.cells):
             rows.append(row)
 
-    if dialect is None:
+    if dialect is not None:
+        blocks = read_rows(source, {}, dialect, take)
+    elif is_workbook(source.name):
         blocks = read_workbook_rows(source.name, sheet, {}, take, rows=2 * count)
     else:
-        blocks = read_rows(source, {}, dialect, take)
+        blocks = read_json_rows(source, {}, take)
     for parsed in blocks:
         check_decoded(parsed)
         if len(rows) >= count:
@@ -187,8 +197,10 @@ def read_table(
     finish: Callable[[Parsed], None] | None = None,
     /,
 ) -> Iterator[Parsed]:
-    """Yields what ``take`` makes of the rows of a text file or of a sheet of a workbook."""
-    if dialect is None:
+    """Yields what ``take`` makes of the rows of a text file, of a sheet of a workbook or of JSON."""
+    if dialect is not None:
+        yield from read_rows(source, start, dialect, take, finish)
+    elif is_workbook(source.name):
         yield from read_workbook_rows(source.name, sheet, start, take, finish)
     else:
-        yield from read_rows(source, start, dialect, take, finish)
+        yield from read_json_rows(source, start, take, finish)

@@ -19,6 +19,8 @@ from loaders.source import ByteSource
 from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
+    NESTED,
+    UNSTORED,
     Mark,
     clean,
     folded,
@@ -329,6 +331,21 @@ def _row_nouns(plan: TablesPlan, mapping: TableMapping) -> Sequence[str]:
     return (noun,) if noun and noun not in taken else ()
 
 
+def _blank_reason(cell: str, column: str) -> str:
+    """Returns as what a cell that says nothing is counted."""
+    if cell == UNSTORED:
+        return (
+            "formulas without a stored result; open the workbook in Excel or LibreOffice, save it "
+            "and load it again"
+        )
+    if cell == NESTED:
+        return (
+            f"cells of {column} that are lists of objects; write these as a table of their own, with "
+            "a column that names this one"
+        )
+    return f"cells that say {cell!r}" if cell else "empty cells"
+
+
 def _may_be_two(cell: str) -> bool:
     """Returns whether a cell is a number that may be two without its column."""
     number = read_number(cell)
@@ -351,12 +368,11 @@ class _CellReader:
     def values(self, cell: str, parsed: Parsed) -> list[Value]:
         """Returns the values of a cell; what says nothing is counted."""
         column = self._column
-        if column.type in (ColumnType.KEY, ColumnType.NAME):
+        if column.type in (ColumnType.KEY, ColumnType.NAME) and cell != UNSTORED:
             return []
         word = cell.lower()
         if word in BLANK_WORDS:
-            reason = f"cells that say {cell!r}" if cell else "empty cells"
-            parsed.skipped[reason] += 1
+            parsed.skipped[_blank_reason(cell, column.name)] += 1
             return []
         if column.type is ColumnType.SKIP:
             parsed.skipped[f"cells of {column.name}, which is left out"] += 1
@@ -396,7 +412,7 @@ class _CellReader:
         """Returns why a cell has no value of its column's type."""
         type_ = self._column.type
         number = read_number(cell) if type_ is ColumnType.NUMBER else None
-        if number is not None and number.is_known_unit:
+        if number is not None and number.is_known_unit and not number.is_accounting:
             return "may be two numbers"
         if type_ is ColumnType.DATE and read_date_cell(cell) is not None:
             return "may be two dates"
@@ -405,6 +421,8 @@ class _CellReader:
     def _number(self, cell: str) -> Value | None:
         number = read_number(cell)
         if number is None or not (number.is_known_unit or number.unit == self._column.unit):
+            return None
+        if number.is_accounting and not self._column.accounting:
             return None
         return quantity(number, decimal=self._column.decimal, unit=self._column.unit)
 

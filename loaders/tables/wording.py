@@ -59,7 +59,10 @@ _FULL_NAMES = (
     ("given name", "family name"),
     ("vorname", "nachname"),
 )
-_TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz", ".bz2", ".xz"})
+_PACKED_SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst"})
+_TABLE_SUFFIXES = _PACKED_SUFFIXES | frozenset(
+    {".csv", ".tsv", ".tab", ".txt", ".xlsx", ".xlsm", ".parquet", ".json", ".jsonl", ".ndjson"}
+)
 
 
 def header_words(name: str, /) -> list[str]:
@@ -189,6 +192,18 @@ def class_name(path: str, /) -> str:
     """
     *before, last = file_words(path).split() or ["row"]
     return " ".join([*before, singular(last)])
+
+
+def suffix_of(path: str, /) -> str:
+    """Returns the suffix of a file's name in lower case, not that of its packing.
+
+    >>> suffix_of("a/parts.CSV.gz"), suffix_of("README")
+    ('.csv', '')
+    """
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED_SUFFIXES:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def file_words(path: str, /) -> str:

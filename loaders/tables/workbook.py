@@ -1,17 +1,10 @@
-"""Rows of Excel workbooks and of Parquet files, as the cells of a text table.
-
-Dates come as ISO dates and numbers with a decimal point that is no mark of groups, so that nothing
-in them may be two things.
-"""
+"""Rows of Excel workbooks and of Parquet files, as the cells of a text table."""
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import date, datetime
-from decimal import Decimal
 from io import SEEK_END
 from itertools import islice
 from pathlib import PurePath
@@ -23,6 +16,8 @@ from graph_service.errors import InputError, SetupError
 from loaders.items import Parsed, Reject
 from loaders.source import SourceLimits
 from loaders.tables.rows import Row, RowError
+from loaders.tables.typed_cells import cell_text
+from loaders.tables.worksheet import sheet_rows
 
 WORKBOOK_SUFFIXES = frozenset({".xlsx", ".xlsm", ".parquet"})
 _DAMAGED = (
@@ -39,46 +34,6 @@ _DAMAGED = (
     zlib.error,
 )
 _BLOCK_ROWS = 500
-
-
-def cell_text(value: object, /) -> str:
-    """Returns a typed cell as text that can be read in one way only.
-
-    >>> cell_text(1.125), cell_text(datetime(2024, 4, 3)), cell_text(True), cell_text(None)
-    ('1.1250', '2024-04-03', 'true', '')
-    >>> cell_text(["red; dark", 2])
-    '["red; dark", "2"]'
-    """
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case float() | Decimal():
-            return _decimal_text(value)
-        case datetime():
-            text = value.isoformat(sep=" ")
-            return text.removesuffix(" 00:00:00")
-        case date():
-            return value.isoformat()
-        case list() | tuple() | set() | frozenset():
-            # As JSON, whose values may hold any separator.
-            parts = [None if part is None else cell_text(part) for part in value]
-            return json.dumps(parts if isinstance(value, list | tuple) else sorted(map(str, parts)))
-        case _:
-            return str(value)
-
-
-def _decimal_text(value: float | Decimal) -> str:
-    number = Decimal(repr(value)) if isinstance(value, float) else value
-    if not number.is_finite():
-        return ""
-    text = format(number, "f")
-    integer, point, rest = text.partition(".")
-    if point and not rest.strip("0"):
-        return integer
-    # Three digits after the point may be taken for a group.
-    return f"{text}0" if len(rest) == 3 else text
 
 
 def sheet_names(path: str, /) -> list[str]:
@@ -140,9 +95,12 @@ def read_workbook_rows(
 
 
 def _sheet_cells(path: str, sheet: str) -> Iterator[list[str]]:
-    with _open_workbook(path) as workbook, _reading(path):
-        for row in workbook[sheet].iter_rows(values_only=True):
-            yield [cell_text(value) for value in row]
+    with ExitStack() as held, _reading(path):
+
+        def formulas() -> Any:
+            return held.enter_context(_open_workbook(path, formulas=True))[sheet]
+
+        yield from sheet_rows(held.enter_context(_open_workbook(path))[sheet], formulas)
 
 
 def _parquet_cells(path: str) -> Iterator[list[str]]:
@@ -166,7 +124,7 @@ def _parquet_cells(path: str) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _open_workbook(path: str) -> Iterator[Any]:
+def _open_workbook(path: str, *, formulas: bool = False) -> Iterator[Any]:
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -180,7 +138,7 @@ def _open_workbook(path: str) -> Iterator[Any]:
         with _reading(path, InvalidFileException):
             file = held.enter_context(open(path, "rb"))
             _require_no_bomb(file, path)
-            workbook = load_workbook(file, read_only=True, data_only=True)
+            workbook = load_workbook(file, read_only=True, data_only=not formulas)
         held.callback(workbook.close)
         yield workbook
 

@@ -26,6 +26,7 @@ from graph_service.model.values import (
     display_value,
 )
 from graph_service.store import open_store
+from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import open_source
 from loaders.tables.frames import load_frames
@@ -231,3 +232,94 @@ def test_a_workbook_that_is_a_bomb_is_not_read(tmp_path: Path) -> None:
     assert path.stat().st_size < 500_000
     with pytest.raises(InputError, match="would unpack to 260,0"):
         sheet_names(str(path))
+
+
+def _workbook_things(
+    tmp_path: Path, rows: list[list[Any]], edit: Callable[[Any], None] = lambda sheet: None
+) -> tuple[dict[tuple[str, str], str], Parsed]:
+    """Values by head and relation, and all that was parsed, of a workbook with one sheet."""
+    workbook = openpyxl.Workbook()
+    for row in rows:
+        workbook.active.append(row)
+    edit(workbook.active)
+    workbook.save(tmp_path / "tools.xlsx")
+    options = LoadOptions(row="auto")
+    request = request_of(options)
+    assert request is not None
+    plan = plan_tables(tmp_path / "tools.xlsx", request, options)
+    parsed = Parsed()
+    with open_source(tmp_path / "tools.xlsx") as source:
+        for block in read_things(source, replace(options, tables=plan), {}):
+            parsed.add(block)
+    values = {(s.head, s.relation): display_value(s.value) for s in parsed.statements}
+    return values, parsed
+
+
+@pytest.mark.parametrize(
+    ("cell", "number_format", "expected"),
+    [
+        (0.125, "0.0%", "12.5 %"),
+        (0.07, '0"%"', "0.07 %"),
+        (5, "#,##0.00\\ [$EUR]", "5 EUR"),
+        (5.5, '#,##0.00 "\u20ac"', "5.5 EUR"),
+        (5.5, '_-* #,##0.00 [$\u20ac-407]_-;[Red]-* #,##0.00 "x"', "5.5 EUR"),
+        (-5.5, '"$"#,##0.00_);[Red]("$"#,##0.00)', "-5.5 $"),
+        (1.125, '0.000" kg"', "1.1250 kg"),
+        (7, '0" of ten"', "7"),
+        (1234, "#,##0", "1234"),
+        (1067, "00000", "01067"),
+        (datetime(2024, 3, 5), "[$-407]d. mmmm yyyy", "2024-03-05"),
+        (datetime(2024, 3, 1), "mmm yyyy", "2024-03"),
+        (datetime(2024, 3, 5), "mmm yyyy", "2024-03-05"),
+        (datetime(2024, 1, 1), "yyyy", "2024"),
+    ],
+)
+def test_a_cell_is_what_its_number_format_shows(
+    tmp_path: Path, cell: Any, number_format: str, expected: str
+) -> None:
+    def edit(sheet: Any) -> None:
+        for row in (2, 3):
+            sheet.cell(row, 3).number_format = number_format
+
+    rows: list[list[Any]] = [["id", "name", "amount"], [1, "Saw", cell], [2, "Axe", cell]]
+    values, _ = _workbook_things(tmp_path, rows, edit)
+    assert values["tool/1", "amount"] == values["tool/2", "amount"] == expected
+
+
+def test_formulas_without_a_stored_result_are_counted(tmp_path: Path) -> None:
+    rows = [["id", "net", "gross"], [1, 5, "=B2*1.19"], [2, 7, "=B3*1.19"], [3, 8, None]]
+    values, parsed = _workbook_things(tmp_path, rows)
+    assert ("tool/1", "net") in values
+    assert ("tool/1", "gross") not in values
+    unstored = {reason: count for reason, count in parsed.skipped.items() if "formulas" in reason}
+    [(reason, count)] = unstored.items()
+    assert (count, "save it and load it again" in reason) == (2, True)
+    assert parsed.skipped["empty cells"] == 1
+
+
+def test_merged_cells_of_a_column_all_have_the_text(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.merge_cells("A1:C1")
+        sheet.merge_cells("B4:B6")
+
+    rows: list[list[Any]] = [["Inventory 2024"], [], ["id", "maker", "pieces"]]
+    rows += [[1, "Pola", 5], [2, None, 6], [3, None, 7], [4, "Kest", 8]]
+    values, parsed = _workbook_things(tmp_path, rows, edit)
+    makers = [values[f"tool/{row}", "maker"] for row in (1, 2, 3, 4)]
+    assert makers == ["maker/pola", "maker/pola", "maker/pola", "maker/kest"]
+    assert parsed.skipped["rows before the header"] == 1
+    assert parsed.counts.read == 7
+
+
+def test_hidden_rows_columns_and_sheets_are_read(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.row_dimensions[3].hidden = True
+        sheet.column_dimensions["C"].hidden = True
+        other = sheet.parent.create_sheet("makers")
+        other.sheet_state = "hidden"
+        for row in (["id", "city"], ["Pola", "Ulm"]):
+            other.append(row)
+
+    rows: list[list[Any]] = [["id", "name", "pieces"], [1, "Saw", 5], [2, "Axe", 6]]
+    values, _ = _workbook_things(tmp_path, rows, edit)
+    assert (values["sheet/2", "pieces"], values["maker/pola", "city"]) == ("6", "city/ulm")

@@ -268,3 +268,35 @@ def test_money_has_no_three_decimals(tmp_path: Path) -> None:
 def test_a_vintage_is_a_year(tmp_path: Path) -> None:
     things = Things(tmp_path, {"weine.csv": "Nr;Jahrgang\nR1;2019\nR2;2017\n"})
     assert things.types("jahrgang") == {Time}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("(1,200.50)", "17.25", "(3.10)"), ["-1200.50", "17.25", "-3.10"]),
+        (("1.200,50-", "17,25", "3,10-"), ["-1200.50", "17.25", "-3.10"]),
+        (("5,-", "7,50", "1.200,-"), ["5", "7.50", "1200"]),
+        (("CHF 5.-", "CHF 7.50", "CHF 3.-"), ["5 CHF", "7.50 CHF", "3 CHF"]),
+        (("(\u20ac 5)", "\u20ac 7", "\u20ac (9.50)"), ["-5 EUR", "7 EUR", "-9.50 EUR"]),
+        (("1 200,50", "7,25", "1'300,10"), ["1200.50", "7.25", "1300.10"]),
+        (("12,5 %", "7 %", "0,5 %"), ["12.5 %", "7 %", "0.5 %"]),
+        (("(5)", "7", "n/a"), ["-5", "7"]),
+    ],
+)
+def test_numbers_as_books_write_them(
+    tmp_path: Path, cells: tuple[str, ...], expected: list[str]
+) -> None:
+    rows = "".join(f'{row},"{cell}"\n' for row, cell in enumerate(cells, start=1))
+    things = Things(tmp_path, {"entries.csv": f"id,amount\n{rows}"})
+    assert list(things.values("amount").values()) == expected
+    assert things.types("amount") == {Quantity}
+
+
+@pytest.mark.parametrize(
+    "cells", [("(1)", "(2)", "(3)"), ("(5)", "7", "9", "8", "see note"), ("7-", "A-", "B-")]
+)
+def test_other_texts_in_brackets_stay_texts(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    rows = "".join(f"{row},{cell}\n" for row, cell in enumerate(cells, start=1))
+    things = Things(tmp_path, {"entries.csv": f"id,amount\n{rows}"})
+    assert things.values("amount")["entry/1"] == cells[0]
+    assert "(5)" not in cells or things.values("amount")["entry/2"] == "7"
