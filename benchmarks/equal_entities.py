@@ -26,7 +26,7 @@ BOUND = 1.1
 _SECOND = "http://second.example/"
 _DBP15K = "dbp15k_fr_en"
 _QUESTIONS = 40
-_ROUNDS = 3
+_ROUNDS = 7
 
 Row = tuple[str, str, str]
 
@@ -72,7 +72,7 @@ def _measure(sources: _Sources, codex: Codex) -> Measured:
     """Asks with links; beside the same graph without them.
 
     The figure is processor time: each question is asked on the graphs in turn, and the least of the
-    rounds counts. The details compare with one id for each entity too.
+    rounds counts, since a busy machine adds to most. The details compare with one id for each too.
     """
     without_name, linked_name, merged_name = sources.graphs
     cases = [

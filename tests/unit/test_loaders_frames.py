@@ -287,7 +287,12 @@ def test_a_cell_is_what_its_number_format_shows(
 
 
 def test_formulas_without_a_stored_result_are_counted(tmp_path: Path) -> None:
-    rows = [["id", "net", "gross"], [1, 5, "=B2*1.19"], [2, 7, "=B3*1.19"], [3, 8, None]]
+    rows: list[list[Any]] = [
+        ["id", "net", "gross"],
+        [1, 5, "=B2*1.19"],
+        [2, 7, "=B3*1.19"],
+        [3, 8, None],
+    ]
     values, parsed = _workbook_things(tmp_path, rows)
     assert ("tool/1", "net") in values
     assert ("tool/1", "gross") not in values
