@@ -173,8 +173,8 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
     fields["type"] = type_
     if type_ is ColumnType.NUMBER:
         fields["decimal"] = _decimal(counts)
-        is_said = request.get("type") is ColumnType.NUMBER
-        fields["accounting"] = is_said or _is_accounting(counts, _numbers(counts))
+        is_requested = request.get("type") is ColumnType.NUMBER
+        fields["accounting"] = is_requested or _is_accounting(counts, _numbers(counts))
         fields["unit"] = unit or _common_unit(counts, decision.notes)
     elif type_ is ColumnType.DATE:
         fields["first"] = _orders(counts, decision.notes)

@@ -178,21 +178,21 @@ def read_json_rows(
     take(Row(list(header), 0, 0), Parsed(terms_only=True))
     while block := list(islice(records, _BLOCK_ROWS)):
         parsed = Parsed(terms_only=True)
-        for number, record in block:
-            if number <= done:
+        for row_index, record in block:
+            if row_index <= done:
                 continue
             cells = record.cells
             try:
                 if cells is None:
                     raise RowError(record.problem)
-                take(Row([cells.get(name, "") for name in header], number, 0), parsed)
-                parsed.mark(number)
+                take(Row([cells.get(name, "") for name in header], row_index, 0), parsed)
+                parsed.mark(row_index)
                 parsed.counts.read += 1
             except (RowError, ValueError, InputError) as error:
                 reason = error.message if isinstance(error, InputError) else str(error)
                 text = record.text if cells is None else " | ".join(cells.values())
                 row = excerpt(text.encode("utf-8", "surrogateescape"))
-                parsed.rejects.append(Reject(source.name, number, 0, reason, row))
+                parsed.rejects.append(Reject(source.name, row_index, 0, reason, row))
                 parsed.counts.rejected += record.count
         parsed.line = block[-1][0]
         parsed.position = {"row": parsed.line}
@@ -236,7 +236,7 @@ def _array_records(source: ByteSource) -> Iterator[_Record]:
         try:
             value, end = _DECODER.raw_decode(pieces.text, pieces.at)
         except (ValueError, RecursionError) as error:
-            if pieces.ends_early(error) and pieces.read_more():
+            if pieces.may_go_on(error) and pieces.read_more():
                 continue
             text, is_cut = pieces.pass_over()
             yield _Record(None, "an element without an end" if is_cut else _reason(error), text)
@@ -308,7 +308,7 @@ class _ArrayPieces:
             self.at = len(self.text)
         return False
 
-    def ends_early(self, error: Exception) -> bool:
+    def may_go_on(self, error: Exception) -> bool:
         """Returns whether an element may be good and go on after what is held."""
         within = len(self.text) - self.at <= self._source.limits.max_line_bytes
         if not isinstance(error, json.JSONDecodeError) or not within:
