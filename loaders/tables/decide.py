@@ -11,6 +11,7 @@ from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile
 from loaders.tables.wording import (
     header_words,
     is_id_name,
+    is_name_header,
     is_year_name,
     referred_name,
     relation_name,
@@ -237,7 +238,8 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
     last = singular(header_words(name)[-1].lower()) if words else ""
     if last in _NAMES_OF_THINGS or counts.repeated >= _REPEATED_SHARE * total:
         return ColumnType.ENTITY
-    if last not in _NAMES_OF_ROWS and counts.proper >= max(_TYPICAL_SHARE * total, 2):
+    is_name = last in _NAMES_OF_ROWS or is_name_header(name)
+    if not is_name and counts.proper >= max(_TYPICAL_SHARE * total, 2):
         return ColumnType.ENTITY
     return ColumnType.TEXT
 

@@ -47,6 +47,7 @@ from loaders.tables.wording import (
     header_words,
     is_id_name,
     is_kind_name,
+    is_name_header,
     is_year_name,
     referred_name,
     relation_name,
@@ -54,6 +55,8 @@ from loaders.tables.wording import (
 )
 
 _MAX_LATE_ROWS = 20_000
+_MIXED = 2
+"""A column of which one in so many cells is a number or a date has no names."""
 _SPREAD = 2
 """Numbers of rows are spread over at most so many for each row."""
 
@@ -271,7 +274,7 @@ class TableLook:
             before = " ".join(words[:-1])
             if column.name in self.requests or column.type is ColumnType.KEY or not words:
                 continue
-            if words in (["name"], ["label"], ["bezeichnung"]):
+            if words in (["name"], ["label"]) or self._names_rows(column.name):
                 best.append((0, column.name))
             elif (
                 words[-1] in ("name", "title", "label")
@@ -282,7 +285,10 @@ class TableLook:
                 best.append((1, column.name))
             elif words == ["company", "name"]:
                 best.append((2, column.name))
-            elif words == ["title"] and self.profile(column.name).is_unique:
+            elif (
+                words in (["title"], ["titel"], ["titre"], ["título"], ["titolo"])
+                and self.profile(column.name).is_unique
+            ):
                 best.append((3, column.name))
             elif words[-1] == "description" and before in own:
                 best.append((4, column.name))
@@ -292,6 +298,11 @@ class TableLook:
                 replace(column, type=ColumnType.NAME, relation="", kind="", separator="")
             )
             self.notes[column.name] = []
+
+    def _names_rows(self, name: str) -> bool:
+        """Returns whether a column is called names in some language, and its cells are texts."""
+        counts = self.profile(name).cells
+        return is_name_header(name) and _MIXED * (counts.numbers + counts.dates) < counts.cells
 
     def keys(self) -> Keys:
         """Returns the hashes of the keys as ids have them."""

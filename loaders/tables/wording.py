@@ -18,6 +18,23 @@ _ID_ENDINGS = ("nr", "nr.", "nummer")
 _COUNTED = re.compile(r"\s*\((\d+)\)$")
 _ID_WORDS = frozenset({"id", "ids", "key", "no", "no.", "nr", "nr.", "number", "num", "code", "#"})
 _NAME_WORDS = frozenset({"name", "names", "title", "label", "bezeichnung", "nom", "nombre"})
+_NAME_HEADERS = frozenset(
+    {
+        *("bezeichnung", "benennung", "nom", "nombre", "nome", "naam", "navn", "namn", "nimi"),
+        *("nazwa", "název", "názov", "naziv", "nume", "név", "isim", "libellé", "désignation"),
+        *(
+            "denominación",
+            "denominazione",
+            "имя",
+            "название",
+            "наименование",
+            "名称",
+            "名前",
+            "이름",
+        ),
+    }
+)
+"""Headers of what a row is called, in other languages than English."""
 _NO_NOUNS = frozenset(
     {"sku", "ean", "gtin", "isbn", "issn", "uuid", "guid", "iban", "vin", "url", "uri", "iri"}
     | {"full", "first", "last", "short", "display", "column", "row", "index", "pos", "position"}
@@ -150,6 +167,15 @@ def is_id_name(name: str, /) -> bool:
     return bool(words) and (
         words[-1].lower() in _ID_WORDS or words[-1].lower().endswith(_ID_ENDINGS)
     )
+
+
+def is_name_header(name: str, /) -> bool:
+    """Returns whether a header of one word is what rows are called, in any of many languages.
+
+    >>> [is_name_header(name) for name in ("Nom", "Navn", "Bezeichnung", "Prénom", "Nom du client")]
+    [True, True, True, False, False]
+    """
+    return name.strip().casefold() in _NAME_HEADERS
 
 
 def full_name_columns(relations: Sequence[str], /) -> tuple[int, ...]:
