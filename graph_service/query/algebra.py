@@ -272,6 +272,30 @@ def encode_query(query: Query, /) -> str:
     return orjson.dumps(_tagged(query), option=orjson.OPT_SORT_KEYS).decode()
 
 
+def conditions_of_list(query: Query, /) -> frozenset[Filter] | None:
+    """Returns what the things of a list must meet, whichever way the query goes: players of Finland
+    are those that Finland leads back to, if they are players. None for what is no plain list.
+
+    >>> plays, finnish = Relation("nationality"), Among(("Finland",))
+    >>> players = InstanceOf(("player",))
+    >>> from_class = Query(Instances(players.class_ids), filters=(Condition((plays,), finnish),))
+    >>> back = Step(Relation("nationality", backward=True))
+    >>> from_entity = Query(Entities(finnish.ids), (back,), (Condition((), players),))
+    >>> conditions_of_list(from_class) == conditions_of_list(from_entity)
+    True
+    """
+    if query.fold is not Fold.LIST or query.order is not None:
+        return None
+    if isinstance(query.start, Instances):
+        if query.path:
+            return None
+        return frozenset((Condition((), InstanceOf(query.start.class_ids)), *query.filters))
+    if not 0 < len(query.path) <= MAX_FILTER_STEPS or any(step.filters for step in query.path):
+        return None
+    back = tuple(Relation(each.id, not each.backward) for each in reversed(query.relations))
+    return frozenset((Condition(back, Among(query.start.ids)), *query.filters))
+
+
 def paths_of(query: Query, /) -> set[str]:
     """Returns the ids of all relations that a query follows, those of its filters too."""
     ids = {relation.id for relation in query.relations}

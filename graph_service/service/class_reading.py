@@ -12,10 +12,9 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.values import Quantity, Time, Value
-from graph_service.query.algebra import Fold, Query
+from graph_service.query.algebra import Fold, Query, conditions_of_list
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
-from graph_service.retrieve.classes.amounts import units_of
 from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
 from graph_service.retrieve.classes.question_text import asks_for_last_date
 from graph_service.retrieve.classes.strategy import (
@@ -27,6 +26,7 @@ from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.reading import asks_how_many
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
+from graph_service.retrieve.units import units_of
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
 from graph_service.service.stopwatch import Stopwatch
 from graph_service.text.fold import fold, words
@@ -202,7 +202,16 @@ def overrules(
         return answer.is_sure
     # A list is seldom the answer where an entity is surely meant: "which island is a part of
     # Ecuador". Walks neither count, order nor negate.
-    return answer.is_sure and not (is_named and answer.is_list) and not walked.confident
+    may_be_list = not (is_named and answer.is_list) or _say_the_same(answer.selection, walked)
+    return answer.is_sure and may_be_list and not walked.confident
+
+
+def _say_the_same(one: Selection, other: Selection, /) -> bool:
+    """Returns whether two readings list what meets the same conditions."""
+    if one.read is None or other.read is None:
+        return False
+    conditions = conditions_of_list(one.read.query)
+    return conditions is not None and conditions == conditions_of_list(other.read.query)
 
 
 def doubted(

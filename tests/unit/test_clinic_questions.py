@@ -81,6 +81,7 @@ def test_what_is_answered(service: Service, question: str, expected: set[str]) -
         pytest.param("What is a parrot?", id="no list of parrots"),
         pytest.param("Which horse is the heaviest?", id="nothing has the value"),
         pytest.param("Which dog has the most visits?", id="a word that nothing takes up"),
+        pytest.param("How tall is Bella?", id="kilograms say no height"),
     ],
 )
 def test_what_is_not_answered(service: Service, question: str) -> None:

@@ -232,6 +232,7 @@ def test_kin_is_walked_as_often_as_it_is_said(
         ("Who is the spouse of Gil Ash?", [*CHILD, ("P26", False)], Status.LOW_CONFIDENCE),
         ("Who is the spouse of the child of Gil Ash?", [*CHILD, ("P26", False)], Status.OK),
         ("Who is the child of Gil Ash?", CHILD, Status.OK),
+        ("Who is the child of Gil Ash?", [*CHILD, *CHILD], Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash's child?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash's child?", [*CHILD, *CHILD], Status.OK),
         ("Who is the grandchild of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
@@ -250,6 +251,26 @@ def test_a_step_that_nothing_says_is_doubted(
     assert ask(service, question, way).status is status
 
 
+def test_children_with_an_occupation_are_no_grandchildren(service: Service) -> None:
+    """Dora is the actor among them; she is a child of Gil's child."""
+    result = ask(service, "Which of Gil Ash's children became an actor?", [*CHILD, *CHILD], CHILD)
+    assert len(result.items[0].steps) == 1
+    assert result.status is Status.LOW_CONFIDENCE
+
+
+def test_a_place_comes_before_a_date_where_a_place_is_asked_for(service: Service) -> None:
+    birthplace: Way = [("P19", False)]
+    result = ask(service, "Where was Gil Ash born?", BORN, birthplace)
+    assert result.items[0].steps[0].triple.value_label == "Kyoto"
+    assert (
+        ask(service, "When was Gil Ash born?", BORN, birthplace)
+        .items[0]
+        .steps[0]
+        .triple.relation.id
+        == "P569"
+    )
+
+
 @pytest.mark.parametrize(
     ("question", "way", "status"),
     [
@@ -259,6 +280,8 @@ def test_a_step_that_nothing_says_is_doubted(
         ("Where is the place of birth of Gil Ash?", [("P19", False)], Status.OK),
         ("How old is the date of birth of Gil Ash?", BORN, Status.OK),
         ("How old is the place of birth of Gil Ash?", [("P19", False)], Status.LOW_CONFIDENCE),
+        ("When is the date of birth of Gil Ash?", BORN, Status.OK),
+        ("Since when is the place of birth of Gil Ash?", [("P19", False)], Status.LOW_CONFIDENCE),
         ("By whom is Gil Ash replaced?", [("P1366", False)], Status.LOW_CONFIDENCE),
         ("What is the country of Kyoto?", [("P17", False)], Status.LOW_CONFIDENCE),
     ],

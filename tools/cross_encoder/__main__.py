@@ -63,13 +63,13 @@ class Options:
         random_seed: Of all draws.
     """
 
-    rank: int = 16
+    rank: int = 32
     epochs: float = 1.0
     batch: int = 32
     candidates: int = 7
     repeats: int = 3
     most_of_a_set: int = 20_000
-    learning_rate: float = 1e-3
+    learning_rate: float = 8e-4
     decay: float = 0.998
     random_seed: int = 0
 

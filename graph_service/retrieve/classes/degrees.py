@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graph_service.query.algebra import Comparable
 from graph_service.query.enumeration import Degree, Span, overlap
-from graph_service.retrieve.classes.amounts import units_of
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
 from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import (
@@ -22,6 +21,7 @@ from graph_service.retrieve.classes.vocabulary import (
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
+from graph_service.retrieve.units import units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from graph_service.query.algebra import Comparable, Fold
 from graph_service.query.enumeration import Degree, Span, overlap
-from graph_service.retrieve.classes.amounts import is_money_word, units_of
 from graph_service.retrieve.classes.degrees import is_money
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
 from graph_service.retrieve.classes.question_text import QuestionText
@@ -17,6 +16,7 @@ from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.constraints.reading import asks_how_many
+from graph_service.retrieve.units import is_money_word, units_of
 from graph_service.text.fold import fold, word_spans, words
 
 _MEAN = re.compile(r"\b(?:on average|average|(?<=the )mean(?= \w))\b")

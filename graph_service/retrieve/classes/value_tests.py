@@ -9,7 +9,7 @@ from graph_service.model.days import Days
 from graph_service.model.values import Quantity, StringValue
 from graph_service.query.algebra import Comparison, During, Number, Present, Text
 from graph_service.query.enumeration import NamedTest, Span, overlap
-from graph_service.retrieve.classes.amounts import ComparedAmount, Unit, units_of
+from graph_service.retrieve.classes.amounts import ComparedAmount
 from graph_service.retrieve.classes.degrees import meaning_fit
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, texts_of
 from graph_service.retrieve.classes.question_text import QuestionText
@@ -17,6 +17,7 @@ from graph_service.retrieve.classes.vocabulary import CLAUSE, IN_STOCK, NEAR_WOR
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import comparative_meanings
+from graph_service.retrieve.units import Unit, units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 

@@ -29,6 +29,7 @@ from graph_service.retrieve.constraints.unread import (
     counts_its_noun,
     leaves_a_step_unsaid,
     names_another_relation,
+    repeats_kin_unsaid,
     repeats_unsaid,
     says_a_step_again,
     says_nothing_of,
@@ -58,6 +59,11 @@ class Reading:
     best: JudgedCandidate
     targets: tuple[Constraint, ...] = ()
     is_flag: bool = False
+
+    @property
+    def compares(self) -> bool:
+        """Whether the question compares two things that it names."""
+        return self.judge.asked.form is AskedForm.COMPARISON
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +164,7 @@ def choose(
         is_left = is_left or says_nothing_of(judge, best.walks)
         is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
         is_left = is_left or says_a_step_again(judge, best.walks)
+        is_left = is_left or repeats_kin_unsaid(judge, best.walks)
         is_left = is_left or answers_in_another_form(judge, best.walks)
         is_left = is_left or walks_against_its_verb(judge, best.walks)
         is_left = is_left or walks_its_clause(judge, best.walks)
@@ -172,6 +179,8 @@ def choose(
     judge.fold(judged)
     for one in judged:
         one.score += judge.bonus(one)
+        if judge.strict and repeats_kin_unsaid(judge, one.walks):
+            one.score -= CONSTRAINT_RULES.repeat_cost
     judged.sort(key=lambda one: (-one.score, one.walks.number))
     best = judged[0]
     told = [*(constraint for constraint, _ in best.met), *judge.unmet(best)]
@@ -189,6 +198,7 @@ def choose(
         is_read = is_read and walks_its_kin(judge, best.walks)
         is_read = is_read and not leaves_a_step_unsaid(judge, best.walks)
         is_read = is_read and not says_a_step_again(judge, best.walks)
+        is_read = is_read and not repeats_kin_unsaid(judge, best.walks)
         is_read = is_read and not answers_in_another_form(judge, best.walks)
         is_read = is_read and not walks_against_its_verb(judge, best.walks)
         is_read = is_read and not walks_its_clause(judge, best.walks)

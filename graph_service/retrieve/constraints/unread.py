@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from graph_service.retrieve.constraints.reading import sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
+from graph_service.retrieve.units import measure_otherwise
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
@@ -74,11 +75,16 @@ _ASKS_FOR_A_THING = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_AN_AMOUNT = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?how\s+(?:big|large|small|tall|short|high|low|deep|long|wide|thick"
+    r"\W*(?:(?:and|so|but)\s+)?how\s+(big|large|small|tall|short|high|low|deep|long|wide|thick"
     r"|heavy|light|old|young|far|fast|hot|cold|expensive|cheap|much)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_A_TIME = re.compile(
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?:since|until|till|by)\s+)?when\b", re.IGNORECASE
+)
+_WHAT_IS_DONE = re.compile(r"\W*what\s+(?:did|does|do|has|have|had)\s+(?:the\s+)?", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
@@ -223,14 +229,31 @@ def _owned_phrases(question: str, name: tuple[int, int]) -> list[list[tuple[str,
 def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether a candidate walks a relation more often than the question says it.
 
-    *A child of Rose* is no child of a child. Places and parts are in one another at any depth, so
-    that relations that say so (``located in``, ``part of``) may be walked again.
+    Places and parts are in one another at any depth, so that relations that say so (``located in``,
+    ``part of``) may be walked again.
     """
+    return _repeats(judge, walks, Counter(walks.relations))
+
+
+def repeats_kin_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate walks a relation of kin in one direction more often than the
+    question says it: a child of Rose is no child of a child.
+    """
+    times = Counter(zip(walks.relations, walks.backward, strict=True))
+    kin: Counter[int] = Counter()
+    for (relation, _), count in times.items():
+        if any(map(is_kin, words(judge.texts[relation]))):
+            kin[relation] = max(kin[relation], count)
+    return any(count > 1 for count in kin.values()) and _repeats(judge, walks, kin)
+
+
+def _repeats(judge: CandidateJudge, walks: CandidateWalks, times: Mapping[int, int]) -> bool:
+    """Returns whether a question says one of some relations less often than it is walked."""
     if any(is_kin(word) and word.startswith("grand") for word in words(judge.question)):
         return not walks_its_kin(judge, walks)
-    for relation, times in Counter(walks.relations).items():
+    for relation, count in times.items():
         label = judge.texts[relation]
-        if times == 1 or not _NESTING.isdisjoint(words(label)):
+        if count == 1 or not _NESTING.isdisjoint(words(label)):
             continue
         sides = sides_of(label)
         said = sum(
@@ -238,7 +261,7 @@ def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
             for word, start, end in word_spans(judge.question)
             if not any(left < end and start < right for left, right in judge.names)
         )
-        if said < times:
+        if said < count:
             return True
     return False
 
@@ -358,22 +381,55 @@ def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
     return _Fits(content, fits)
 
 
-def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether a question asks where or who, and a candidate leads to dates or numbers only,
-    or asks how big or how much, and it leads to none.
+def asks_where(question: str, /) -> bool:
+    """Returns whether a question asks for a place by the word *where*."""
+    match = _ASKS_FOR_A_THING.match(question)
+    return match is not None and match[0].lower().endswith("where")
 
-    The day when somebody was born is no answer to *where*, nor a surface one to *how big*.
+
+def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether what a candidate leads to is of another form than a question asks for: dates
+    and numbers for *where* or *who*, none for *how big*, kilograms for *how tall*, no date for
+    *when*, and numbers for *what did X buy*, if their relation does not say so.
     """
-    of_a_thing = _ASKS_FOR_A_THING.match(judge.question)
-    if not (of_a_thing or _ASKS_FOR_AN_AMOUNT.match(judge.question)):
+    question = judge.question
+    of_degree = _ASKS_FOR_AN_AMOUNT.match(question)
+    of_a_thing = of_degree is None and _ASKS_FOR_A_THING.match(question)
+    of_a_time = _ASKS_FOR_A_TIME.match(question)
+    verb = _what_is_done(judge, walks)
+    if not (of_a_thing or of_degree or of_a_time or verb):
         return False
     around, is_literal = judge.around, judge.around.region.literal
     ends = np.unique(walks.ends).tolist()
-    is_amount = [around.days(end) is not None or around.number(end) is not None for end in ends]
-    if of_a_thing:
-        # A thing may be called by a number, as the film *1984* is.
-        return all(is_amount) and bool(is_literal[ends].all())
-    return not any(is_amount)
+    amounts = [around.number(end) for end in ends]
+    is_amount = [
+        amount is not None or around.days(end) is not None
+        for amount, end in zip(amounts, ends, strict=True)
+    ]
+    if of_degree is not None:
+        units = [amount.unit for amount in amounts if amount is not None]
+        return not any(is_amount) or measure_otherwise(of_degree[1].lower(), units)
+    if of_a_time:
+        # A year may be within the name of what happened in it.
+        return not any(is_amount) and not any(_YEAR.search(around.label(end)) for end in ends)
+    # A thing may be called by a number, as the film *1984* is.
+    are_amounts = all(is_amount) and bool(is_literal[ends].all())
+    return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
+
+
+def _what_is_done(judge: CandidateJudge, walks: CandidateWalks) -> str:
+    """Returns the verb of *what did X buy*; nothing for another question."""
+    start, end = judge.span(walks)
+    if start < 0 or not _WHAT_IS_DONE.fullmatch(judge.question[:start]):
+        return ""
+    following = [word for word, _, _ in word_spans(judge.question[end:])]
+    return following[0] if len(following) == 1 else ""
+
+
+def _names_its_verb(judge: CandidateJudge, walks: CandidateWalks, verb: str) -> bool:
+    label = judge.texts[walks.relations[-1]]
+    fit = float(judge.cosines([verb], [label])[0, 0])
+    return root(verb) in stems_of(words(label)) or fit >= CONSTRAINT_RULES.compared
 
 
 def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -102,7 +102,7 @@ class AnswerJudge:
         confident = self._bears
         if self._calibration is not None:
             confidence = self._calibration.probability(self.inputs(chosen.ranked))
-            confident = self._is_probable(confidence, is_computed=chosen.answer is not None)
+            confident = self._is_probable(confidence, is_computed=self._is_computed(chosen))
         confident = confident and not (is_empty or chosen.misread or self._is_misplaced(number))
         unstated = (
             self._calibration is not None
@@ -114,13 +114,22 @@ class AnswerJudge:
             confidence = min(confidence, UNSTATED_RULES.right)
         return Verdict(confident, confidence, unstated)
 
+    def _is_computed(self, chosen: Chosen) -> bool:
+        """Returns whether an answer is computed of what bears on the question. Which of two things
+        is older rests on their dates of birth, whatever candidate is ranked first.
+        """
+        if chosen.answer is None:
+            return False
+        compares = chosen.reading is not None and chosen.reading.compares
+        return self._bears or (compares and not self._in_other_name)
+
     def _is_probable(self, confidence: float, *, is_computed: bool) -> bool:
         preset = self._preset
         is_sure = confidence >= preset.min_confidence and not self._in_other_name
         is_sure = is_sure and (self._bears or not self.openly)
         # A caller's own bounds hold besides.
         return (
-            (is_sure or (is_computed and self._bears))
+            (is_sure or is_computed)
             and (self._bears or preset.min_relevance <= LEARNED.min_relevance)
             and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
         )

@@ -14,6 +14,7 @@ from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.reading import asked_nouns, singular
+from graph_service.retrieve.constraints.unread import asks_where
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -170,10 +171,13 @@ class QuestionReader:
         return self._call.encode(KINDS).astype(np.float64)
 
     @cached_property
+    def _ends(self) -> Ends:
+        return find_ends(self.candidates, self._call.region, self._kinds, self._literal_forms())
+
+    @cached_property
     def described(self) -> Float64:
         """``features.NAMES`` of each candidate, float64 [c, f]."""
         call = self._call
-        ends: Ends = find_ends(self.candidates, call.region, self._kinds, self._literal_forms())
         found = describe(
             self.candidates,
             self._starts,
@@ -181,7 +185,7 @@ class QuestionReader:
             self.asked_of,
             self._relations,
             self._likeness,
-            ends,
+            self._ends,
             self._kind_vectors,
             question_words=asked_by(self._question),
             question_length=max(len(self._question), 1),
@@ -332,6 +336,15 @@ class QuestionReader:
             return frozenset()
         nodes = region.nodes[self.candidates.end_node[first:last]]
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
+
+    def leads_to_dates(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to dates alone, where the question asks
+        *where*: the day when somebody was born is not the place.
+        """
+        if not asks_where(self._question):
+            return np.zeros(len(numbers), dtype=np.bool_)
+        are_dates: Bool = self._ends.shares[numbers, 0] == 1.0
+        return are_dates
 
     def answers_nothing(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to its own start or to unknown values only.

@@ -41,6 +41,10 @@ _LABEL_OF = re.compile(
     r"\s*(?:what|who|which)\s+(?:is|are|was|were)\s+(?:(?:the|our|my|your|their)\s+)?"
     r"(.+?)\s+(?:of|in|at|for)\s+(?:the\s+)?"
 )
+_LABEL_BEFORE = re.compile(
+    r"\s*(?:(?:in|at|on|from|to)\s+)?(?:what|which)\s+(.+?)\s+(?:is|are|was|were)\s+(?:the\s+)?"
+)
+_NOTHING_MORE = re.compile(r"\W*(?:(?:in|at|on|from|of)\W*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +131,8 @@ def is_unstated(
 def says_another_label(
     question: str, start: StartCandidate, walked: Iterable[str], labels: Iterable[str], /
 ) -> bool:
-    """Returns whether a question asks for *the species of X* by the label of a relation, and what
-    was walked shares no word with it, as the class of X.
+    """Returns whether a question asks for *the species of X*, or *in what city is X*, by the label
+    of a relation, and what was walked shares no word with it, as the class or the museum of X.
 
     Args:
         question: As asked.
@@ -138,7 +142,10 @@ def says_another_label(
     """
     if start.start < 0:
         return False
-    match = _LABEL_OF.fullmatch(lowered(question[: start.start]))
+    before = lowered(question[: start.start])
+    match = _LABEL_OF.fullmatch(before)
+    if match is None and _NOTHING_MORE.fullmatch(lowered(question[start.end :])):
+        match = _LABEL_BEFORE.fullmatch(before)
     content = _content(match[1], None) if match else frozenset()
     stems = frozenset(map(root, content))
     if not stems or any(stems & stems_of(words(label)) for label in walked):
