@@ -311,7 +311,8 @@ class Answer:
         """
         if self.measure is not None:
             unit = f" {self.measure.unit}" if self.measure.unit else ""
-            missing = f"; {self.measure.missing} have none" if self.measure.missing else ""
+            verb = "has" if self.measure.missing == 1 else "have"
+            missing = f"; {self.measure.missing} {verb} none" if self.measure.missing else ""
             return f"{self.value}{unit} ({self.kind.value} of {self.measure.values}{missing})"
         if self.kind is AnswerKind.COUNT:
             labels = [entity.label for entity in self.entities]

@@ -97,6 +97,8 @@ _NO_PLURAL = re.compile(
     r"lens|gas|atlas)$"
 )
 _PLURALS = _set("children people men women alumni media criteria data")
+_OF_TIME = _set("started ended finished")
+"""What people do and things do alike: nobody *was started in* 2019."""
 _WORDED = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f' ,/()-]*")
 _MOST_CHARACTERS = 80
 
@@ -120,6 +122,8 @@ def relation_phrase(label: str, /, *, dated: str = "") -> str:
     ('{head} is a member of {value}', "{head}'s children include {value}")
     >>> relation_phrase("founded", dated="in")
     '{head} was founded in {value}'
+    >>> relation_phrase("started", dated="in")
+    '{head} started in {value}'
     >>> relation_phrase("国家")
     '{head} — 国家: {value}'
     """
@@ -139,7 +143,7 @@ def _single(word: str, shown: str, dated: str) -> str | None:
     """Of one word: what it says, nothing for a noun, None for what no sentence is made of."""
     if word in _PREPOSITIONS:
         return f"{{head}} is {shown} {{value}}"
-    if dated and word in _INTRANSITIVE:
+    if dated and (word in _INTRANSITIVE or word in _OF_TIME):
         return f"{{head}} {shown} {dated} {{value}}"
     if dated and (_is_regular(word) or word in _PARTICIPLES):
         return f"{{head}} was {shown} {dated} {{value}}"

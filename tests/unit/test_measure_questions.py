@@ -109,7 +109,7 @@ def test_numbers_are_averaged_and_added_up(
 def test_the_text_tells_of_how_many_numbers_it_is(service: Service) -> None:
     answer = retrieve(service, "What is the average payload of the vans?").answer
     assert answer is not None
-    assert answer.text == "1150.1667 kg (average of 3; 1 have none)"
+    assert answer.text == "1150.1667 kg (average of 3; 1 has none)"
     assert answer.values == ("1150.1667",)
 
 
