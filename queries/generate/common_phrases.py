@@ -107,7 +107,7 @@ _UNDATED: Mapping[str, str] = {
     "{head} has {value} students": "number of students",
     "{head} belongs to the taxon {value}": "parent taxon",
     "{head} is named after {value}": "named after",
-    "{head} has played for {value}": "team; debut team; former team",
+    "{head} has played for {value}": "debut team; former team",
     "{head} plays in the league {value}": "league; league or competition",
     "{head} has the office {value}": "office",
     "{head} belongs to the party {value}": "member of political party; party; political party",

@@ -50,7 +50,7 @@ from queries.generate.verbalise import (
         ("editing", "Bea edited Ada"),
         ("diplomatic relation", "Ada has diplomatic relations with Bea"),
         ("regionServed", "Ada serves Bea"),
-        ("team", "Ada has played for Bea"),
+        ("team", "Ada's team is Bea"),
         ("country of citizenship", "Ada is a citizen of Bea"),
         ("sex or gender", "Ada's sex or gender is Bea"),
         ("children", "Bea is a child of Ada"),
