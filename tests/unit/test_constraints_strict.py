@@ -251,6 +251,13 @@ def test_a_step_that_nothing_says_is_doubted(
     assert ask(service, question, way).status is status
 
 
+def test_several_values_are_no_answer_to_which_is_the_first(service: Service) -> None:
+    """Nothing says how high a film is: all of his films are not the highest."""
+    result = ask(service, "What is the highest film of Bob Ray?", STARRED)
+    assert result.answer is None
+    assert result.status is Status.LOW_CONFIDENCE
+
+
 def test_children_with_an_occupation_are_no_grandchildren(service: Service) -> None:
     """Dora is the actor among them; she is a child of Gil's child."""
     result = ask(service, "Which of Gil Ash's children became an actor?", [*CHILD, *CHILD], CHILD)

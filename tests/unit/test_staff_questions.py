@@ -46,6 +46,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("Who works at North College and earns more than 43000?", {"Omar Haddad", "Nora Petit"}),
         ("List all teachers at North College who earn more than 43000",
          {"Omar Haddad", "Nora Petit"}),
+        ("What is the highest salary of North College?", {"58000 EUR"}),
+        ("What is the earliest employed since at Lakeside School?", {"2014-09-01"}),
         ("Does Ivy Chen earn more than Rosa Lind?", {"yes"}),
         ("Does Rosa Lind earn more than Ivy Chen?", {"no"}),
         ("Who earns less, Rosa Lind or Ivy Chen?", {"Rosa Lind"}),

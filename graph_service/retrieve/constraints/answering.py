@@ -153,6 +153,33 @@ def compare_ends(
     return Compared(winners, edges, len(ends) - len(values))
 
 
+def compare_values(
+    superlative: Superlative, ends: Int64, around: Surroundings, /
+) -> tuple[int, ...] | None:
+    """Returns the first of some ends that are numbers of one unit, or dates; None for others.
+
+    Args:
+        superlative: Which way they are compared.
+        ends: Distinct nodes.
+        around: What is said of them.
+    """
+    sign = -1 if superlative.greatest else 1
+    amounts = {end: around.number(end) for end in ends.tolist()}
+    numbers = {end: amount for end, amount in amounts.items() if amount is not None}
+    if len(numbers) == len(ends):
+        if len({amount.unit for amount in numbers.values()}) > 1:
+            return None
+        best = min(sign * amount.number for amount in numbers.values())
+        return tuple(end for end, amount in numbers.items() if sign * amount.number == best)
+    days = {end: around.days(end) for end in ends.tolist()}
+    dates = {end: (each.first, each.last) for end, each in days.items() if each is not None}
+    if len(dates) < len(ends):
+        return None
+    # Of spans that overlap neither is surely first.
+    nearest = min(max(sign * day for day in span) for span in dates.values())
+    return tuple(end for end, span in dates.items() if min(sign * day for day in span) <= nearest)
+
+
 _Spans = dict[int, tuple[tuple[float, float], int]]
 
 

@@ -11,6 +11,7 @@ from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.graph import Bool, Int64
 from graph_service.retrieve.constraints.answering import (
     compare_ends,
+    compare_values,
     is_unit,
     stored_number,
     walked,
@@ -29,6 +30,7 @@ from graph_service.retrieve.constraints.unread import (
     counts_its_noun,
     leaves_a_step_unsaid,
     names_another_relation,
+    names_what_is_first,
     repeats_kin_unsaid,
     repeats_unsaid,
     says_a_step_again,
@@ -213,6 +215,9 @@ def choose(
     if not confident or not rows.any():
         return chosen
     chosen = replace(chosen, answer=_answer(judge, best, judged, rows))
+    if judge.strict and judge.asked.superlative is not None and chosen.answer is None:
+        # Several values are no answer to which of them is the first.
+        return replace(chosen, misread=len(np.unique(best.walks.ends[rows])) > 1)
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
         return chosen
     nodes = np.searchsorted(judge.whole.nodes, np.array(chosen.answer.nodes))
@@ -317,6 +322,12 @@ def _answer(
         return _picked(judge, AnswerKind.COUNT, best, rows, value=str(count))
     if asked.superlative is not None:
         ends = np.unique(best.walks.ends[rows])
+        if names_what_is_first(judge, best.walks):
+            winners = compare_values(asked.superlative, ends, judge.around)
+            if winners is None:
+                return None
+            first = rows & np.isin(best.walks.ends, np.array(winners))
+            return _picked(judge, AnswerKind.SUPERLATIVE, best, first)
         compared = compare_ends(asked.superlative, ends, judge.around, judge.text, judge.cosines)
         if compared is None:
             return None

@@ -32,10 +32,10 @@ from graph_service.query.algebra import (
 from graph_service.retrieve.constraints.answering import compare_ends
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
 from graph_service.retrieve.constraints.judging import CandidateJudge
-from graph_service.retrieve.constraints.meeting import Constraint, Met
+from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm, Superlative
-from graph_service.retrieve.constraints.unread import unread_words
+from graph_service.retrieve.constraints.unread import names_what_is_first, unread_words
 from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.network import SCORE_DIGITS
@@ -127,7 +127,10 @@ class _Interpreter:
         if superlative is not None:
             order = None
             if answer is not None and answer.kind is AnswerKind.SUPERLATIVE:
-                order = self._order(judge, superlative, np.unique(best.walks.ends))
+                if names_what_is_first(judge, best.walks):
+                    order = self._order_of_values(judge, superlative, best.walks)
+                else:
+                    order = self._order(judge, superlative, np.unique(best.walks.ends))
             query = replace(query, order=order)
             left += [] if order is not None else words(superlative.text)
         if judge.asked.form is AskedForm.COUNT:
@@ -257,6 +260,16 @@ class _Interpreter:
             rank=1,
             unit=unit,
         )
+
+    def _order_of_values(
+        self, judge: CandidateJudge, superlative: Superlative, walks: CandidateWalks
+    ) -> Order:
+        """Returns the order of answers that are numbers of one unit, or dates, by themselves."""
+        amount = judge.around.number(int(walks.ends[0]))
+        if amount is None:
+            return Order((), Comparable.DATES, superlative.greatest, rank=1)
+        unit = amount.unit or None
+        return Order((), Comparable.NUMBERS, superlative.greatest, rank=1, unit=unit)
 
     def _of_two(self, reading: Reading) -> ReadQuery:
         """Returns the query of two named things that are compared."""

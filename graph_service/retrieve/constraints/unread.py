@@ -84,6 +84,8 @@ _ASKS_FOR_A_TIME = re.compile(
 )
 _WHAT_IS_DONE = re.compile(r"\W*what\s+(?:did|does|do|has|have|had)\s+(?:the\s+)?", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
+_NAMED_AFTER = 2
+"""Words after a superlative that say what it is of."""
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -379,6 +381,18 @@ def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
             if any(not roots.isdisjoint(side.words) for side in sides_of(text)):
                 fits[row, column] = 1.0
     return _Fits(content, fits)
+
+
+def names_what_is_first(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks for the first of a candidate's own values, by the name of
+    their relation: *the highest salary of the team*.
+    """
+    superlative = judge.asked.superlative
+    if superlative is None or not judge.around.region.literal[np.unique(walks.ends)].all():
+        return False
+    following = word_spans(judge.question[superlative.end :])[:_NAMED_AFTER]
+    label = stems_of(words(judge.texts[walks.relations[-1]]))
+    return any(root(word) in label for word, _, _ in following)
 
 
 def asks_where(question: str, /) -> bool:
