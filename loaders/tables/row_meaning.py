@@ -69,8 +69,9 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
         layout = read_layout(rows, options, path.name)
     except ColumnsError:
         endpoints = is_edge_header(header)
-        if endpoints is not None and not any(
-            _is_typed(columns[end], dates=True) for end in endpoints
+        if endpoints is not None and not (
+            any(_is_typed(columns[end], dates=True) for end in endpoints)
+            or (names_columns and _has_names(columns, endpoints))
         ):
             return _Rows.STATEMENTS
         return _Rows.THINGS if names_columns else _Rows.UNKNOWN
@@ -86,6 +87,17 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
     relations = _columns(header, rows)[layout.relation]
     comes_again = 2 * relations.cells.repeated >= len(rows)
     return _Rows.STATEMENTS if comes_again else _Rows.UNKNOWN
+
+
+def _has_names(columns: Sequence[ColumnProfile], endpoints: Sequence[int]) -> bool:
+    """Returns whether a column beside the endpoints names each row: trips have a number and go from
+    one place to another, and edges have none.
+    """
+    return any(
+        column.is_unique and not _is_typed(column)
+        for index, column in enumerate(columns)
+        if index not in endpoints
+    )
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnProfile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -256,7 +257,7 @@ def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
             if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
                 continue
             span = (spans[first][1], spans[first + length - 1][2])
-            if any(overlap(span, each) for each in classes):
+            if any(overlap(span, each) for each in classes) or _is_joined(question, span):
                 continue
             nodes = _nodes_of(run, graph)
             ids = [id_ for id_ in graph.node_ids.take(nodes) if len(walker.instances((id_,)))]
@@ -273,6 +274,12 @@ def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
                     for node in some.tolist()
                 ]
     return _Names(classes, entities)
+
+
+def _is_joined(question: str, span: Span) -> bool:
+    """Returns whether words are a part of what a plus or a slash joins: the C of *C+E*."""
+    before, after = question[: span[0]][-2:], question[span[1] :][:2]
+    return bool(re.fullmatch(r"\w[+/]", before) or re.fullmatch(r"[+/]\w", after))
 
 
 def _nodes_of(run: Sequence[str], graph: KnowledgeGraph) -> Int64:

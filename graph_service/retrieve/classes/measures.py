@@ -26,6 +26,8 @@ _SUM = re.compile(
 )
 _TOTAL_NUMBER = re.compile(r"\btotal number of\b")
 _HOW_MUCH = re.compile(r"^\s*(?:and\s+)?how much\b")
+_FOR_A_DEED = re.compile(r"\b(?:costs?|paid|pay)\s+to\s+\w")
+"""What it cost to make a film is no price of its tickets."""
 _PAYING = frozenset(
     map(root, ("spend", "spent", "pay", "paid", "cost", "earn", "make", "bring", "collect", "owe",
                "charge", "money", "receive", "get", "take", "invoice", "bill"))
@@ -60,8 +62,11 @@ def read_measure(question: str, /) -> StatedMeasure | None:
     >>> read_measure("How much did Ann spend?").is_implied
     True
     >>> read_measure("Which part is the heaviest?")
+    >>> read_measure("How much did the film cost to make?")
     """
     folded = lowered(question)
+    if _FOR_A_DEED.search(folded):
+        return None
     mean = _MEAN.search(folded)
     if mean is not None:
         return StatedMeasure(Fold.MEAN, mean.span())

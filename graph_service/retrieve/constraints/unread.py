@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.model.values import StringValue, Value
 from graph_service.retrieve.constraints.coverage import (
     Side,
     is_kin,
@@ -80,8 +81,12 @@ _ASKS_FOR_AN_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_A_TIME = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?(?:(?:since|until|till|by)\s+)?when\b", re.IGNORECASE
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?:since|until|till|by)\s+)?"
+    r"(?:when|(?:(?:at|in|on|since)\s+)?(?:what|which)\s+(?:time|day|date|year))\b",
+    re.IGNORECASE,
 )
+_ASKS_FOR_NO_FLAG = re.compile(r"\W*(?:who|whom|whose|which|where|when|how)\b", re.IGNORECASE)
+_CLOCK = re.compile(r"\b\d{1,2}[:.h]\d{2}\b")
 _WHAT_IS_DONE = re.compile(r"\W*what\s+(?:did|does|do|has|have|had)\s+(?:the\s+)?", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 _NAMED_AFTER = 2
@@ -411,10 +416,12 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     of_a_thing = of_degree is None and _ASKS_FOR_A_THING.match(question)
     of_a_time = _ASKS_FOR_A_TIME.match(question)
     verb = _what_is_done(judge, walks)
-    if not (of_a_thing or of_degree or of_a_time or verb):
-        return False
     around, is_literal = judge.around, judge.around.region.literal
     ends = np.unique(walks.ends).tolist()
+    if _ASKS_FOR_NO_FLAG.match(question) and all(_is_flag(around.value(end)) for end in ends):
+        return True
+    if not (of_a_thing or of_degree or of_a_time or verb):
+        return False
     amounts = [around.number(end) for end in ends]
     is_amount = [
         amount is not None or around.days(end) is not None
@@ -424,11 +431,21 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
         units = [amount.unit for amount in amounts if amount is not None]
         return not any(is_amount) or measure_otherwise(of_degree[1].lower(), units)
     if of_a_time:
-        # A year may be within the name of what happened in it.
-        return not any(is_amount) and not any(_YEAR.search(around.label(end)) for end in ends)
+        # A year may be within the name of what happened in it. Minutes are no time of day.
+        return not any(
+            around.days(end) is not None
+            or (amount is not None and not amount.unit)
+            or _YEAR.search(around.label(end))
+            or _CLOCK.search(around.label(end))
+            for amount, end in zip(amounts, ends, strict=True)
+        )
     # A thing may be called by a number, as the film *1984* is.
     are_amounts = all(is_amount) and bool(is_literal[ends].all())
     return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
+
+
+def _is_flag(value: Value) -> bool:
+    return isinstance(value, StringValue) and value.text in {"true", "false"}
 
 
 def _what_is_done(judge: CandidateJudge, walks: CandidateWalks) -> str:

@@ -35,6 +35,7 @@ from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
 
 # An entity without a label has its id.
+_ASKS_FOR_NAMES = re.compile(r"\W*(?:who|what\s+(?:did|does|has|have|had))\s", re.IGNORECASE)
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
 
 
@@ -392,11 +393,11 @@ class QuestionReader:
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:
-        """Returns whether a question for people is answered by things with a code or a number for a
-        name, as rows of a table have: sale 3, V003. In a graph whose people are numbered, the
-        question names one so too.
+        """Returns whether a question for people, or for what somebody did, is answered by things with
+        a code or a number for a name, as rows of a table have: sale 3, V003. In a graph whose people
+        are numbered, the question names one so too.
         """
-        if not self._question.lstrip().lower().startswith("who "):
+        if not _ASKS_FOR_NAMES.match(self._question):
             return False
         first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
         region = self._call.region

@@ -21,7 +21,7 @@ from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
 from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.constraints.reading import singular
-from graph_service.retrieve.constraints.unread import ASKING_WORDS
+from graph_service.retrieve.constraints.unread import ASKING_WORDS, asks_where
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
     asked_words,
@@ -123,6 +123,9 @@ def is_unstated(
     else:
         unknown = sorted({each for each, _ in steps})
         label = _said_label(content, guess)
+    if unknown and asks_where(question):
+        # A depot may be where a lorry is, whatever the prior knows of places.
+        return False
     if label is None or label in further_labels or is_like.any(label, unknown):
         return False
     return not _is_of_rows(call, same_name, label)
