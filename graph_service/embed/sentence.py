@@ -46,7 +46,7 @@ class SentenceTransformerEmbedder:
                 SentenceTransformer,
             )
         except ModuleNotFoundError as error:
-            if error.name != "sentence_transformers":
+            if error.name != "sentence_transformers" or Path(model).exists():
                 raise _not_importable(model, error) from error
             raise InputError(
                 f"there is no embedder {model!r}: it is no folder, and none of minilm, "

@@ -121,11 +121,19 @@ def _is_document(first: Mapping[str, Any]) -> bool:
         or any(name.startswith("@") for name in first)
         or isinstance(first.get("labels"), Mapping)
         or isinstance(first.get("entities"), Mapping)
+        or _are_entities_by_id(first)
         or (
             first.get("type") in _ENTITY_TYPES
             and isinstance(id_, str)
             and WIKIDATA_ID.fullmatch(id_) is not None
         )
+    )
+
+
+def _are_entities_by_id(first: Mapping[str, Any]) -> bool:
+    return bool(first) and all(
+        WIKIDATA_ID.fullmatch(name) is not None and isinstance(value, Mapping)
+        for name, value in first.items()
     )
 
 

@@ -112,6 +112,7 @@ def test_files_of_a_folder_refer_to_each_other(tmp_path: Path) -> None:
         '[{"id":"Q1","type":"item","labels":{},"claims":{}}]',
         '{"id":"Q1","type":"item"}\n{"id":"Q2","type":"item"}\n',
         '{"entities":{"Q1":{}}}',
+        '{"Q1":{"labels":{}},"Q2":{}}',
         '[{"@context":"http://schema.org"}]',
         "[1, 2]",
         "{not json}",
