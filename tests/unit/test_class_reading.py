@@ -57,7 +57,7 @@ def test_a_list_about_a_named_entity_is_answered_if_walks_read_the_same(
     )
 
 
-def test_neither_an_unsure_reading_nor_one_beside_sure_walks_is_answered() -> None:
+def test_neither_an_unsure_reading_nor_one_next_to_sure_walks_is_answered() -> None:
     same = Query(Entities(FINNISH.ids), (BACK,), (Condition((), PLAYERS),))
     flags = {"is_named": True, "is_miscounted": False}
     assert not overrules(of_class(is_sure=False), selected(same), **flags)

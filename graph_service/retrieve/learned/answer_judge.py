@@ -87,14 +87,14 @@ class AnswerJudge:
         return self._calibration.probability(self.inputs(ranking)) >= self._preset.min_confidence
 
     def verdict(
-        self, call: RetrievalContext[LearnedPreset], chosen: Chosen, /, *, given: bool
+        self, call: RetrievalContext[LearnedPreset], chosen: Chosen, /, *, by_caller: bool
     ) -> Verdict:
         """Returns what is said of the answer that was chosen.
 
         Args:
             call: The retrieval.
             chosen: After constraints.
-            given: Whether the caller gave the start entities.
+            by_caller: Whether the caller named the start entities by their ids.
         """
         number = chosen.ranked[0].number
         is_empty = bool(self._empty[self._finalists.numbers == number].any())
@@ -108,7 +108,7 @@ class AnswerJudge:
             self._calibration is not None
             and not confident
             and chosen.may_be_unstated
-            and self._is_unstated(call, number, given=given)
+            and self._is_unstated(call, number, by_caller=by_caller)
         )
         if confidence is not None and (unstated or is_empty):
             confidence = min(confidence, UNSTATED_RULES.right)
@@ -149,7 +149,7 @@ class AnswerJudge:
         )
 
     def _is_unstated(
-        self, call: RetrievalContext[LearnedPreset], number: int, *, given: bool
+        self, call: RetrievalContext[LearnedPreset], number: int, *, by_caller: bool
     ) -> bool:
         start = int(self._reader.candidates.start[number])
         return is_unstated(
@@ -158,7 +158,7 @@ class AnswerJudge:
             self._starts,
             start,
             self._reader.texts,
-            given=given,
+            given=by_caller,
             further_fit=self._further_fit(),
             further_labels=self._further_labels(start, number),
         )

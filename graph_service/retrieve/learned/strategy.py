@@ -111,7 +111,7 @@ def by_learning(
     )
     call.clock.stage("constraints")
     call.deadline.check("judging the best answer")
-    verdict = judge.verdict(call, chosen, given=asking.given)
+    verdict = judge.verdict(call, chosen, by_caller=asking.given)
     answer_set = None
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
