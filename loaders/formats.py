@@ -12,6 +12,13 @@ import pyoxigraph
 from graph_service.errors import InputError
 from loaders.packing import refuse_archive
 from loaders.rdf.recognition import turtle_format, xml_kind
+from loaders.refusals import (
+    is_script,
+    refuse_json,
+    refuse_notation3,
+    refuse_text_table,
+    refuse_xml,
+)
 from loaders.source import HEAD_BYTES, MAX_BLANK_BYTES, ByteSource, open_source
 
 
@@ -51,6 +58,7 @@ _EXTRA_FORMATS = frozenset(
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".rar", ".tar", ".lzma", ".lz4"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,
+    ".geojson": Format.WIKIBASE_JSON,
     ".jsonl": Format.WIKIBASE_JSON_LINES,
     ".ndjson": Format.WIKIBASE_JSON_LINES,
     ".nt": Format.NTRIPLES,
@@ -59,6 +67,7 @@ _BY_SUFFIX = {
     ".ttl": Format.TURTLE,
     ".turtle": Format.TURTLE,
     ".trig": Format.TRIG,
+    ".n3": Format.TURTLE,
     ".rdf": Format.RDF_XML,
     ".owl": Format.RDF_XML,
     ".xml": Format.RDF_XML,
@@ -82,7 +91,6 @@ _STATEMENT_LINE = re.compile(
 )
 _RELATIVE = re.compile(rb"[^\"]*<(?![A-Za-z][A-Za-z0-9+.-]*:)")
 _JSON = re.compile(rb'\{\s*(?:["}]|\Z)|\[\s*(?:[{\["]|\]\s*\Z|\Z)')
-_JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # A file of such a name whose content is something else is not read as what it is called.
 _ONLY_BY_CONTENT = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.RDF_XML))
@@ -118,6 +126,7 @@ def recognise_source(source: ByteSource, /) -> Format:
                 f"begins with more than {MAX_BLANK_BYTES:,} bytes of white space",
                 "Load it without them.",
             )
+        source.require_sound()
         raise InputError(f"{source.name} is empty", argument="source")
     if start.startswith(GRAPH_LINES_MARK):
         return Format.GRAPH_LINES
@@ -129,12 +138,7 @@ def recognise_source(source: ByteSource, /) -> Format:
         )
     complete = len(source.head) < HEAD_BYTES
     if start[:1] in (b"{", b"["):
-        if _JSON_LD.search(start):
-            raise _refused(
-                source.name,
-                "is JSON-LD, which is not read",
-                "Convert it to N-Quads or Turtle, for instance with Jena's riot.",
-            )
+        refuse_json(start, source.name, complete=complete)
         if _JSON.match(start) or _rdf_format(head, hint, complete=complete) is None:
             format_ = _json_format(start, complete=complete)
             if format_ is not None:
@@ -143,15 +147,14 @@ def recognise_source(source: ByteSource, /) -> Format:
         raise _unknown(source.name)
     xml = xml_kind(start)
     format_ = _xml_format(start, xml, source.name) or _rdf_format(head, hint, complete=complete)
+    if format_ in _FORMATS_OF_TURTLE.values() or _is_notation3(source.name):
+        refuse_notation3(head, source.name)
     if format_ is not None:
         return format_
     if xml is not None or start[:5].lower() == b"<?xml":
-        raise _refused(
-            source.name,
-            f"is XML that begins with <{xml or '?'}>, expected RDF/XML or a MediaWiki dump",
-            "Convert it to a format that is known, for instance N-Triples or a table.",
-        )
-    table = _table_format(start, hint)
+        refuse_xml(xml or "", source.name)
+    refuse_text_table(start, source.name)
+    table = None if hint is None and is_script(source.name) else _table_format(start, hint)
     if table is not None:
         return table
     if hint is not None and hint not in _ONLY_BY_CONTENT:
@@ -173,6 +176,10 @@ def _xml_format(start: bytes, kind: str | None, name: str) -> Format | None:
             "failed.",
         )
     return {"mediawiki": Format.MEDIAWIKI_XML, "rdf": Format.RDF_XML}.get(kind or "")
+
+
+def _is_notation3(name: str) -> bool:
+    return _suffix(name) == ".n3"
 
 
 def may_be_prose(source: ByteSource, format_: Format, /) -> bool:
@@ -224,6 +231,8 @@ def _rdf_format(head: bytes, hint: Format | None, *, complete: bool) -> Format |
     if by_lines == 4 or (by_lines == 3 and hint is Format.NQUADS):
         return Format.NQUADS
     turtle, all_good = turtle_format(head, complete=complete)
+    if hint is Format.TRIG and turtle is pyoxigraph.RdfFormat.TRIG:
+        return Format.TRIG
     if by_lines is not None:
         # A Turtle file may be called .nt; an N-Triples file with a bad line is N-Triples.
         if turtle is not None and (
@@ -238,11 +247,15 @@ def _rdf_format(head: bytes, hint: Format | None, *, complete: bool) -> Format |
     return None
 
 
-def _hint(name: str) -> Format | None:
+def _suffix(name: str) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
     while suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    return _BY_SUFFIX.get(suffixes[-1]) if suffixes else None
+    return suffixes[-1] if suffixes else ""
+
+
+def _hint(name: str) -> Format | None:
+    return _BY_SUFFIX.get(_suffix(name))
 
 
 def _json_format(start: bytes, *, complete: bool) -> Format | None:
@@ -359,11 +372,12 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
     tabs = sum(line.count(b"\t") >= 1 for line in complete)
     if tabs * 2 > len(complete):
         return Format.TSV
-    commas = [line.count(b",") for line in complete]
-    if hint is Format.CSV and sum(map(bool, commas)) * 2 > len(complete):
-        return Format.CSV
-    # Without a table's name, a text with commas is one unless its rows are equally long.
-    often = max(set(commas), key=commas.count)
-    if hint is None and often >= 2 and commas.count(often) * 2 > len(complete):
-        return Format.CSV
+    for mark in (b",", b";", b"|"):
+        marks = [line.count(mark) for line in complete]
+        if hint is Format.CSV and sum(map(bool, marks)) * 2 > len(complete):
+            return Format.CSV
+        # Without a table's name, a text with commas is one unless its rows are equally long.
+        often = max(set(marks), key=marks.count)
+        if hint is None and often >= 2 and marks.count(often) * 2 > len(complete):
+            return Format.CSV
     return None

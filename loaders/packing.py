@@ -16,6 +16,8 @@ from graph_service.errors import InputError, SetupError
 
 MAGIC_BYTES = 6
 UTF_16 = "UTF-16"
+# The mark of one of them begins as that of UTF-16 does.
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _READ_BYTES = 1 << 14
 # Of which a frame can make 16 MiB at most.
 _ZSTD_BYTES = 1 << 9
@@ -29,11 +31,19 @@ _COMPRESSIONS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("zstd", (_ZSTD, *_ZSTD_SKIPPABLE)),
     (UTF_16, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
 )
+_ZIP = "a zip archive"
+# Parts of zip archives that are documents, in the order they are looked for.
+_ZIPPED: tuple[tuple[bytes, str], ...] = (
+    (b"xl/workbook.bin", "an Excel workbook in binary form (.xlsb)"),
+    (b"xl/work", "an Excel workbook, but not called .xlsx"),
+    (b"word/document", "a Word document"),
+    (b"Index/Document.iwa", "a document of Numbers"),
+)
 # What holds files of its own, or bytes that nothing here unpacks: by where its mark stands.
 _REFUSED: tuple[tuple[int, bytes, str], ...] = (
     (30, b"mimetypeapplication/vnd.oasis", "an OpenDocument file"),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file in its old format (.xls)"),
-    (0, b"PK\x03\x04", "a zip archive"),
+    (0, b"PK\x03\x04", _ZIP),
     (0, b"PK\x05\x06", "an empty zip archive"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (0, b"Rar!\x1a\x07", "a rar archive"),
@@ -48,8 +58,18 @@ _REFUSED: tuple[tuple[int, bytes, str], ...] = (
     (0, b'{"graph-service":"graph-parquet"', "the manifest of a graph in Parquet"),
     (0, b"SQLite format 3\x00", "a SQLite database"),
     (0, b"%PDF-", "a PDF"),
+    (0, b"ARROW1\x00\x00", "a table in Arrow or Feather"),
+    (0, b"Obj\x01", "a table in Avro"),
+    (0, b"version https://git-lfs.github.com/", "a pointer of Git LFS to a file elsewhere"),
 )
 _HINTS = {
+    "an Excel workbook in binary form (.xlsb)": "Save it as .xlsx.",
+    "an Excel workbook, but not called .xlsx": "Give it a name that ends in .xlsx.",
+    "a Word document": "Save its tables as CSV.",
+    "a document of Numbers": "Export its tables as .xlsx or CSV.",
+    "a table in Arrow or Feather": "Write it as Parquet or CSV.",
+    "a table in Avro": "Write it as Parquet or CSV.",
+    "a pointer of Git LFS to a file elsewhere": "Fetch the file: git lfs pull.",
     "an OpenDocument file": "Save its tables as .xlsx or CSV.",
     "an Office file in its old format (.xls)": "Save its tables as .xlsx or CSV.",
     "RDF in HDT": "Convert it to N-Triples, for instance with rdfhdt's hdt2rdf.",
@@ -67,6 +87,8 @@ def compression_of(first: bytes, /) -> str | None:
     >>> compression_of(b"BZh91A"), compression_of(b"<a> <b")
     ('bzip2', None)
     """
+    if first.startswith(_UTF_32):
+        return None
     return next((name for name, marks in _COMPRESSIONS if first.startswith(marks)), None)
 
 
@@ -83,14 +105,17 @@ def refuse_archive(head: bytes, name: str, /) -> None:
             argument="source",
             hint="Unpack it once, and load what comes of it.",
         )
-    if (encoding := _unmarked_encoding(head)) is not None:
+    if (encoding := _unread_encoding(head)) is not None:
+        without = "" if head.startswith(_UTF_32) else " without its byte order mark"
         raise InputError(
-            f"{name} is {encoding} without its byte order mark, which is not read",
+            f"{name} is {encoding}{without}, which is not read",
             argument="source",
             hint=f"Convert it, for instance: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE",
         )
     for offset, mark, what in _REFUSED:
         if head[offset : offset + len(mark)] == mark:
+            if what == _ZIP:
+                what = next((document for part, document in _ZIPPED if part in head), _ZIP)
             raise InputError(
                 f"{name} is {what}, which is not read",
                 argument="source",
@@ -100,8 +125,12 @@ def refuse_archive(head: bytes, name: str, /) -> None:
             )
 
 
-def _unmarked_encoding(head: bytes) -> str | None:
-    """Returns the encoding of text in UTF-16 without a mark: each second byte of it is zero."""
+def _unread_encoding(head: bytes) -> str | None:
+    """Returns the encoding of text in UTF-32, or in UTF-16 without a mark: each second byte of that
+    is zero.
+    """
+    if head.startswith(_UTF_32):
+        return "UTF-32"
     first, second = head[0:64:2], head[1:64:2]
     if len(second) > 1 and not any(second) and all(first):
         return "UTF-16LE"

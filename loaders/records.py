@@ -127,25 +127,29 @@ class JsonLineCounter(_LineCounter):
 
 
 class JsonArrayCounter:
-    """Counts the elements of a JSON array, by brackets and strings alone.
+    """Counts the elements of a JSON array, by brackets and strings alone; of several, all.
 
     Args:
-        depth: Brackets that are open where the bytes begin.
+        skip: Bytes before the array.
+        is_wrapped: Whether it stands in an object, whose other members are not counted.
     """
 
     _TOKEN = re.compile(
         rb'(?P<text>"(?:[^"\\]|\\.)*+(?P<end>")?)|[{}\[\]]|(?P<scalar>[^\s,:{}\[\]"]+)', re.DOTALL
     )
 
-    def __init__(self, *, depth: int = 0) -> None:
-        self._depth = depth
+    def __init__(self, *, skip: int = 0, is_wrapped: bool = False) -> None:
+        self._skip, self._is_wrapped = skip, is_wrapped
+        self._depth = 0
         self._begun = b""
         self._is_over = False
         self.count = 0
 
     def feed(self, data: bytes, /) -> None:
         """Counts the elements of the bytes that come next."""
-        data = self._begun + data
+        skipped = min(self._skip, len(data))
+        self._skip -= skipped
+        data = self._begun + data[skipped:]
         self._begun = b""
         for match in self._TOKEN.finditer(data):
             if match["text"] and not match["end"] or match["scalar"] and match.end() == len(data):
@@ -159,6 +163,8 @@ class JsonArrayCounter:
             self._depth -= 1
             self._is_over = self._is_over or not self._depth
             return
+        if token == b"[" and not self._depth and not self._is_wrapped:
+            self._is_over = False
         if self._depth == 1 and not self._is_over:
             self.count += 1
         if token in (b"{", b"["):

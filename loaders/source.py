@@ -154,9 +154,13 @@ class ByteSource:
         """Whether the bytes ended in an error."""
         return self._damage is not None
 
-    def _take(self, size: int) -> bytes:
+    def require_sound(self) -> None:
+        """Raises ``DamagedSourceError`` if the bytes have ended in an error."""
         if self._damage is not None:
             raise self._damage
+
+    def _take(self, size: int) -> bytes:
+        self.require_sound()
         try:
             return self._unpack(size)
         except DamagedSourceError as error:
@@ -172,8 +176,7 @@ class ByteSource:
                 raise
             raise DamagedSourceError(
                 f"the {self.compression} data of {self.name} is damaged or ends early after "
-                f"{self._produced} decompressed bytes ({error or type(error).__name__}); what "
-                "came before is read"
+                f"{self._produced} decompressed bytes ({error or type(error).__name__})"
             ) from error
         self._produced += len(data)
         if (

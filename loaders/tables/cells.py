@@ -22,10 +22,13 @@ UNSTORED = "(formula without a stored result)"
 """A cell of a workbook whose formula no program has worked out."""
 NESTED = "(list of objects)"
 """A cell of JSON that no value of a column can be."""
+OUTLINE = "(outline)"
+"""The geometry of a feature of GeoJSON that is no point."""
 BLANK_WORDS = frozenset(
     {
         UNSTORED,
         NESTED,
+        OUTLINE,
         *("", "-", "--", "---", "\u2013", "\u2014", "n/a", "#n/a", "n.a.", "null", "(null)", "nan"),
         *(
             "\\n",

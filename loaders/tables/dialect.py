@@ -15,6 +15,7 @@ from loaders.source import ByteSource
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?')
+_BLANK_LINE = re.compile(r'[\s,;|"]*')
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 # Rows by which the separator is told.
 _SAMPLE_ROWS = 100
@@ -29,7 +30,8 @@ class Dialect:
     Attributes:
         delimiter: The character between cells.
         is_quoted: Whether cells may stand in double quotes; a quote is text elsewhere.
-        first_line: Number of the first line of the table, from 1; 2 after a line ``sep=;``.
+        first_line: Number of the first line of the table that is not blank, from 1, after a line
+            ``sep=;`` if there is one.
         encoding: Of the text, a name that Python knows.
     """
 
@@ -40,8 +42,7 @@ class Dialect:
 
     def lines(self, head: bytes, /) -> list[str]:
         """Returns the lines of the table's beginning, with their ends."""
-        text = head.decode(self.encoding, "replace").removeprefix("\ufeff")
-        return text.splitlines(keepends=True)[self.first_line - 1 :]
+        return _lines(head, self.encoding)[self.first_line - 1 :]
 
     def sample(self, head: bytes, /, *, rows: int = _SAMPLE_ROWS) -> list[list[str]]:
         """Returns the cells of the first rows; the last line of a long table may be cut."""
@@ -49,7 +50,6 @@ class Dialect:
 
 
 TABS = Dialect("\t", is_quoted=False)
-COMMAS = Dialect(",")
 
 
 def check_encoding(name: str | None, /) -> str:
@@ -102,18 +102,26 @@ def recognise_dialect(head: bytes, /, *, encoding: str = "utf-8") -> Dialect:
     equally many cells, the first too, and many rather than two. Cells between tabs are quoted only if all of the
     first line are.
     """
-    text = head.decode(encoding, "replace").removeprefix("\ufeff")
-    lines = text.splitlines(keepends=True)
+    lines = _lines(head, encoding)
+    blank = next((at for at, line in enumerate(lines) if not _BLANK_LINE.fullmatch(line)), 0)
+    lines = lines[blank:]
     match = _SEPARATOR_LINE.fullmatch(lines[0].strip("\r\n")) if lines else None
     if match is not None:
-        return Dialect(match["delimiter"], first_line=2, encoding=encoding)
+        return Dialect(match["delimiter"], first_line=blank + 2, encoding=encoding)
     first = lines[0].rstrip("\r\n") if lines else ""
     if "\t" in first:
         is_quoted = all(_QUOTED.fullmatch(cell) for cell in first.split("\t"))
-        return Dialect("\t", is_quoted=is_quoted, encoding=encoding)
+        return Dialect("\t", is_quoted=is_quoted, first_line=blank + 1, encoding=encoding)
     lines = lines[: 2 * _SAMPLE_ROWS]
     best = max(_DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
-    return Dialect(best if _regularity(lines, best) > 0 else ",", encoding=encoding)
+    delimiter = best if _regularity(lines, best) > 0 else ","
+    return Dialect(delimiter, first_line=blank + 1, encoding=encoding)
+
+
+def _lines(head: bytes, encoding: str) -> list[str]:
+    """Returns the lines of text with their ends, of which there is one kind, as for rows."""
+    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    return [f"{line}\n" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _regularity(lines: list[str], delimiter: str) -> float:

@@ -23,6 +23,8 @@ _KNOWN_NAMES = {
         "s",
         "source",
         "from",
+        "src",
+        "von",
         "node1",
         "h",
         "start",
@@ -39,11 +41,20 @@ _KNOWN_NAMES = {
         "r",
         "relationship",
     ],
-    "tail": ["tail", "object", "obj", "o", "target", "to", "node2", "value", "t", "end"],
+    "tail": [
+        *("tail", "object", "obj", "o", "target", "to", "dst", "dest", "nach", "node2", "value"),
+        *("t", "end"),
+    ],
     "id": ["id", "edge_id", "statement_id"],
     "rank": ["rank"],
 }
 _ROLE_OF_NAME = {name: role for role, names in _KNOWN_NAMES.items() for name in names}
+_END_NOUN = re.compile(r"(?P<end>\w{2,}?)[ _-](?:node|vertex|entity|item|id|uri|iri)")
+"""A head or a tail whose header says what it is: from_node, source_id."""
+_NUMBERED_END = re.compile(r"(?:node|vertex|entity|item|concept|id)[ _-]?(?P<number>[12])")
+_MAY_BE_NAMES = frozenset({"label"})
+"""Headers of a relation, or of what a row is called."""
+_FEWEST_NAMES = 3
 # neo4j-admin import: ":START_ID(Person)", ":TYPE", "roles:string[]".
 _NEO4J = re.compile(r":(?P<role>start_id|end_id|type)(?:\((?P<space>[^()]*)\))?", re.I)
 _NEO4J_ROLES = {"start_id": "head", "end_id": "tail", "type": "relation"}
@@ -148,7 +159,7 @@ def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, 
     names = [cell.strip().lower().lstrip("?") for cell in first]
     if any("=" in column for column in options.columns):
         return _layout_by_name(first, names, options, name)
-    known = [_role_of(cell) for cell in names]
+    known = _roles_of(rows)
     if options.columns:
         return _layout_by_position(known, options)
     if options.header is False:
@@ -181,9 +192,13 @@ def read_layout(rows: Sequence[Sequence[str]], options: LoadOptions, name: str, 
     raise _unknown_columns(rows, name)
 
 
-def is_edge_header(header: Sequence[str], /) -> tuple[int, int] | None:
-    """Returns the columns of head and tail where a header names both and no relation; else None."""
-    known = [_role_of(cell.strip().lower().lstrip("?")) for cell in header]
+def edge_columns(rows: Sequence[Sequence[str]], /) -> tuple[int, int] | None:
+    """Returns the columns of head and tail where a header names both and no relation; else None.
+
+    Args:
+        rows: The first rows of a table, its header first.
+    """
+    known = _roles_of(rows)
     if [known.count(role) for role in _REQUIRED] != [1, 0, 1]:
         return None
     return known.index("head"), known.index("tail")
@@ -203,9 +218,10 @@ def _unknown_columns(rows: Sequence[Sequence[str]], name: str) -> ColumnsError:
         f"{name} shows what the columns become."
     ]
     if len(header) == 1:
-        hints.append(
+        hints.insert(
+            0,
             "If a character separates its cells, write a line before the first that says which, "
-            "such as sep=^."
+            "such as sep=^.",
         )
     elif len(header) > 2:
         columns = f"--columns head,relation,tail{',-' * (len(header) - 3)}"
@@ -234,10 +250,35 @@ def _no_relation(first: Sequence[str], known: Sequence[str | None], name: str) -
     )
 
 
+def _roles_of(rows: Sequence[Sequence[str]]) -> list[str | None]:
+    """Returns the role of each column by its header, of which the cells may leave a doubt."""
+    header, *others = rows
+    roles = [_role_of(cell.strip().lower().lstrip("?")) for cell in header]
+    for index, name in enumerate(header):
+        if name.strip().lower() in _MAY_BE_NAMES and _are_no_relations(others, index):
+            roles[index] = None
+    return roles
+
+
+def _are_no_relations(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Returns whether the cells of a column are empty, or names of which none comes again."""
+    cells = [row[index].strip() for row in rows if index < len(row)]
+    filled = [cell for cell in cells if cell]
+    return bool(cells) and (
+        not filled or (len(filled) >= _FEWEST_NAMES and len(set(filled)) == len(filled))
+    )
+
+
 def _role_of(name: str) -> str | None:
     if neo4j := _NEO4J.fullmatch(name):
         return _NEO4J_ROLES[neo4j["role"].lower()]
-    return _ROLE_OF_NAME.get(name)
+    if numbered := _NUMBERED_END.fullmatch(name):
+        return "head" if numbered["number"] == "1" else "tail"
+    role = _ROLE_OF_NAME.get(name)
+    if role is None and (described := _END_NOUN.fullmatch(name)):
+        role = _ROLE_OF_NAME.get(described["end"])
+        return role if role in ("head", "tail") else None
+    return role
 
 
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -251,6 +292,12 @@ def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     cells = {cell.strip() for other in others for cell in other}
     if not cells.isdisjoint(first):
         return False
+    if (
+        len(first) == len(_REQUIRED)
+        and len(first[1]) > 1
+        and _role_of(first[1].lower()) == "relation"
+    ):
+        return True
     speaking = sum(
         not _HEADER_WORDS.isdisjoint(word.lower() for word in _WORD.findall(cell)) for cell in first
     )

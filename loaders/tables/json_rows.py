@@ -1,6 +1,7 @@
 """JSON arrays and JSON lines of objects as tables: an object a row, its keys the columns.
 
-An object inside a row gives columns of its own (``address city``), a list of values is a list.
+The array may be the one list of objects in an object. Features of GeoJSON are rows by their
+properties. An object inside a row gives columns of its own (``address city``), a list of values is a list.
 Lists of objects are left out and counted.
 """
 
@@ -22,12 +23,20 @@ from loaders.items import Parsed, Reject, excerpt
 from loaders.packing import refuse_archive
 from loaders.records import JsonArrayCounter, JsonLineCounter, RecordCounter, end_of_json_element
 from loaders.source import ByteSource, DamagedSourceError, SourceLimits, line_blocks, open_source
-from loaders.tables.cells import NESTED
+from loaders.tables.cells import NESTED, OUTLINE
+from loaders.tables.json_list import (
+    RowsStart,
+    feature_members,
+    is_feature,
+    members_after,
+    rows_start,
+    second_list,
+)
 from loaders.tables.rows import Row, RowError
 from loaders.tables.typed_cells import cell_text
 from loaders.tables.wording import suffix_of
 
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".geojson"})
 _LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 _ENTITY_TYPES = frozenset({"item", "property", "lexeme"})
 _MOST_COLUMNS = 2_000
@@ -50,12 +59,14 @@ class _Record:
         problem: Why it can't be.
         text: Its beginning, then.
         count: Records that it is: 0 of what is wrong beside the records.
+        other_keys: Keys of an object beside the list of its rows, in the last record, which is no row.
     """
 
     cells: Cells | None
     problem: str = ""
     text: str = ""
     count: int = 1
+    other_keys: tuple[str, ...] = ()
 
 
 class _NoObjectError(ValueError):
@@ -95,11 +106,19 @@ def is_json_table(path: str | Path, /) -> bool:
 def object_counter(head: bytes, /) -> RecordCounter | None:
     """Returns what counts the objects of a JSON table by its bytes; None for other tables."""
     first = head.removeprefix(_BOM).lstrip()[:1]
-    return JsonArrayCounter() if first == b"[" else JsonLineCounter() if first == b"{" else None
+    text = head.decode("utf-8", "surrogateescape")
+    if first == b"[" or (first == b"{" and not _are_lines(text)):
+        start = rows_start(text)
+        if start is not None:
+            before = len(text[: start.at].encode("utf-8", "surrogateescape"))
+            return JsonArrayCounter(skip=before, is_wrapped=bool(start.key))
+    return JsonLineCounter() if first == b"{" else None
 
 
 def _begins_table(head: bytes, *, is_lines: bool) -> bool:
-    text = head.removeprefix(_BOM).lstrip().decode("utf-8", "surrogateescape")
+    text = head.decode("utf-8", "surrogateescape")
+    start = None if is_lines or _are_lines(text) else rows_start(text)
+    text = text[0 if start is None else start.at :].lstrip("\ufeff \t\r\n")
     is_array = text[:1] == "["
     text = text.removeprefix("[").lstrip()
     if text[:1] != "{":
@@ -110,6 +129,18 @@ def _begins_table(head: bytes, *, is_lines: bool) -> bool:
         return False
     more = text[end:].lstrip()
     return (is_array or is_lines or more[:1] == "{") and not _is_document(first)
+
+
+def _are_lines(text: str) -> bool:
+    """Returns whether objects follow each other, as in JSON lines."""
+    text = text.lstrip("\ufeff \t\r\n")
+    if text[:1] != "{":
+        return False
+    try:
+        _, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return text[end:].lstrip()[:1] == "{"
 
 
 def _is_document(first: Mapping[str, Any]) -> bool:
@@ -190,6 +221,11 @@ def read_json_rows(
             if row_index <= done:
                 continue
             cells = record.cells
+            if record.other_keys:
+                names = ", ".join(record.other_keys)
+                reason = f"keys of the object beside its rows: {names}"
+                parsed.skipped[reason] += len(record.other_keys)
+                continue
             try:
                 if cells is None:
                     raise RowError(record.problem)
@@ -213,7 +249,7 @@ def read_json_rows(
 
 def _records(source: ByteSource) -> Iterator[_Record]:
     """Yields the rows of a file."""
-    if source.head.removeprefix(_BOM).lstrip()[:1] == b"[":
+    if not isinstance(object_counter(source.head), JsonLineCounter):
         yield from _array_records(source)
         return
     for block in line_blocks(source):
@@ -259,15 +295,18 @@ def _array_records(source: ByteSource) -> Iterator[_Record]:
             yield _Record(None, _reason(error), text)
     if pieces.problem:
         yield _Record(None, pieces.problem, count=0)
+    if pieces.other_keys:
+        yield _Record(None, other_keys=pieces.other_keys)
 
 
 class _ArrayPieces:
-    """The text of an array that is read piece by piece.
+    """The text of an array that is read piece by piece; of several that follow each other, all.
 
     Attributes:
         text: What is held of it.
         at: Where in it the next element begins.
         problem: What was wrong with the bytes or follows the array; "" if nothing.
+        other_keys: Keys of the object that the array stands in, beside its own.
     """
 
     def __init__(self, source: ByteSource) -> None:
@@ -276,12 +315,16 @@ class _ArrayPieces:
         self._size = 0
         self._is_over = False
         self.text, self.at, self.problem = "", 0, ""
+        self._start = RowsStart(0)
+        self.other_keys: tuple[str, ...] = ()
 
     def begin(self) -> None:
         """Goes to the first element."""
-        while "[" not in self.text and self.read_more():
+        while (start := rows_start(self.text)) is None and self.read_more():
             pass
-        self.at = self.text.find("[") + 1
+        if start is not None:
+            self._start, self.other_keys = start, start.others
+            self.at = start.at + 1
 
     def read_more(self) -> bool:
         """Reads as much again as is held; returns whether there was more."""
@@ -301,20 +344,48 @@ class _ArrayPieces:
 
     def has_more(self) -> bool:
         """Goes to the next element; returns whether there is one."""
+        while self._go_to_text(" \t\r\n,"):
+            if self.text[self.at] != "]":
+                return True
+            self.at += 1
+            if self._start.key or not self._go_to_text(" \t\r\n") or self.text[self.at] != "[":
+                self._take_rest()
+                return False
+            self.at += 1
+        return False
+
+    def _go_to_text(self, passed_over: str) -> bool:
+        """Goes to the next character that is not passed over; returns whether there is one."""
         while True:
-            while self.at < len(self.text) and self.text[self.at] in " \t\r\n,":
+            while self.at < len(self.text) and self.text[self.at] in passed_over:
                 self.at += 1
             if self.at < len(self.text):
-                break
+                return True
             if not self.read_more():
                 return False
-        if self.text[self.at] != "]":
-            return True
-        rest = self.text[self.at + 1 :].strip()
-        self.problem = self.problem or ("text after the end of the array" if rest else "")
+
+    def _take_rest(self) -> None:
+        """Takes what follows the array: members of its object, or what does not belong there."""
+        limit = self._source.limits.max_line_bytes
+        while self._start.key and len(self.text) - self.at <= limit and self.read_more():
+            pass
+        rest = self.text[self.at :]
         while self.read_more():
+            rest += self.text.strip()[:1]
             self.at = len(self.text)
-        return False
+        if not self._start.key:
+            self.problem = self.problem or ("text after the end of the array" if rest else "")
+            return
+        members = members_after(rest)
+        if members is None:
+            self.problem = self.problem or "the object that the rows stand in does not end"
+            return
+        self.other_keys += tuple(members)
+        if key := second_list(members):
+            self.problem = (
+                f"another list of objects, {key}, of which nothing is read; write it as a file of "
+                "its own"
+            )
 
     def may_go_on(self, error: Exception) -> bool:
         """Returns whether an element may be good and go on after what is held."""
@@ -337,6 +408,8 @@ class _ArrayPieces:
 def _cells(value: Any) -> Cells:
     if not isinstance(value, dict):
         raise _NoObjectError("expected an object, whose keys are columns")
+    if is_feature(value):
+        value = feature_members(value, outline=OUTLINE)
     cells: Cells = {}
     _flatten(value, "", cells)
     return cells

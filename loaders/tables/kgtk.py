@@ -6,6 +6,7 @@ Source: the KGTK file format, https://kgtk.readthedocs.io/en/latest/specificatio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graph_service.model.identity import check_text
@@ -14,7 +15,7 @@ from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import ByteSource
-from loaders.tables.dialect import TABS
+from loaders.tables.dialect import TABS, recognise_dialect
 from loaders.tables.kgtk_values import read_kgtk_value, unescape
 from loaders.tables.rows import (
     ColumnsError,
@@ -98,7 +99,8 @@ def read_kgtk(
     ``label;label`` and ``node2;label`` are terms; ``rank`` is the rank; further columns without
     ``;`` are qualifiers named by their column, and those with one are counted as skipped.
     """
-    header = first_row(source, TABS) or []
+    dialect = replace(TABS, first_line=recognise_dialect(source.head).first_line)
+    header = first_row(source, dialect) or []
     names = [name.strip() for name in header]
     lower = [name.lower() for name in names]
     columns = {role: index for index, name in enumerate(lower) if (role := _KGTK_ROLES.get(name))}
@@ -128,7 +130,7 @@ def read_kgtk(
 
     def take(row: Row, parsed: Parsed) -> None:
         cells = row.cells
-        if row.line == 1:
+        if row.line == dialect.first_line:
             return
         if len(cells) < len(names):
             # Trailing empty cells are often cut off.
@@ -169,7 +171,7 @@ def read_kgtk(
         )
         parsed.statements.append(statement)
 
-    yield from read_rows(source, start, TABS, take, terms.finish)
+    yield from read_rows(source, start, dialect, take, terms.finish)
 
 
 def _add_label(

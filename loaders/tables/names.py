@@ -17,12 +17,15 @@ from graph_service.model.values import EntityValue, MonolingualText
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.source import ByteSource
-from loaders.tables.dialect import COMMAS, TABS, Dialect
+from loaders.tables.dialect import TABS, Dialect, encoding_of, recognise_dialect
 from loaders.tables.kgtk import TermRows, read_kgtk
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows, row_statement
+from loaders.tables.sparql_results import is_sparql_header, read_sparql_text
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,12})*|simple")
+_WORDS = re.compile(r"[a-z][a-z_ ]*")
+_NAMES = frozenset(("label", "name", "itemlabel", "description", "language", "lang"))
 _HEADS = frozenset(("id", "entity", "qid", "uri", "iri", "node", "item", "entity_id"))
 
 
@@ -51,11 +54,11 @@ def read_types(
     if _is_json(source):
         yield from _read_json(source, options, start, _take_classes)
         return
-    dialect, first = first_cells(source)
+    dialect, first = first_cells(source, options)
     has_header = is_header(first)
 
     def take(row: Row, parsed: Parsed) -> None:
-        if row.line == 1 and has_header:
+        if row.line == dialect.first_line and has_header:
             return
         if len(row.cells) != 2:
             raise RowError(f"expected id and class, got {len(row.cells)} cells")
@@ -65,16 +68,18 @@ def read_types(
     yield from read_rows(source, start, dialect, take)
 
 
-def first_cells(source: ByteSource, /) -> tuple[Dialect, list[str]]:
-    """Returns how a file is written, and those of its first line in lower case."""
-    first_line = source.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
-    dialect = TABS if b"\t" in first_line else COMMAS
+def first_cells(source: ByteSource, options: LoadOptions, /) -> tuple[Dialect, list[str]]:
+    """Returns how a file is written, and the cells of its first row in lower case."""
+    dialect = recognise_dialect(source.head, encoding=encoding_of(source, options.encoding))
     return dialect, [cell.strip().lower() for cell in first_row(source, dialect) or []]
 
 
 def is_header(cells: Sequence[str], /) -> bool:
-    """Returns whether the cells of a first line, in lower case, are names of columns."""
-    return bool(cells) and cells[0] in _HEADS
+    """Returns whether the cells of a first row, in lower case, are names of columns."""
+    if not cells:
+        return False
+    names_columns = _WORDS.fullmatch(cells[0]) and not _NAMES.isdisjoint(cells[1:])
+    return cells[0] in _HEADS or is_sparql_header(cells) or bool(names_columns)
 
 
 def _read_names(
@@ -83,20 +88,24 @@ def _read_names(
     if _is_json(source):
         yield from _read_json(source, options, start, partial(_take_names, kind))
         return
-    dialect, first = first_cells(source)
+    dialect, first = first_cells(source, options)
     if "node1" in first and "node2" in first:
         yield from read_kgtk(source, options, start)
         return
     has_header = is_header(first)
+    are_terms = dialect.delimiter == TABS.delimiter and is_sparql_header(first)
     terms = TermRows(options)
 
     def take(row: Row, parsed: Parsed) -> None:
-        if row.line == 1 and has_header:
+        if row.line == dialect.first_line and has_header:
             return
         if len(row.cells) not in (2, 3):
             raise RowError(f"expected id, {kind} and perhaps language, got {len(row.cells)} cells")
         id_ = cell_id(row.cells[0], options.base_iri)
         text, language = row.cells[1], row.cells[2].strip() if len(row.cells) == 3 else ""
+        if are_terms:
+            text, own = read_sparql_text(text)
+            language = own or read_sparql_text(language)[0]
         if language and not _LANGUAGE.fullmatch(language):
             parsed.skipped["third cells of a label file that are no language"] += 1
             language = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,25 +61,38 @@ def plan_tables(source: str | Path, request: TablesRequest, options: LoadOptions
     return TablesPlan(tuple(look.planned() for look in looks), _labels(looks))
 
 
-def _look(source: Path, request: TablesRequest, options: LoadOptions) -> Iterable[TableLook]:
+def _look(source: Path, request: TablesRequest, options: LoadOptions) -> Iterator[TableLook]:
     paths = source_paths(source)
     is_folder = source.is_dir()
     for path in paths:
         if is_folder and not is_table(str(path)):
             continue
         name = path.relative_to(source).as_posix() if is_folder else path.name
-        if is_workbook(str(path)):
-            sheets = sheet_names(str(path))
-            for sheet in sheets:
-                look = TableLook(str(path), name if len(sheets) == 1 else f"{name}#{sheet}", sheet)
-                if look.read(request, options, is_folder=is_folder):
-                    yield look
-        else:
-            look = TableLook(str(path), name, "")
-            if look.read(request, options, is_folder=is_folder):
-                yield look
-            elif not is_folder:
-                raise InputError(f"{path} holds no rows", argument="source")
+        looks: list[TableLook] = []
+        try:
+            looks.extend(
+                look
+                for look in _looks_of(path, name)
+                if look.read(request, options, is_folder=is_folder)
+            )
+        except InputError as error:
+            # A damaged file of a folder is a reject of the load.
+            if not is_folder or error.argument != "source":
+                raise
+            continue
+        if not (looks or is_folder or is_workbook(str(path))):
+            raise InputError(f"{path} holds no rows", argument="source")
+        yield from looks
+
+
+def _looks_of(path: Path, name: str) -> Iterator[TableLook]:
+    """Yields a file, or each sheet of a workbook, to be looked at."""
+    if not is_workbook(str(path)):
+        yield TableLook(str(path), name, "")
+        return
+    sheets = sheet_names(str(path))
+    for sheet in sheets:
+        yield TableLook(str(path), name if len(sheets) == 1 else f"{name}#{sheet}", sheet)
 
 
 def _labels(looks: Sequence[TableLook]) -> dict[tuple[str, str], str]:

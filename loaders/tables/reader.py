@@ -63,7 +63,7 @@ def _read_table(
             argument="source",
         )
     if layout is not None and dialect.delimiter == TABS.delimiter and is_sparql_header(sample[0]):
-        yield from read_sparql_rows(source, options, start, layout)
+        yield from read_sparql_rows(source, options, start, dialect, layout)
         return
     literal = frozenset(options.literal_relations)
     base_iri = options.base_iri
@@ -80,9 +80,9 @@ def _read_table(
         cells = row.cells
         if row.line == dialect.first_line and layout.has_header:
             return
+        if not any(cell.strip() for cell in cells):
+            return
         if len(cells) != layout.width and not (layout.rest and len(cells) >= layout.width):
-            if len(cells) == 1 and not cells[0].strip():
-                return
             raise RowError(f"expected {layout.width} columns, got {len(cells)}")
         head = side_files.entity(_in_space(cells[layout.head], layout.head_prefix), base_iri)
         raw_relation = layout.edge_relation or cells[layout.relation or 0]

@@ -13,7 +13,7 @@ from loaders.options import LoadOptions
 from loaders.remote import is_remote_source
 from loaders.source import STANDARD_INPUT, open_source
 from loaders.tables.dialect import encoding_of, recognise_dialect
-from loaders.tables.header import is_edge_header, read_layout
+from loaders.tables.header import edge_columns, read_layout
 from loaders.tables.neo4j_nodes import is_node_header
 from loaders.tables.profile import ColumnProfile, profiles_of
 from loaders.tables.rows import ColumnsError
@@ -68,7 +68,7 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
     try:
         layout = read_layout(rows, options, path.name)
     except ColumnsError:
-        endpoints = is_edge_header(header)
+        endpoints = edge_columns(rows)
         if endpoints is not None and not (
             any(_is_typed(columns[end], dates=True) for end in endpoints)
             or (names_columns and _has_names(columns, endpoints))

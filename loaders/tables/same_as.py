@@ -17,12 +17,12 @@ def read_same_as(
     source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
 ) -> Iterator[Parsed]:
     """Yields a table of ids of one thing, two or more a row, tabs or commas, as links both ways."""
-    dialect, first = first_cells(source)
+    dialect, first = first_cells(source, options)
     has_header = is_header(first)
     terms = TermGatherer()
 
     def take(row: Row, parsed: Parsed) -> None:
-        if row.line == 1 and has_header:
+        if row.line == dialect.first_line and has_header:
             return
         ids = [cell_id(cell, options.base_iri) for cell in row.cells if cell.strip()]
         if len(ids) < 2:

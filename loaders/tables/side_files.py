@@ -11,7 +11,7 @@ from graph_service.model.statement import Snak
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import open_source
-from loaders.tables.dialect import COMMAS, TABS
+from loaders.tables.dialect import encoding_of, recognise_dialect
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows
 
@@ -57,8 +57,8 @@ def read_side_files(options: LoadOptions, /) -> SideFiles:
     """
     qualifiers: dict[str, list[Snak]] = {}
     if options.qualifier_file is not None:
-        for row in _rows(options.qualifier_file, 3):
-            if row.line == 1 and row.cells[0].strip().lower() in _QUALIFIER_HEADS:
+        for index, row in enumerate(_rows(options.qualifier_file, 3, options)):
+            if not index and row.cells[0].strip().lower() in _QUALIFIER_HEADS:
                 continue
             of, relation, value = row.cells
             snak = Snak(
@@ -67,19 +67,19 @@ def read_side_files(options: LoadOptions, /) -> SideFiles:
             )
             qualifiers.setdefault(of.strip(), []).append(snak)
     return SideFiles(
-        _ids(options.entity_ids),
-        _ids(options.relation_ids),
+        _ids(options.entity_ids, options),
+        _ids(options.relation_ids, options),
         {of: tuple(snaks) for of, snaks in qualifiers.items()},
     )
 
 
-def _ids(path: Path | None) -> dict[str, str] | None:
+def _ids(path: Path | None, options: LoadOptions) -> dict[str, str] | None:
     if path is None:
         return None
-    return {row.cells[0].strip(): row.cells[1].strip() for row in _rows(path, 2)}
+    return {row.cells[0].strip(): row.cells[1].strip() for row in _rows(path, 2, options)}
 
 
-def _rows(path: Path, width: int) -> Iterator[Row]:
+def _rows(path: Path, width: int, options: LoadOptions) -> Iterator[Row]:
     """Yields the rows of a table of tabs or commas; the first that is wrong ends the load."""
     rows: list[Row] = []
 
@@ -89,8 +89,7 @@ def _rows(path: Path, width: int) -> Iterator[Row]:
         rows.append(Row(row.cells[:width], row.line, row.offset))
 
     with open_source(path) as source:
-        head = source.head.partition(b"\n")[0]
-        dialect = TABS if b"\t" in head or b"," not in head else COMMAS
+        dialect = recognise_dialect(source.head, encoding=encoding_of(source, options.encoding))
         if first_row(source, dialect) is None:
             raise InputError(f"{path} is empty", argument="source")
         for parsed in read_rows(source, {}, dialect, take):

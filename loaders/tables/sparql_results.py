@@ -15,7 +15,7 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.reader import mapper_of, reason_of
 from loaders.source import ByteSource
-from loaders.tables.dialect import TABS
+from loaders.tables.dialect import Dialect
 from loaders.tables.header import Layout
 from loaders.tables.rows import Row, RowError, read_rows
 
@@ -29,8 +29,31 @@ def is_sparql_header(cells: Sequence[str], /) -> bool:
     return all(cell.strip()[:1] in ("?", "$") and len(cell.strip()) > 1 for cell in cells)
 
 
+def read_sparql_text(cell: str, /) -> tuple[str, str]:
+    r"""Returns the text of a term and its language; of what is no literal the cell itself.
+
+    >>> read_sparql_text('"Uni\\tverse"@en'), read_sparql_text('"en"'), read_sparql_text("")
+    (('Uni\tverse', 'en'), ('en', ''), ('', ''))
+    """
+    if not cell.startswith('"'):
+        return cell, ""
+    triple = f"<a:a> <a:a> {cell} ."
+    try:
+        [quad] = ox.parse(triple.encode(), format=ox.RdfFormat.TURTLE)
+    except (SyntaxError, ValueError) as error:
+        raise RowError(f"expected a term of SPARQL, got {cell[:80]}") from error
+    value = quad.object
+    assert isinstance(value, ox.Literal)
+    return value.value, value.language or ""
+
+
 def read_sparql_rows(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], layout: Layout, /
+    source: ByteSource,
+    options: LoadOptions,
+    start: Mapping[str, Any],
+    dialect: Dialect,
+    layout: Layout,
+    /,
 ) -> Iterator[Parsed]:
     """Yields the rows of a result as triples, mapped as those of RDF are.
 
@@ -41,7 +64,7 @@ def read_sparql_rows(
 
         def take(row: Row, parsed: Parsed) -> None:
             nonlocal block
-            if row.line == TABS.first_line:
+            if row.line == dialect.first_line:
                 return
             if len(row.cells) != layout.width:
                 raise RowError(f"expected {layout.width} columns, got {len(row.cells)}")
@@ -63,4 +86,4 @@ def read_sparql_rows(
             if block is parsed:
                 mapper.end()
 
-        yield from read_rows(source, start, TABS, take, finish)
+        yield from read_rows(source, start, dialect, take, finish)

@@ -18,10 +18,12 @@ from graph_service.model.identity import key64
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
-from loaders.source import open_source
+from loaders.refusals import refuse_json, refuse_text_table
+from loaders.source import HEAD_BYTES, open_source
 from loaders.tables.cells import clean
 from loaders.tables.decide import decide_column
 from loaders.tables.dialect import Dialect, encoding_of, recognise_dialect
+from loaders.tables.json_rows import is_json_table
 from loaders.tables.mapping import (
     AUTO,
     ColumnMapping,
@@ -102,8 +104,12 @@ class TableLook:
         row_column = "" if table.row == AUTO else table.row
         with open_source(self.path, limits=options.limits) as source:
             dialect: Dialect | None = None
-            if not has_typed_cells(self.path):
+            if is_json_table(self.path):
+                complete = len(source.head) < HEAD_BYTES
+                refuse_json(source.head, source.name, complete=complete)
+            elif not has_typed_cells(self.path):
                 refuse_archive(source.head, source.name)
+                refuse_text_table(source.head, source.name)
                 dialect = recognise_dialect(
                     source.head, encoding=encoding_of(source, options.encoding)
                 )

@@ -20,6 +20,7 @@ from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
     NESTED,
+    OUTLINE,
     UNSTORED,
     Mark,
     clean,
@@ -343,6 +344,8 @@ def _blank_reason(cell: str, column: str) -> str:
             f"cells of {column} that are lists of objects; write these as a table of their own, with "
             "a column that names this one"
         )
+    if cell == OUTLINE:
+        return "shapes of GeoJSON that are no point"
     return f"cells that say {cell!r}" if cell else "empty cells"
 
 

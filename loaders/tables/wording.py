@@ -79,6 +79,7 @@ _FULL_NAMES = (
 _PACKED_SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst"})
 _TABLE_SUFFIXES = _PACKED_SUFFIXES | frozenset(
     {".csv", ".tsv", ".tab", ".txt", ".xlsx", ".xlsm", ".parquet", ".json", ".jsonl", ".ndjson"}
+    | {".geojson"}
 )
 
 

@@ -134,7 +134,7 @@ def expand(value: object, /) -> Iterator[Mapping[str, Any]]:
     if "head" in value and "results" in value:
         raise MalformedError("the answer to a SPARQL query, not a Wikibase entity")
     keys = ", ".join(sorted(map(str, value))[:8]) or "none"
-    raise MalformedError(f"no Wikibase entity; its keys are {keys}")
+    raise MalformedError(f"no Wikibase entity, and no list of objects as rows; its keys are {keys}")
 
 
 _DOCUMENT_KEYS = frozenset(

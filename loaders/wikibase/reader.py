@@ -19,6 +19,10 @@ from loaders.wikibase.values import MalformedError
 
 _ESCAPED_TROUBLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
+_ARRAY_BEGINS = re.compile(r"\s*\[\s*")
+_NEXT_ELEMENT = re.compile(r"\s*,\s*")
+_DECODER = json.JSONDecoder()
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentReader:
@@ -58,6 +62,7 @@ class DocumentReader:
                 piece = piece[:-1]
             if piece.startswith(b"\xef\xbb\xbf"):
                 piece = piece[3:]
+            piece = _without_brackets(piece)
             if piece and piece not in (b"[", b"]"):
                 document = Parsed()
                 self.read_piece(piece, document, line, offset)
@@ -103,8 +108,13 @@ class DocumentReader:
             counts.passed_over += 1
             return
         suspect = _ESCAPED_TROUBLE.search(piece) is not None
+        fault: orjson.JSONDecodeError | None = None
         try:
-            for document in expand(_load_json(piece, suspect_text=suspect)):
+            try:
+                value = _load_json(piece, suspect_text=suspect)
+            except orjson.JSONDecodeError as error:
+                value, fault = _elements_before_fault(piece), error
+            for document in expand(value):
                 if revision is not None:
                     document = {"lastrevid": revision, **document}
                 try:
@@ -125,19 +135,19 @@ class DocumentReader:
                 counts.read += has_content
                 for problem in result.problems:
                     reject(problem)
-        except orjson.JSONDecodeError as error:
-            counts.rejected += 1
-            if spans_lines:
-                at = _byte_offset(piece, error)
-                reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
-            else:
-                reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
         except MalformedError as error:
             counts.rejected += 1
             reject(str(error))
         except RecursionError:
             counts.rejected += 1
             reject("JSON nested too deeply")
+        if fault is not None:
+            counts.rejected += 1
+            if spans_lines:
+                at = _byte_offset(piece, fault)
+                reject(f"not JSON: {fault.msg}", line + fault.lineno - 1, offset + at)
+            else:
+                reject(f"not JSON: {fault.msg} (character {fault.pos + 1} of the line)")
 
     def _add(self, result: EntityDocument, parsed: Parsed) -> None:
         parsed.entities.extend(result.entities)
@@ -211,6 +221,19 @@ def read_lines(
         yield from reader.read_block(block)
 
 
+def _without_brackets(piece: bytes) -> bytes:
+    """Returns an entity without the bracket of its array that stands on its line."""
+    if piece.startswith(b"{") and piece.endswith(b"}]"):
+        return piece[:-1]
+    if piece.startswith(b"[") and piece.endswith(b"}"):
+        try:
+            orjson.loads(piece[1:])
+        except orjson.JSONDecodeError:
+            return piece
+        return piece[1:]
+    return piece
+
+
 def _split(data: bytes) -> Iterator[bytes]:
     start = 0
     while (end := data.find(b"\n", start)) >= 0:
@@ -260,6 +283,21 @@ def _load_json(piece: bytes, *, suspect_text: bool) -> Any:
         return json.loads(piece)
     except (ValueError, RecursionError) as error:
         raise MalformedError(f"not JSON: {error}") from error
+
+
+def _elements_before_fault(piece: bytes) -> list[Any]:
+    """Returns the elements of an array that come before its fault; none of any other text."""
+    text = piece.decode("utf-8", "replace")
+    elements: list[Any] = []
+    separator = _ARRAY_BEGINS.match(text)
+    while separator is not None:
+        try:
+            value, at = _DECODER.raw_decode(text, separator.end())
+        except (ValueError, RecursionError):
+            break
+        elements.append(value)
+        separator = _NEXT_ELEMENT.match(text, at)
+    return elements
 
 
 def _byte_offset(piece: bytes, error: orjson.JSONDecodeError) -> int:

@@ -77,7 +77,10 @@ def test_all_records_of_an_array_with_faults_are_accounted_for(tmp_path: Path) -
     [
         ('[{"id":1,"name":"A"},{"id":2,"name":"B"}', 2, "has no end"),
         ('[{"id":1,"name":"A"},{"id":2,"name":"B', 2, "without an end"),
-        ('[{"id":1,"name":"A"},{"id":2,"name":"B"}] [3]', 2, "text after the end"),
+        ('[{"id":1,"name":"A"},{"id":2,"name":"B"}] 3', 2, "text after the end"),
+        ('[{"id":1,"name":"A"},{"id":2,"name":"B"}]\n[3]', 3, "expected an object"),
+        ('{"n":2,"data":[{"id":1,"name":"A"},{"id":2,"name":"B"}', 2, "has no end"),
+        ('{"data":[{"id":1,"name":"A"},{"id":2,"name":"B"}],"n":', 2, "does not end"),
     ],
 )
 def test_an_array_that_is_cut_or_goes_on_is_told(
@@ -89,6 +92,56 @@ def test_an_array_that_is_cut_or_goes_on_is_told(
     assert report.source_records == records == report.records.total
     assert reason in (tmp_path / "rejects.jsonl").read_text()
     assert not report.incomplete
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tools.json", '{"data": [{"id":1,"name":"A"},{"id":2,"name":"B"}]}'),
+        (
+            "tools.json",
+            '\ufeff{"count":2,"next":null,"rows":\n[{"id":1,"name":"A"}, {"id":2,"name":"B"}]}',
+        ),
+        ("tools.json", '{"rows":[{"id":1,"name":"A"},{"id":2,"name":"B"}],"x":{"y":[[1]]}}'),
+        ("tools.jsonl", '[{"id":1,"name":"A"}]\n[{"id":2,"name":"B"}]\n'),
+        ("tools.json", '[{"id":1,"name":"A"}] [] [{"id":2,"name":"B"}]'),
+    ],
+)
+def test_the_one_list_of_objects_of_a_file_is_its_rows(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "plain").mkdir()
+    plain, wrapped = tmp_path / "plain" / "tools.json", tmp_path / name
+    plain.write_text('[{"id":1,"name":"A"},{"id":2,"name":"B"}]')
+    wrapped.write_text(text)
+    expected, report = _load(plain), _load(wrapped)
+    assert report.source_records == report.records.total == 2
+    assert not report.rejected
+    assert report.graph is not None
+    assert expected.graph is not None
+    assert report.graph.fingerprints == expected.graph.fingerprints
+
+
+def test_what_stands_beside_the_list_of_rows_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text('{"count":9,"rows":[{"id":1,"name":"A"},{"id":2,"name":"B"}],"next":"p2"}')
+    assert _load(path).skipped == {"keys of the object beside its rows: count, next": 2}
+    padding = " " * 300_000
+    path.write_text(f'{{"a":[{{"id":1,"name":"A"}}],{padding}"b":[{{"id":2,"name":"B"}}]}}')
+    assert _load(path).rejected == 1
+    assert "another list of objects, b" in (tmp_path / "rejects.jsonl").read_text()
+
+
+def test_features_of_geojson_are_rows_by_their_properties(tmp_path: Path) -> None:
+    path = tmp_path / "towns.geojson"
+    point = '{"type":"Feature","properties":{"name":"Ulm","people":9},"geometry":{"type":"Point","coordinates":[9.5,48]}}'
+    area = '{"type":"Feature","properties":{"name":"Au","people":8},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}'
+    path.write_text(f'{{"type":"FeatureCollection","features":[{point},{area}]}}')
+    report = _load(path)
+    assert report.source_records == report.records.total == 2
+    assert report.skipped["shapes of GeoJSON that are no point"] == 1
+    assert report.graph is not None
+    assert report.graph.counts.relations == 4
 
 
 def test_lists_of_objects_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -245,7 +245,11 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
             '<?xml version="1.0"?><rss version="2.0"><channel/></rss>',
             "begins with <rss",
         ),
-        ("a.rdf", '<sparql xmlns="http://www.w3.org/2005/sparql-results#"/>', "with <sparql>"),
+        (
+            "a.rdf",
+            '<sparql xmlns="http://www.w3.org/2005/sparql-results#"/>',
+            "SPARQL query in XML",
+        ),
         ("a.xml", '<?xml version="1.0"?>\nnothing', "begins with <"),
         (
             "a.rdf",

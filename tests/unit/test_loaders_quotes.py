@@ -15,7 +15,7 @@ from loaders.items import Parsed, Reject
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.source import SourceLimits, open_source
-from loaders.tables.dialect import COMMAS
+from loaders.tables.dialect import Dialect
 from loaders.tables.rows import Row, read_rows
 
 GOOD = "Q{},P1,Q{}\n"
@@ -29,7 +29,7 @@ def rows_of(path: Path, *, limits: SourceLimits | None = None) -> tuple[list[Row
 
     rejects: list[Reject] = []
     with open_source(path, limits=limits) as source:
-        for parsed in read_rows(source, {}, COMMAS, take):
+        for parsed in read_rows(source, {}, Dialect(","), take):
             rejects += parsed.rejects
             assert parsed.counts.rejected == len(parsed.rejects)
     return rows, rejects

@@ -71,7 +71,9 @@ def counts_of(
             (2, 1, 1),
         ),
         ("a.json", f"[\n{document(1)},\n{document(2)}\n]\n", (2, 0, 0)),
-        ("a.json", f"[{document(1)},\n{document(2)}\n,\n{document(3)}]\n", (1, 2, 0)),
+        ("a.json", f"[{document(1)},\n{document(2)}\n,\n{document(3)}]\n", (3, 0, 0)),
+        ("a.json", f"[{document(1)},{document(2)},{document(3)[:30]}", (1, 0, 0)),
+        ("a.json", f"[{document(1)}]\n[{document(2)}]\n", (2, 0, 0)),
         (
             "a.json",
             json.dumps({"entities": {"Q1": ENTITY, "Q2": {"missing": ""}}}, indent=1),

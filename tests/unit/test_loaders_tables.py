@@ -572,15 +572,36 @@ def test_utf_16_is_read_as_it_is_in_utf_8(tmp_path: Path, tmp_store: Store) -> N
 
 
 def test_a_header_that_is_not_known_is_no_statement(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="looks like a header") as caught:
-        read(tmp_path, "from_node,type,to_node\nann,knows,ben\n", tables.read_csv)
-    assert "--columns head=from_node,relation=type,tail=to_node" in str(caught.value)
+    for header, problem in (
+        ("person,kind,friend", "looks like a header"),
+        ("x,relationship,y", "looks like a header"),
+        ("from_node,type,to_node", "no relation"),
+        ("src,since,dst", "no relation"),
+    ):
+        with pytest.raises(InputError, match=problem) as caught:
+            read(tmp_path, f"{header}\nann,knows,ben\nben,knows,cid\n", tables.read_csv)
+        head, relation, tail = header.split(",")
+        assert f"--columns head={head},relation={relation},tail={tail}" in str(caught.value)
     for data in (
         "ann\tknows\tben\n",
         "IsA\tobject\ttool\n",
         "type\tsubclass of\tkind\nx\tp\ttype\n",
     ):
         assert read(tmp_path, data, tables.read_tsv).statements
+
+
+@pytest.mark.parametrize(
+    "header", ["node_1,edge,node_2", "source_id,relation,target_id", "entity1,rel,entity2"]
+)
+def test_a_header_whose_ends_say_what_they_are_is_known(tmp_path: Path, header: str) -> None:
+    parsed = read(tmp_path, f"{header}\nann,knows,ben\n", tables.read_csv)
+    assert triples(parsed) == [("ann", "knows", EntityValue("ben"))]
+
+
+def test_labels_of_edges_that_are_empty_are_no_relations(tmp_path: Path) -> None:
+    text = "Source;Target;Type;Id;Label;Weight\n1;2;Directed;0;;1.0\n2;3;Directed;1;;2.0\n"
+    with pytest.raises(InputError, match="list of edges"):
+        read(tmp_path, text, tables.read_csv)
 
 
 def test_columns_beside_a_statement_are_counted(tmp_path: Path) -> None:
@@ -602,3 +623,50 @@ def test_sparql_results_are_read_as_terms(tmp_path: Path) -> None:
     assert [reject.line for reject in parsed.rejects] == [5, 6]
     turned = text.replace("?s\t?p\t?o", "?o\t?p\t?s").replace("\t5\n", "\t<http://e.org/5>\n")
     assert triples(read(tmp_path, turned, tables.read_tsv))[0][0] == "Q2"
+
+
+@pytest.mark.parametrize("before", ["", "\n\n", "  \r\n", ",,\n\n", '"",\n'])
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_blank_lines_before_a_header_are_passed_over(
+    tmp_path: Path, before: str, mark: str
+) -> None:
+    text = f"{before}head,relation,tail\r\na,p,b\r\n,,\r\nc,p,d\r\n".replace(",", mark)
+    parsed = read(tmp_path, text, tables.read_csv)
+    assert triples(parsed) == [("a", "p", EntityValue("b")), ("c", "p", EntityValue("d"))]
+    assert not parsed.rejects
+
+
+def test_blank_lines_before_a_header_of_kgtk_are_passed_over(tmp_path: Path) -> None:
+    parsed = read(tmp_path, "\nnode1\tlabel\tnode2\nQ1\tP1\tQ2\n", kgtk.read_kgtk)
+    assert triples(parsed) == [("Q1", "P1", EntityValue("Q2"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Q1\tM\u00fcnchen\nQ2\tEarth\n",
+        "?item\t?itemLabel\n<http://www.wikidata.org/entity/Q1>\t\"M\u00fcnchen\"@en\n"
+        "<http://www.wikidata.org/entity/Q2>\t\"Earth\"@en\n",
+        "item,itemLabel\nhttp://www.wikidata.org/entity/Q1,M\u00fcnchen\nQ2,Earth\n",
+        "qid;label\nQ1;M\u00fcnchen\nQ2;Earth\n",
+        '\ncode,name\n"Q1","M\u00fcnchen"\n"Q2","Earth"\n',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_files_of_names_are_read_however_they_are_written(
+    tmp_path: Path, text: str, encoding: str
+) -> None:
+    path = tmp_path / "names"
+    path.write_bytes(text.encode(encoding))
+    with open_source(path) as source:
+        pieces = list(names.read_labels(source, LoadOptions(encoding=encoding), {}))
+    labels = {e.id: e.labels["en"] for piece in pieces for e in piece.entities}
+    assert labels == {"Q1": "M\u00fcnchen", "Q2": "Earth"}
+
+
+def test_the_first_name_of_a_file_without_a_header_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "names"
+    path.write_text("P2561\tname\nP31\tinstance of\n")
+    with open_source(path) as source:
+        pieces = list(names.read_labels(source, LoadOptions(), {}))
+    assert {e.id for piece in pieces for e in piece.entities} == {"P2561", "P31"}
