@@ -16,20 +16,19 @@ from graph_service.query.algebra import Fold, Query, conditions_of_list
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
-from graph_service.retrieve.classes.question_text import asks_for_last_date
 from graph_service.retrieve.classes.strategy import (
     ClassAnswer,
     ClassRequest,
     answer_class_question,
 )
 from graph_service.retrieve.classes.wording import word_fit
-from graph_service.retrieve.constraints.reading import asks_how_many
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.units import units_of
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
 from graph_service.service.stopwatch import Stopwatch
 from graph_service.text.fold import fold, words
+from graph_service.text.question_form import read_form
 
 _COUNTED_WORDS = 3
 """Of a question after *how many*: what is counted is among them."""
@@ -112,7 +111,7 @@ def reads_another_number(
         request: As sent.
         labels: Of relations by id.
     """
-    counting = asks_how_many(request.question)
+    counting = read_form(request.question).count_span
     if counting is None or walked is None or walked.answer is None or walked.read is None:
         return False
     relations = walked.read.query.relations
@@ -135,7 +134,7 @@ def leaves_values_apart(
         return False
     query, question = walked.read.query, request.question
     stated = read_measure(question)
-    is_last = asks_for_last_date(question)
+    is_last = read_form(question).asks_for_last_time
     if query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:
         return False
     if stated is None and not is_last:

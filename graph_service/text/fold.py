@@ -36,6 +36,18 @@ _CACHED_CHARACTERS = 100
 """Only texts up to this length are kept by the caches here: they count their entries, not bytes."""
 
 
+def lowered(text: str, /) -> str:
+    """Returns a text in lower case, each character where it was.
+
+    >>> lowered("\u0130stanbul 1990")[-4:]
+    '1990'
+    """
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
 def fold(text: str, /) -> str:
     """Returns text in NFKC, case folded, without accents.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_service.text.fold import word_spans
+from graph_service.text.question_form import BE, DO, HAVE, MODALS, QUESTION_WORDS
 from graph_service.text.sentences import sentence_spans
 
 MAX_QUESTIONS = 5
@@ -92,11 +93,8 @@ class TextQuestions:
     context: tuple[str, ...] = ()
 
 
-_WH = frozenset(["who", "whom", "whose", "what", "which", "when", "where", "why", "how"])
-_BE = frozenset(["is", "are", "was", "were"])
-_DO = frozenset(["do", "does", "did", "will", "would", "can", "could", "should", "may", "might"])
-_HAVE = frozenset(["has", "have", "had"])
-_AUXILIARY = _BE | _DO | _HAVE
+_DO = DO | MODALS
+_AUXILIARY = BE | _DO | HAVE
 _PERSONS = frozenset(["he", "she", "him", "her", "his", "hers"])
 _THINGS = frozenset(["it", "its"])
 _SEVERAL = frozenset(["they", "them", "their", "theirs"])
@@ -175,7 +173,7 @@ def _asking(text: str, sentences: Sequence[tuple[int, int]]) -> list[tuple[int, 
 
 def _asks(sentence: str) -> bool:
     words = word_spans(sentence)
-    return _opens(words, 0) or any(word in _WH for word, _, _ in words)
+    return _opens(words, 0) or any(word in QUESTION_WORDS for word, _, _ in words)
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
@@ -199,7 +197,7 @@ def _is_polite(sentence: str) -> bool:
     """Returns whether a sentence asks for help, and for nothing else."""
     if not _POLITE.match(sentence):
         return False
-    return not any(word in _WH for word, _, _ in word_spans(sentence)[1:])
+    return not any(word in QUESTION_WORDS for word, _, _ in word_spans(sentence)[1:])
 
 
 def _clause(text: str, start: int, end: int) -> int:
@@ -217,9 +215,9 @@ def _opens(words: Sequence[_Word], first: int) -> bool:
     tokens = [word for word, _, _ in words[first : first + 2]]
     if not tokens:
         return False
-    if tokens[0] in _WH or tokens[0] in _REQUESTS or tokens[0] in _AUXILIARY:
+    if tokens[0] in QUESTION_WORDS or tokens[0] in _REQUESTS or tokens[0] in _AUXILIARY:
         return True
-    return tokens[0] in _PREPOSITIONS and len(tokens) > 1 and tokens[1] in _WH
+    return tokens[0] in _PREPOSITIONS and len(tokens) > 1 and tokens[1] in QUESTION_WORDS
 
 
 def _after_leading(words: Sequence[_Word], first: int) -> int:
@@ -249,7 +247,12 @@ def _divided(text: str, start: int, end: int) -> Iterator[Wording]:
 def _wh_pair(words: Sequence[_Word]) -> tuple[_Word, _Word] | None:
     """Returns the two words of ``when and where was X born``."""
     tokens = [word for word, _, _ in words[:4]]
-    if len(tokens) < 4 or tokens[1] != "and" or tokens[0] not in _WH or tokens[2] not in _WH:
+    if (
+        len(tokens) < 4
+        or tokens[1] != "and"
+        or tokens[0] not in QUESTION_WORDS
+        or tokens[2] not in QUESTION_WORDS
+    ):
         return None
     return (words[0], words[2]) if tokens[3] in _AUXILIARY else None
 
@@ -312,7 +315,7 @@ def _follows(sentence: str, words: Sequence[_Word], first: int, index: int) -> b
         # ``Which film is by X and was it shown in Y?`` asks for one film.
         is_condition = before[0] in {"which", "what"} and following == "it"
         return following in _SUBJECTS and rest[2] != "s" and not is_condition
-    if opening not in _WH or following in _PRONOUNS - _POSSESSIVE:
+    if opening not in QUESTION_WORDS or following in _PRONOUNS - _POSSESSIVE:
         return False
     if opening in {"when", "where", "why"}:
         return following in _AUXILIARY
@@ -338,9 +341,9 @@ def _is_no_condition(before: Sequence[str], rest: Sequence[str]) -> bool:
     *Who directed Uncle and who directed Hope* are two; *who was born in Rome and who died in Bern*
     is one.
     """
-    if before[0] in {"who", "whom"} and before[1] in _BE:
-        return rest[0] == "who" and rest[1] in _BE and rest[2] == "the"
-    is_plain = before[0] in _WH - {"which", "what", "whose"}
+    if before[0] in {"who", "whom"} and before[1] in BE:
+        return rest[0] == "who" and rest[1] in BE and rest[2] == "the"
+    is_plain = before[0] in QUESTION_WORDS - {"which", "what", "whose"}
     return is_plain and rest[0] == "who" and _RELATIVE.isdisjoint(before[1:])
 
 
@@ -364,7 +367,9 @@ class Pronoun:
 
 
 _EXPLETIVE_AFTER = frozenset(["true", "possible", "correct", "right", "that", "called"])
-_NO_NOUN = _AUXILIARY | _PREPOSITIONS | _WH | frozenset(["and", "or", "as", "when", "there"])
+_NO_NOUN = (
+    _AUXILIARY | _PREPOSITIONS | QUESTION_WORDS | frozenset(["and", "or", "as", "when", "there"])
+)
 
 
 def pronouns(text: str, /) -> list[Pronoun]:

@@ -9,7 +9,7 @@ from table_service import answers, retrieve, table_service
 
 from graph_service import Service
 from graph_service.model.result import Status
-from graph_service.retrieve.classes.question_text import asks_when, calls_things
+from graph_service.retrieve.classes.question_text import calls_things
 
 PATIENTS = """Patient,Species,Owner,Born,Weight (kg),Neutered,Floors
 Bella,dog,Maria Lopez,2018-04-02,28.5,yes,1
@@ -117,8 +117,3 @@ def test_the_reading_is_said_in_words(service: Service) -> None:
 def test_which_names_call_the_things(question: str, name: str, calls: bool) -> None:
     start = question.index(name)
     assert calls_things(question, (start, start + len(name))) is calls
-
-
-def test_questions_for_dates() -> None:
-    assert asks_when("On which date did it open?")
-    assert not asks_when("Which dates are dried?")

@@ -201,13 +201,6 @@ def test_words_before_what_is_counted_must_be_taken_into_account() -> None:
         assert tuple(word for word, _, _ in read_answer(question, names).modifiers) == words
 
 
-def test_a_question_for_a_time_wants_one() -> None:
-    for question in ("when was she born?", "what year did she win?", "which date is it?"):
-        assert read_answer(question).wants_time, question
-    for question in ("which films came out in the year 1994?", "what did she do before 1990?"):
-        assert not read_answer(question).wants_time, question
-
-
 @pytest.mark.parametrize(
     ("value", "days"),
     [

@@ -28,6 +28,10 @@ T2401,2025-02-03,LM22 TTZ,Terry Blunt,Leeds,Cardiff,372
 T2402,2025-02-04,WB23 NEW,Terry Blunt,Cardiff,Bristol,71
 T2403,2025-02-04,SA15 OLD,Gwen Parry,Leeds,York,40
 """,
+    "depots": """Depot,Open day,Time zone
+Northgate,Saturday,Europe/London
+Quarry Road,Friday,Europe/Dublin
+""",
     "films": """Film,Running time (min),Ticket price (EUR),Wheelchair access
 Borrowed Shoes,102,7.5,yes
 Concrete Garden,88,9.0,no
@@ -72,3 +76,18 @@ def test_what_is_not_answered(service: Service, question: str) -> None:
 
 def test_where_a_thing_is_may_be_said_by_a_word_of_ones_own(service: Service) -> None:
     assert retrieve(service, "Where is WB23 NEW based?").status is not Status.NOT_IN_GRAPH
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("On which day is Northgate open?", "Saturday"),
+        ("What time zone is Quarry Road in?", "Europe/Dublin"),
+    ],
+)
+def test_days_of_the_week_are_times_and_zones_are_none(
+    service: Service, question: str, expected: str
+) -> None:
+    result = retrieve(service, question)
+    assert result.items[0].steps[-1].triple.value_label == expected
+    assert result.status is Status.OK

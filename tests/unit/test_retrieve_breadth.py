@@ -8,48 +8,7 @@ import pytest
 
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy, TripletsResult
-from graph_service.retrieve.learned.breadth import asks_openly
 from graph_service.service import Service
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Describe the career of X.",
-        "please explain what Y did",
-        "why is X remembered?",
-        "How has X influenced later thrillers?",
-        "how did X die",
-        "What role did politics play in the life of X?",
-        "What happened to X in the end?",
-        "Tell me about X",
-        "Tell me all about X",
-        "tell us everything about X",
-        "What do we know about the private life of X?",
-        "What is the relationship between X and Y?",
-    ],
-)
-def test_a_question_asks_for_an_account(question: str) -> None:
-    assert asks_openly(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How old is X?",
-        "how many films did X direct",
-        "how long is X",
-        "Who is X?",
-        "what is the capital of X",
-        "whydah gally ship class",
-        "who wrote Why We Fight",
-        "tell me the director of X",
-        "give me the birthplace of X",
-        "",
-    ],
-)
-def test_a_question_asks_for_a_value(question: str) -> None:
-    assert not asks_openly(question)
 
 
 def test_an_account_takes_the_best_of_each_relation_first(demo_service: Service) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from graph_service.query.algebra import Comparison
-from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.units import Unit, units_of
+from graph_service.text.fold import lowered
 
 _OVER, _UNDER = Comparison.OVER, Comparison.UNDER
 _LEAST, _MOST, _EQUAL = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.EQUAL

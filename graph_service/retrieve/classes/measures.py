@@ -14,10 +14,9 @@ from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import FITTING
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.dates import lowered
-from graph_service.retrieve.constraints.reading import asks_how_many
 from graph_service.retrieve.units import is_money_word, units_of
-from graph_service.text.fold import fold, word_spans, words
+from graph_service.text.fold import fold, lowered, word_spans, words
+from graph_service.text.question_form import read_form
 
 _MEAN = re.compile(r"\b(?:on average|average|(?<=the )mean(?= \w))\b")
 _SUM = re.compile(
@@ -25,7 +24,6 @@ _SUM = re.compile(
     r"|combined|overall)\b"
 )
 _TOTAL_NUMBER = re.compile(r"\btotal number of\b")
-_HOW_MUCH = re.compile(r"^\s*(?:and\s+)?how much\b")
 _FOR_A_DEED = re.compile(r"\b(?:costs?|paid|pay)\s+to\s+\w")
 """What it cost to make a film is no price of its tickets."""
 _PAYING = frozenset(
@@ -64,21 +62,20 @@ def read_measure(question: str, /) -> StatedMeasure | None:
     >>> read_measure("Which part is the heaviest?")
     >>> read_measure("How much did the film cost to make?")
     """
-    folded = lowered(question)
+    folded, form = lowered(question), read_form(question)
     if _FOR_A_DEED.search(folded):
         return None
     mean = _MEAN.search(folded)
     if mean is not None:
         return StatedMeasure(Fold.MEAN, mean.span())
-    counting = asks_how_many(question)
     total = _SUM.search(folded)
-    if counting is not None:
+    if form.count_span is not None:
         is_implied = total is None and not _TOTAL_NUMBER.search(folded)
-        return StatedMeasure(Fold.SUM, counting, is_implied, is_counting=True)
+        return StatedMeasure(Fold.SUM, form.count_span, is_implied, is_counting=True)
     if total is not None:
         return StatedMeasure(Fold.SUM, total.span())
-    much = _HOW_MUCH.match(folded)
-    return StatedMeasure(Fold.SUM, much.span(), is_implied=True) if much else None
+    much = form.how_much_span
+    return StatedMeasure(Fold.SUM, much, is_implied=True) if much else None
 
 
 def names_a_measure(label: str, question: str, /) -> bool:
@@ -104,9 +101,8 @@ def asks_what_is_spent(question: str, /) -> bool:
     >>> asks_what_is_spent("How much did Ann spend?"), asks_what_is_spent("How much is left?")
     (True, False)
     """
-    folded = lowered(question)
     spent = (root(word) in _SPENDING for word, _, _ in word_spans(question))
-    return bool(_HOW_MUCH.match(folded)) and any(spent)
+    return read_form(question).how_much_span is not None and any(spent)
 
 
 class MeasureReader:
@@ -125,12 +121,11 @@ class MeasureReader:
         paying = {row for row in self._rows() if is_of_paying(self._text.content[row].text)}
         if paying and any(_is_paid(each) for each in self._text.profiles if each.id in relations):
             self._text.companions.setdefault(stated.span, set()).update(paying)
-        for pattern in (_SUM, _HOW_MUCH):
-            match = pattern.search(self._text.folded)
-            if match is not None and not overlap(match.span(), stated.span):
-                self._text.companions.setdefault(stated.span, set()).update(
-                    self._rows_in(match.span())
-                )
+        total = _SUM.search(self._text.folded)
+        much = read_form(self._text.question).how_much_span
+        for span in (total.span() if total else None, much):
+            if span is not None and not overlap(span, stated.span):
+                self._text.companions.setdefault(stated.span, set()).update(self._rows_in(span))
         return [Degree(Comparable.NUMBERS, False, stated.span, relations, rank=None)]
 
     def _numbers(self) -> Sequence[RelationProfile]:

@@ -10,17 +10,15 @@ from graph_service.query.enumeration import Span, overlap
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.vocabulary import CLAUSE, HAVING, LOADED, NEGATIONS
 from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
-from graph_service.retrieve.constraints.dates import lowered
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import BE, DO, read_form
 
 _PEOPLE = re.compile(
-    r"^\s*who\b|\b(?:which|what|how many|list|all|the|any)\s+(?:of the\s+)?(people|persons?)\b"
+    r"\b(?:which|what|how many|list|all|the|any)\s+(?:of the\s+)?(people|persons?)\b"
 )
-# What "who" does, and what is done to it: no statement of the one who is meant.
-_NOT_THE_SUBJECT = re.compile(r"^\s*who\s+(?:do|does|did|(?:is|was|are|were)\s+[^?]*\bby)\b")
+_BY = re.compile(r"[^?]*\bby\b")
 _JOINING = frozenset({"in", "at", "for", "to", "from", "under"})
-_BEING = frozenset({"is", "are", "was", "were"})
 _DETERMINERS = re.compile(r"\b(?:which|what|how many)\s+$", re.IGNORECASE)
 _DEGREES = r"(?:\w+est|first|last|most \w+|least \w+)"
 _CALLING = re.compile(
@@ -32,8 +30,6 @@ _ONE_OF_THEM = re.compile(
 )
 _DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
 _WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
-_WHEN = re.compile(r"^\s*(?:when\b|(?:on |in )?(?:which|what) (?:date|day|year|month)\b)")
-_LAST = re.compile(r"\b(?:last|first|latest|earliest|most recent(?:ly)?)\b(?!\s+name)")
 _APOSTROPHES = ("'", "\u2019")
 
 
@@ -156,11 +152,13 @@ def people_span(question: str, /) -> Span | None:
     >>> people_span("Who has the highest salary?"), people_span("Who does Ann report to?")
     ((0, 3), None)
     """
-    folded = lowered(question)
+    folded, form = lowered(question), read_form(question)
+    if form.word == "who" and not form.preposition:
+        # What "who" does, and what is done by it: no statement of the one who is meant.
+        is_done = form.following in BE and _BY.match(folded, form.following_end)
+        return None if form.following in DO or is_done else form.span
     match = _PEOPLE.search(folded)
-    if match is None or _NOT_THE_SUBJECT.match(folded):
-        return None
-    return match.span(1) if match[1] else match.span()
+    return match.span(1) if match else None
 
 
 def joins_people(question: str, span: Span, /) -> bool:
@@ -173,7 +171,7 @@ def joins_people(question: str, span: Span, /) -> bool:
     before = [word for word, _, end in word_spans(question) if end <= span[0]]
     if before and before[-1] == "the":
         before.pop()
-    return len(before) > 1 and before[-1] in _JOINING and before[-2] not in _BEING
+    return len(before) > 1 and before[-1] in _JOINING and before[-2] not in BE
 
 
 def calls_things(question: str, span: Span, /) -> bool:
@@ -207,20 +205,6 @@ def asks_for_called(question: str, span: Span, /) -> bool:
     False
     """
     return bool(_DIRECTLY.search(lowered(question)[: span[0]]))
-
-
-def asks_when(question: str, /) -> bool:
-    """Returns whether a question asks for a date or a year."""
-    return bool(_WHEN.match(lowered(question)))
-
-
-def asks_for_last_date(question: str, /) -> bool:
-    """Returns whether a question asks for the first or the last of several dates.
-
-    >>> asks_for_last_date("When did Ann last call?"), asks_for_last_date("When was Ann born?")
-    (True, False)
-    """
-    return asks_when(question) and bool(_LAST.search(lowered(question)))
 
 
 def asks_for_instances(question: str, class_span: Span, /) -> bool:

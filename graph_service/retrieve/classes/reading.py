@@ -32,7 +32,6 @@ from graph_service.retrieve.classes.value_tests import ValueTestReader
 from graph_service.retrieve.classes.vocabulary import (
     COUNT_TAIL,
     DEGREE_OF,
-    EXISTS,
     IGNORED,
     LEAST_OF_STEP,
     LOADED,
@@ -41,17 +40,15 @@ from graph_service.retrieve.classes.vocabulary import (
     OF_LOCATION,
     SEVERAL,
     WHERE,
-    YES_NO,
 )
 from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.constraints.reading import (
-    asks_how_many,
     read_dates,
 )
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import read_form
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +94,12 @@ def read_fold(question: str, /) -> tuple[Fold, Span | None]:
     >>> read_fold("How many parts are there?")[0].value, read_fold("Are there any parts?")[0].value
     ('count', 'exists')
     """
-    count = asks_how_many(question)
-    if count is not None:
-        return Fold.COUNT, count
-    match = EXISTS.match(lowered(question))
-    return (Fold.EXISTS, match.span()) if match else (Fold.LIST, None)
+    form = read_form(question)
+    if form.count_span is not None:
+        return Fold.COUNT, form.count_span
+    if form.existence_span is not None:
+        return Fold.EXISTS, form.existence_span
+    return Fold.LIST, None
 
 
 def content_of(question: str, /) -> list[Word]:
@@ -291,7 +289,7 @@ class _Reader:
         stated = read_measure(self._text.question)
         if stated is not None and not stated.is_implied and fold_ is Fold.LIST:
             return "an average or a total"
-        if fold_ is Fold.LIST and YES_NO.match(self._text.folded):
+        if fold_ is Fold.LIST and read_form(self._text.question).auxiliary:
             return "a question for yes or no that does not ask whether there are any"
         for match in DEGREE_OF.finditer(self._text.folded):
             if SEVERAL.search(self._text.folded[: match.start()]):

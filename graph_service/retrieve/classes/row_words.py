@@ -21,12 +21,11 @@ from graph_service.query.walking import Walker, Walks
 from graph_service.retrieve.classes.measures import is_of_paying
 from graph_service.retrieve.classes.wording import Cosines, word_fit
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import lowered
+from graph_service.text.question_form import read_form
 
 _LEAST_COSINE = 0.56
-_WHAT = re.compile(r"^\s*(what)\s+(?:did|does|do|has|have|had)\b")
-_WHO = re.compile(r"^\s*(who)\s+(?!(?:is|are|was|were|did|does|do|will|can)\b)\w")
 # Who gives is the other side of what rows say of who takes: to buy and to sell are both a sale.
 _GIVING = frozenset(
     map(root, ("sell", "sold", "lend", "lent", "give", "gave", "given", "supply", "supplied",
@@ -50,11 +49,9 @@ def other_side_span(question: str, /) -> tuple[Span, bool] | None:
     (((0, 4), False), ((0, 3), True))
     >>> other_side_span("Who is Ann?")
     """
-    folded = lowered(question)
-    for pattern in (_WHAT, _WHO):
-        match = pattern.match(folded)
-        if match is not None:
-            return match.span(1), pattern is _WHO
+    form = read_form(question)
+    if form.asks_what_is_done or form.asks_who_acts:
+        return form.span, form.asks_who_acts
     return None
 
 

@@ -61,7 +61,6 @@ from graph_service.retrieve.classes.profile import (
 from graph_service.retrieve.classes.question_text import (
     asks_for_called,
     asks_for_instances,
-    asks_when,
     is_one_of_them,
     joins_people,
 )
@@ -84,6 +83,7 @@ from graph_service.retrieve.context import (
 )
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
+from graph_service.text.question_form import read_form
 
 _WORK = root("work")
 _BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
@@ -291,7 +291,7 @@ class _ClassQuestion:
             kind = kinds.get(steps[-1].relation.id) if steps else None
             if kind is ValueKind.FLAG or (query.fold is Fold.COUNT and kind in _UNCOUNTED):
                 continue
-            if query.order is not None and asks_when(question):
+            if query.order is not None and read_form(question).asks_for_time:
                 dated = _dated(query, meaning)
                 if dated is None:
                     continue

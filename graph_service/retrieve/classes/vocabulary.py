@@ -32,11 +32,6 @@ NO_STOCK = re.compile(
 )
 IN_STOCK = re.compile(r"\b(?:still |currently )?(?:in stock|available|on hand)\b")
 STOCK = frozenset(map(root, ("stock", "inventory", "available", "availability")))
-EXISTS = re.compile(
-    r"\s*(?:(?:is|are|was|were) there|(?:do|does|did|have|has|had|is|are|was|were) any"
-    r"|(?:do|did) (?:we|you|they) (?:still )?have)\b"
-)
-YES_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b")
 COUNT_TAIL = re.compile(r"\b(?:in total|in all|altogether|overall|(?:are|is) there)\b")
 DEGREE_OF = re.compile(
     r"\b(most|fewest|least|highest|lowest|largest|greatest|biggest|smallest|longest|shortest"

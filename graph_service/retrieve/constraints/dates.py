@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph_service.model.days import Days, day, years
+from graph_service.text.fold import lowered
 from graph_service.text.months import FOLDED_MONTHS
 
 _SHORT = 3
@@ -97,18 +98,6 @@ _FORMS = (
 _COMPILED = tuple(
     re.compile(rf"(?<!\w)(?<![a-z]-)(?:{form.pattern})", re.IGNORECASE) for form in _FORMS
 )
-
-
-def lowered(text: str, /) -> str:
-    """Returns a text in lower case, each character where it was.
-
-    >>> lowered("\u0130stanbul 1990")[-4:]
-    '1990'
-    """
-    low = text.lower()
-    if len(low) == len(text):
-        return low
-    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import read_form
 
 _RULES = CONSTRAINT_RULES
 
@@ -95,6 +96,7 @@ class CandidateJudge:
         /,
     ) -> None:
         self.question = question
+        self.form = read_form(question)
         self.mentions = mentions
         self.whole = call.surroundings
         self.names = [(one.start, one.end) for one in mentions if one.is_name and one.start >= 0]
@@ -209,7 +211,7 @@ class CandidateJudge:
         met: list[tuple[Constraint, Met]] = []
         for date in self.asked.dates:
             how = None
-            if not self.asked.wants_time:
+            if not self.form.mentions_time:
                 how = meets_date(date, walks, self.around, self.likeness(date))
             if how is None and self.strict and self.mentions[walks.start].has_namesakes:
                 how = self._met_by_start(date, walks)
@@ -368,7 +370,7 @@ class CandidateJudge:
 
     def _leads_to_named(self, walks: CandidateWalks) -> bool:
         may_end: list[Constraint] = [*self.applying(walks)]
-        if not self.asked.wants_time:
+        if not self.form.mentions_time:
             may_end += self.asked.dates
         return any(ends_named(one, walks, self.around) is not None for one in may_end)
 
@@ -450,7 +452,7 @@ class CandidateJudge:
     def unmet(self, best: JudgedCandidate, /) -> list[Constraint]:
         """Returns the dates and named entities that no walk of the best candidate meets."""
         met = [constraint for constraint, _ in best.met]
-        dates = () if self.asked.wants_time else self.asked.dates
+        dates = () if self.form.mentions_time else self.asked.dates
         found: list[Constraint] = [date for date in dates if date not in met]
         for named in self.applying(best.walks):
             taken = any(named.overlaps(kept.start, kept.end) for kept in (*met, *found))

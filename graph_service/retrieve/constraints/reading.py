@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from graph_service.model.days import Days
-from graph_service.retrieve.constraints.dates import SaidDate, lowered, said_dates
-from graph_service.text.fold import word_spans
+from graph_service.retrieve.constraints.dates import SaidDate, said_dates
+from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.question_form import read_form
 
 
 class AskedForm(StrEnum):
@@ -71,7 +71,6 @@ class AskedAnswer:
         dates: Constraints on time, in order.
         superlative: Where the form is that.
         counted: Words that follow ``how many``, folded: what is counted.
-        wants_time: Whether a date is what the question asks for.
         modifiers: Words before the noun that is counted or ordered (``Oscar-winning``), with their
             characters: an answer must have taken them into account.
         is_understood: Whether no comparison or negation is left that is not read.
@@ -87,7 +86,6 @@ class AskedAnswer:
     dates: tuple[DateConstraint, ...] = ()
     superlative: Superlative | None = None
     counted: tuple[str, ...] = ()
-    wants_time: bool = False
     modifiers: tuple[tuple[str, int, int], ...] = ()
     is_understood: bool = True
     is_negated: bool = False
@@ -123,11 +121,12 @@ def read_answer(
     >>> read_answer("How many films did X direct after 1990?").form.value
     'count'
     """
-    folded = lowered(question)
+    folded, question_form = lowered(question), read_form(question)
+    is_yes_no = question_form.is_for_yes_or_no
     negations = [
         said for said in _NEGATION.finditer(folded) if not strict or not _is_within(said, names)
     ]
-    one_of_names = strict and len(negations) == 1 and not _YES_NO.match(folded)
+    one_of_names = strict and len(negations) == 1 and not is_yes_no
     if negations and not (one_of_names and _may_negate(negations[0])):
         # What is said not to be would else be asked for.
         return AskedAnswer(is_understood=False, is_negated=True)
@@ -139,27 +138,25 @@ def read_answer(
             is_understood=degree is not None,
             compared=pair,
         )
-    if strict and _YES_NO.match(folded) and (claim := _claim(question, folded, names)):
+    if strict and is_yes_no and (claim := _claim(question, folded, names)):
         pair, degree = claim
         return AskedAnswer(AskedForm.COMPARISON, superlative=degree, compared=pair, is_claim=True)
     dates = tuple(_dates(question, folded, names))
-    count = _COUNT.search(folded)
-    yes_no = _YES_NO.match(folded)
+    count = question_form.count_span
     superlative = _superlative(question, folded, names, strict=strict)
     form = AskedForm.ENTITIES
     counted: tuple[str, ...] = ()
     if count:
         form = AskedForm.COUNT
-        counted = tuple(word for word, start, _ in word_spans(question) if start >= count.end())
-    elif yes_no and not _OTHER_QUESTION.search(_masked(folded, names) if strict else folded):
+        counted = tuple(word for word, start, _ in word_spans(question) if start >= count[1])
+    elif is_yes_no and not _OTHER_QUESTION.search(_masked(folded, names) if strict else folded):
         form = AskedForm.YES_NO
     elif superlative:
         form = AskedForm.SUPERLATIVE
-    wants_time = bool(_WANTS_TIME.search(folded))
     kept = superlative if form is AskedForm.SUPERLATIVE else None
     modifiers: tuple[tuple[str, int, int], ...] = ()
     if count or kept:
-        after = count.end() if count else kept.end if kept else 0
+        after = count[1] if count else kept.end if kept else 0
         modifiers = _modifiers(question, after, names)
     understood = not any(
         not strict or not _is_within(said, names) for said in _COMPARISON.finditer(folded)
@@ -169,7 +166,6 @@ def read_answer(
         dates,
         kept,
         counted,
-        wants_time,
         modifiers,
         # No span of time is read the other way about.
         understood and not (negations and dates),
@@ -209,21 +205,6 @@ def comparative_meanings(word: str, /) -> tuple[str, ...]:
     ('mass', 'weight')
     """
     return _DEGREES[_COMPARATIVES[word]][2] if word in _COMPARATIVES else ()
-
-
-_ASKED_NOUN = re.compile(
-    r"\s*(?:(?:in|at|on|from|of|to) )?(?:which|what|how many)\s+(?:of the\s+)?(\w+)(?:\s+(\w+))?"
-)
-
-
-def asks_how_many(question: str, /) -> tuple[int, int] | None:
-    """Returns the characters of the words that ask for a count; None where none do.
-
-    >>> asks_how_many("How many films are there?")
-    (0, 8)
-    """
-    match = _COUNT.search(lowered(question))
-    return match.span() if match else None
 
 
 def _masked(text: str, names: Sequence[tuple[int, int]]) -> str:
@@ -335,19 +316,8 @@ _COMPARISON = re.compile(
     r"\b(?!later\b|earlier\b|other\b)(?:\w+er|more|less)\s+than\b|\bat\s+(?:least|most)\b"
     r"|\b(?:over|under|above|below|exceeding)\s+\d"
 )
-_COUNT = re.compile(
-    r"\bhow\s+many\b(?!\s+times\b)|^(?:(?:what|tell me|give me|give|find|state)\b[^,;]{0,12})?"
-    r"\b(?:the\s+)?(?:total\s+)?number\s+of\b|^count\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?=\w)"
-)
-_YES_NO = re.compile(
-    r"\s*(?:and\s+|so\s+)?(?:is|are|was|were|do|does|did|has|have|had)(?:n't)?\s+(?!you\b|we\b|i\b|me\b)"
-)
 _OTHER_QUESTION = re.compile(
     r"\b(?:who|whom|whose|what|which|where|when|how)\b[^,;]*\?|\bor\b|\bit\s+(?:known|true)\b"
-)
-_WANTS_TIME = re.compile(
-    r"\bwhen\b|\b(?:what|which)\s+(?:\w+\s+){0,2}?(?:year|years|date|dates|day|month|decade|century|time)\b"
-    r"|\bhow\s+(?:long|old)\b|\b(?:date|year)\s+of\b|\bbirthdays?\b"
 )
 
 # Constraints on time
@@ -595,21 +565,6 @@ _IRREGULAR = {
     "children": "child", "wives": "wife", "women": "woman", "men": "man", "people": "person",
     "movies": "movie", "series": "series", "species": "species", "lives": "life",
 }  # fmt: skip
-
-
-@lru_cache(maxsize=1 << 14)
-def asked_nouns(question: str, /) -> frozenset[str]:
-    """Returns what a question may ask for right after *which*, *what* or *how many*, in the singular:
-    its first word, and its first two.
-
-    >>> sorted(asked_nouns("Which patients have asthma?")), sorted(asked_nouns("Who is ill?"))
-    (['patient', 'patients have'], [])
-    """
-    match = _ASKED_NOUN.match(lowered(question))
-    if match is None:
-        return frozenset()
-    first, second = match[1], match[2]
-    return frozenset({singular(first)} | ({f"{first} {singular(second)}"} if second else set()))
 
 
 def singular(word: str, /) -> str:

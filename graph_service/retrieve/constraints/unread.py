@@ -32,6 +32,7 @@ from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.retrieve.units import measure_otherwise
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.months import FOLDED_MONTHS
 
 ASKING_WORDS = frozenset(
     [
@@ -71,27 +72,15 @@ ASKING_WORDS = frozenset(
 
 
 _BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
-_ASKS_FOR_A_THING = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?(?:(?:from|to|in|by|with|for|at)\s+)?(?:where|who|whom)\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_AN_AMOUNT = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?how\s+(big|large|small|tall|short|high|low|deep|long|wide|thick"
-    r"|heavy|light|old|young|far|fast|hot|cold|expensive|cheap|much)\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_A_TIME = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?(?:(?:since|until|till|by)\s+)?"
-    r"(?:when|(?:(?:at|in|on|since)\s+)?(?:what|which)\s+(?:time|day|date|year))\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_NO_FLAG = re.compile(r"\W*(?:who|whom|whose|which|where|when|how)\b", re.IGNORECASE)
-_CLOCK = re.compile(r"\b\d{1,2}[:.h]\d{2}\b")
-_WHAT_IS_DONE = re.compile(r"\W*what\s+(?:did|does|do|has|have|had)\s+(?:the\s+)?", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 _NAMED_AFTER = 2
 """Words after a superlative that say what it is of."""
-_YEAR = re.compile(r"\b[12]\d{3}\b")
+_TIME = re.compile(
+    r"\b[12]\d{3}\b|\b\d{1,2}[:.h]\d{2}\b"
+    rf"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:{'|'.join(FOLDED_MONTHS)})\b",
+    re.IGNORECASE,
+)
+"""A year, a time of day, a day of the week or a month."""
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
 _NESTING = frozenset(
@@ -400,43 +389,33 @@ def names_what_is_first(judge: CandidateJudge, walks: CandidateWalks, /) -> bool
     return any(root(word) in label for word, _, _ in following)
 
 
-def asks_where(question: str, /) -> bool:
-    """Returns whether a question asks for a place by the word *where*."""
-    match = _ASKS_FOR_A_THING.match(question)
-    return match is not None and match[0].lower().endswith("where")
-
-
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether what a candidate leads to is of another form than a question asks for: dates
     and numbers for *where* or *who*, none for *how big*, kilograms for *how tall*, no date for
     *when*, and numbers for *what did X buy*, if their relation does not say so.
     """
-    question = judge.question
-    of_degree = _ASKS_FOR_AN_AMOUNT.match(question)
-    of_a_thing = of_degree is None and _ASKS_FOR_A_THING.match(question)
-    of_a_time = _ASKS_FOR_A_TIME.match(question)
-    verb = _what_is_done(judge, walks)
+    form, verb = judge.form, _what_is_done(judge, walks)
+    of_a_thing = form.asks_where or form.asks_for_person
     around, is_literal = judge.around, judge.around.region.literal
     ends = np.unique(walks.ends).tolist()
-    if _ASKS_FOR_NO_FLAG.match(question) and all(_is_flag(around.value(end)) for end in ends):
+    if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in ends):
         return True
-    if not (of_a_thing or of_degree or of_a_time or verb):
+    if not (of_a_thing or form.degree or form.asks_for_time or verb):
         return False
     amounts = [around.number(end) for end in ends]
     is_amount = [
         amount is not None or around.days(end) is not None
         for amount, end in zip(amounts, ends, strict=True)
     ]
-    if of_degree is not None:
+    if form.degree:
         units = [amount.unit for amount in amounts if amount is not None]
-        return not any(is_amount) or measure_otherwise(of_degree[1].lower(), units)
-    if of_a_time:
+        return not any(is_amount) or measure_otherwise(form.degree, units)
+    if form.asks_for_time:
         # A year may be within the name of what happened in it. Minutes are no time of day.
         return not any(
             around.days(end) is not None
             or (amount is not None and not amount.unit)
-            or _YEAR.search(around.label(end))
-            or _CLOCK.search(around.label(end))
+            or _TIME.search(around.label(end))
             for amount, end in zip(amounts, ends, strict=True)
         )
     # A thing may be called by a number, as the film *1984* is.
@@ -451,7 +430,9 @@ def _is_flag(value: Value) -> bool:
 def _what_is_done(judge: CandidateJudge, walks: CandidateWalks) -> str:
     """Returns the verb of *what did X buy*; nothing for another question."""
     start, end = judge.span(walks)
-    if start < 0 or not _WHAT_IS_DONE.fullmatch(judge.question[:start]):
+    asking = judge.form
+    between = [word for word, _, _ in word_spans(judge.question[asking.following_end : start])]
+    if start < asking.following_end or not asking.asks_what_is_done or between not in ([], ["the"]):
         return ""
     following = [word for word, _, _ in word_spans(judge.question[end:])]
     return following[0] if len(following) == 1 else ""

@@ -14,7 +14,6 @@ from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.context import RetrievalContext
-from graph_service.retrieve.learned.breadth import asks_openly
 from graph_service.retrieve.learned.confidence import (
     LEAST_GAP,
     AnswerConfidence,
@@ -28,6 +27,7 @@ from graph_service.retrieve.learned.unstated import (
 )
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
+from graph_service.text.question_form import read_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class AnswerJudge:
         self._preset = preset
         self.relevance = float(finalists.text_scores[best])
         # The probability is that of one statement, which is no account: its words must bear on it.
-        self.openly = asks_openly(reader.question)
+        self.openly = read_form(reader.question).asks_for_account
         self._in_other_name = self._start_of(int(finalists.numbers[best])).in_other_name
         self._bears = self.relevance >= preset.min_relevance and not self._in_other_name
 

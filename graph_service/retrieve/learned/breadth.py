@@ -6,7 +6,6 @@ sequence that says something new, then further walks of the same sequences.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,29 +15,8 @@ from graph_service.model.result import ScorePart
 from graph_service.retrieve.sequences.picking import Walk
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 
-_OPEN = re.compile(
-    r"\s*(?:please\s+)?(?:why|describe|explain|discuss|compare|contrast|assess|evaluate|analy[sz]e"
-    r"|outline|summari[sz]e|introduce|tell\s+(?:me|us)\s+(?:(?:more|all|everything)\s+)?about"
-    r"|give\s+(?:me\s+|us\s+)?an?\s+(?:account|overview|outline|summary|description)"
-    # Before an adjective *how* asks for a value: how old, how far.
-    r"|how\s+(?:do|does|did|has|have|had|is|are|was|were|can|could|might|will|would|should))\b"
-    r"|.*\b(?:in\s+what\s+ways?|in\s+which\s+ways?"
-    r"|what\s+(?:roles?|impact|influence|effects?|significance|contributions?|happened|influenced|shaped"
-    r"|made|makes|led|drove|connects|links|is\s+known\s+about|do\s+(?:we|you)\s+know\s+about)"
-    r"|(?:relationship|differences?|similarities|connections?)\s+between)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _NEXT_ROUND = 0.3
 """What of a walk's score stays with each round that it waits."""
-
-
-def asks_openly(question: str, /) -> bool:
-    """Returns whether a question asks for an account, which no single relation gives.
-
-    >>> asks_openly("How has X influenced later thrillers?"), asks_openly("How old is X?")
-    (True, False)
-    """
-    return _OPEN.match(question) is not None
 
 
 def spread(walks: Sequence[Walk], region: Region, /) -> list[Walk]:

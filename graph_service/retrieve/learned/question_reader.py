@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,8 +14,7 @@ from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
-from graph_service.retrieve.constraints.reading import asked_nouns, singular
-from graph_service.retrieve.constraints.unread import asks_where
+from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -33,9 +33,9 @@ from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
+from graph_service.text.question_form import read_form
 
 # An entity without a label has its id.
-_ASKS_FOR_NAMES = re.compile(r"\W*(?:who|what\s+(?:did|does|has|have|had))\s", re.IGNORECASE)
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
 
 
@@ -102,6 +102,7 @@ class QuestionReader:
         region = call.region
         self._call = call
         self._question = question
+        self._form = read_form(question)
         self._starts = starts
         self._given = given
         numbers = distinct(region.rel)
@@ -342,7 +343,7 @@ class QuestionReader:
         """Returns whether each of some candidates leads to dates alone, where the question asks
         *where*: the day when somebody was born is not the place.
         """
-        if not asks_where(self._question):
+        if not self._form.asks_where:
             return np.zeros(len(numbers), dtype=np.bool_)
         are_dates: Bool = self._ends.shares[numbers, 0] == 1.0
         return are_dates
@@ -379,7 +380,8 @@ class QuestionReader:
         a relation of that name: the visits of patients, where it asks *which patients*.
         """
         around, candidates = self._call.surroundings, self.candidates
-        nouns = asked_nouns(self._question)
+        nouns = {singular(noun) for noun in self._form.nouns[:1]}
+        nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
         walked = self.walked_labels(number)
         if not nouns or any(noun in words(label) for noun in nouns for label in walked):
             return False
@@ -397,7 +399,7 @@ class QuestionReader:
         a code or a number for a name, as rows of a table have: sale 3, V003. In a graph whose people
         are numbered, the question names one so too.
         """
-        if not _ASKS_FOR_NAMES.match(self._question):
+        if not (self._form.word == "who" or self._form.asks_what_is_done):
             return False
         first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
         region = self._call.region

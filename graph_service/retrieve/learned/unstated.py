@@ -19,9 +19,8 @@ from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64
 from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
-from graph_service.retrieve.constraints.dates import lowered
 from graph_service.retrieve.constraints.reading import singular
-from graph_service.retrieve.constraints.unread import ASKING_WORDS, asks_where
+from graph_service.retrieve.constraints.unread import ASKING_WORDS
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
     asked_words,
@@ -30,8 +29,9 @@ from graph_service.retrieve.learned.relation_prior import (
 )
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
-from graph_service.text.fold import word_spans, words
+from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import read_form
 
 _Step = tuple[str, bool]
 """The label of a relation, and whether it is walked from value to head."""
@@ -123,7 +123,7 @@ def is_unstated(
     else:
         unknown = sorted({each for each, _ in steps})
         label = _said_label(content, guess)
-    if unknown and asks_where(question):
+    if unknown and read_form(question).asks_where:
         # A depot may be where a lorry is, whatever the prior knows of places.
         return False
     if label is None or label in further_labels or is_like.any(label, unknown):
