@@ -19,6 +19,12 @@ BE = frozenset(["is", "are", "was", "were"])
 DO = frozenset(["do", "does", "did"])
 HAVE = frozenset(["has", "have", "had"])
 MODALS = frozenset(["will", "would", "can", "could", "should", "may", "might"])
+ASKING_WORDS = frozenset(
+    ["all", "belong", "belongs", "came", "come", "comes", "contain", "contained", "contains",
+     "count", "find", "get", "give", "include", "included", "includes", "list", "made", "make",
+     "makes", "name", "number", "show", "state", "tell", "total", "two", "use", "used", "uses"]
+)  # fmt: skip
+"""Words that ask, and say nothing of what is asked for."""
 _PERSONS = frozenset(["who", "whom"])
 _CHOICES = frozenset(["which", "what"])
 _TIMES = frozenset(["time", "date", "day", "month", "year"])

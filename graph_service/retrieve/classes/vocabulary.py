@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.unread import ASKING_WORDS
+from graph_service.text.question_form import ASKING_WORDS
 
 NEGATIONS = frozenset(
     {"not", "no", "without", "never", "except", "excluding", "none", "nobody", "nothing", "neither",

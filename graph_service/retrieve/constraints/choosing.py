@@ -9,6 +9,7 @@ import numpy as np
 
 from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.graph import Bool, Int64
+from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import (
     compare_ends,
     compare_values,
@@ -16,6 +17,7 @@ from graph_service.retrieve.constraints.answering import (
     stored_number,
     walked,
 )
+from graph_service.retrieve.constraints.doubts import first_doubt
 from graph_service.retrieve.constraints.judging import (
     CandidateJudge,
     JudgedCandidate,
@@ -25,21 +27,8 @@ from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.unread import (
-    answers_in_another_form,
-    counts_its_noun,
-    leaves_a_step_unsaid,
-    names_another_relation,
-    names_what_is_first,
-    repeats_kin_unsaid,
-    repeats_unsaid,
-    says_a_step_again,
-    says_nothing_of,
-    unread_words,
-    walks_against_its_verb,
-    walks_its_clause,
-    walks_its_kin,
-)
+from graph_service.retrieve.constraints.said_steps import repeats_kin_unsaid, repeats_unsaid
+from graph_service.retrieve.constraints.unread import unread_words
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
@@ -79,8 +68,7 @@ class Chosen:
             keys, bool [walks, constraints]; candidates that were not looked at are absent.
         first: By candidate, which walks lead to the first that a superlative asks for.
         answer: None where the question asks for entities and no more, or nothing is sure.
-        misread: Whether the question says something that the best candidate does not take into
-            account: a negation, a comparison, the noun of what is counted.
+        doubt: How the best candidate may misread the question; empty where nothing says so.
         reading: What the query that the question was read as is made of; None of a long text.
     """
 
@@ -89,8 +77,13 @@ class Chosen:
     met: Mapping[int, Bool] = field(default_factory=dict)
     first: Mapping[int, Bool] = field(default_factory=dict)
     answer: PickedAnswer | None = None
-    misread: bool = False
+    doubt: str = ""
     reading: Reading | None = None
+
+    @property
+    def misread(self) -> bool:
+        """Whether the best candidate may misread the question."""
+        return bool(self.doubt)
 
     @property
     def lists_entities(self) -> bool:
@@ -159,20 +152,9 @@ def choose(
         return Chosen(tuple(ranked))
     judge = CandidateJudge(call, question, mentions, candidates, texts)
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
-        asked = judge.asked
-        is_left = not asked.is_understood or asked.negated_from >= 0
         best = judge.judge(ranked[0])
-        is_left = is_left or not walks_its_kin(judge, best.walks)
-        is_left = is_left or says_nothing_of(judge, best.walks)
-        is_left = is_left or leaves_a_step_unsaid(judge, best.walks)
-        is_left = is_left or says_a_step_again(judge, best.walks)
-        is_left = is_left or repeats_kin_unsaid(judge, best.walks)
-        is_left = is_left or answers_in_another_form(judge, best.walks)
-        is_left = is_left or walks_against_its_verb(judge, best.walks)
-        is_left = is_left or walks_its_clause(judge, best.walks)
-        is_left = is_left or (judge.strict and names_another_relation(judge, best))
-        misread = judge.strict and is_left
-        return Chosen(tuple(ranked), misread=misread, reading=Reading(judge, best))
+        doubt = first_doubt(judge, best, is_plain=True)
+        return Chosen(tuple(ranked), doubt=doubt, reading=Reading(judge, best))
     judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]
     if judge.asked.form is AskedForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
@@ -196,17 +178,8 @@ def choose(
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
     confident = confident and judge.takes_all(best)
     if judge.strict:
-        is_read = judge.asked.is_understood and judge.reads_negation(best)
-        is_read = is_read and walks_its_kin(judge, best.walks)
-        is_read = is_read and not leaves_a_step_unsaid(judge, best.walks)
-        is_read = is_read and not says_a_step_again(judge, best.walks)
-        is_read = is_read and not repeats_kin_unsaid(judge, best.walks)
-        is_read = is_read and not answers_in_another_form(judge, best.walks)
-        is_read = is_read and not walks_against_its_verb(judge, best.walks)
-        is_read = is_read and not walks_its_clause(judge, best.walks)
-        is_read = is_read and not names_another_relation(judge, best)
-        if not (is_read and counts_its_noun(judge, best)):
-            return replace(chosen, misread=True)
+        if doubt := first_doubt(judge, best, is_plain=False):
+            return replace(chosen, doubt=doubt)
         confident = confident and not unread_words(judge, best)
         confident = confident and not repeats_unsaid(judge, best.walks)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
@@ -217,7 +190,8 @@ def choose(
     chosen = replace(chosen, answer=_answer(judge, best, judged, rows))
     if judge.strict and judge.asked.superlative is not None and chosen.answer is None:
         # Several values are no answer to which of them is the first.
-        return replace(chosen, misread=len(np.unique(best.walks.ends[rows])) > 1)
+        is_several = len(np.unique(best.walks.ends[rows])) > 1
+        return replace(chosen, doubt="several values to choose from" if is_several else "")
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
         return chosen
     nodes = np.searchsorted(judge.whole.nodes, np.array(chosen.answer.nodes))
@@ -237,7 +211,7 @@ def _by_yes_no(
         tuple(ReadConstraint(one.text, kind_of(one), is_met) for one in found.targets),
         {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
         answer=found.answer,
-        misread=judge.strict and found.answer is None,
+        doubt="neither yes nor no" if judge.strict and found.answer is None else "",
         reading=Reading(judge, found.judged, found.targets, is_flag=found.is_flag),
     )
 
@@ -251,7 +225,9 @@ def _by_comparison(
     asked = judge.asked
     nodes = [judge.node_at(span) for span in asked.compared]
     reading = Reading(judge, judged[0])
-    misread = Chosen(_ranked_again(judged, ranked), misread=True, reading=reading)
+    misread = Chosen(
+        _ranked_again(judged, ranked), doubt="nothing to compare the two by", reading=reading
+    )
     if asked.superlative is None or any(node is None for node in nodes) or nodes[0] == nodes[1]:
         return misread
     ends = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)

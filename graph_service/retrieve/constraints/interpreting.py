@@ -29,13 +29,14 @@ from graph_service.query.algebra import (
     Step,
     Text,
 )
+from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import compare_ends
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
 from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm, Superlative
-from graph_service.retrieve.constraints.unread import names_what_is_first, unread_words
+from graph_service.retrieve.constraints.unread import unread_words
 from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.network import SCORE_DIGITS

@@ -16,6 +16,7 @@ import numpy as np
 from graph_service.model.answer import ConstraintKind
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import CutReason
+from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.coverage import names_end, names_other_end
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
@@ -276,6 +277,15 @@ class CandidateJudge:
         """Place of each of the region's nodes in the surroundings, int64 [n]."""
         return np.searchsorted(self.whole.nodes, self._call.region.nodes)
 
+    @cached_property
+    def own_words(self) -> tuple[tuple[str, int, int], ...]:
+        """The words of the question that are part of no name, with their characters."""
+        return tuple(
+            (word, start, end)
+            for word, start, end in word_spans(self.question)
+            if not any(overlap((start, end), name) for name in self.names)
+        )
+
     def span(self, walks: CandidateWalks, /) -> tuple[int, int]:
         """Returns the characters of the name that a candidate starts at."""
         mention = self.mentions[walks.start]
@@ -388,12 +398,12 @@ class CandidateJudge:
         said = relation_stems(shorter.walks.relations, self.texts)
         left = [
             word
-            for word, start, end in word_spans(self.question)
+            for word, start, end in self.own_words
             if word not in EMPTY_IN_ENGLISH
             and len(word) > 1
             and stem(singular(word)) not in said
             and stem(kin_of(singular(word))) not in said
-            and not any(left < end and start < right for left, right in (*taken, *self.names))
+            and not any(overlap((start, end), span) for span in taken)
         ]
         relation = self.texts[walks.relations[-1]]
         return not left or float(self.cosines([relation], left).max()) < _RULES.spoken

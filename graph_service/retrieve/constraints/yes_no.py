@@ -11,6 +11,7 @@ import numpy as np
 from graph_service.model.answer import AnswerKind, ConstraintKind
 from graph_service.model.graph import Bool
 from graph_service.model.values import StringValue
+from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import (
@@ -25,7 +26,7 @@ from graph_service.retrieve.constraints.meeting import (
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import kin_of, sex_of, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.unread import repeats_unsaid, walks_its_kin
+from graph_service.retrieve.constraints.said_steps import repeats_unsaid
 from graph_service.retrieve.context import PickedAnswer
 from graph_service.retrieve.learned.asked import without_mentions
 from graph_service.retrieve.learned.relation_names import stem

@@ -1,0 +1,180 @@
+"""Whether what a candidate leads to is of the kind that a question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from graph_service.model.values import StringValue, Value
+from graph_service.retrieve.constraints.coverage import (
+    Side,
+    is_kin,
+    means,
+    names_end,
+    names_other_end,
+    root,
+    side_of,
+    sides_of,
+    stems_of,
+)
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.reading import sex_of, singular
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.kinds import KINDS
+from graph_service.retrieve.units import measure_otherwise
+from graph_service.text.fold import word_spans, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.months import FOLDED_MONTHS
+from graph_service.text.question_form import ASKING_WORDS
+
+_BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b[12]\d{3}\b|\b\d{1,2}[:.h]\d{2}\b"
+    rf"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:{'|'.join(FOLDED_MONTHS)})\b",
+    re.IGNORECASE,
+)
+"""A year, a time of day, a day of the week or a month."""
+_NAMED_AFTER = 2
+"""Words after a superlative that say what it is of."""
+
+
+def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether what a candidate leads to is of another form than a question asks for: dates
+    and numbers for *where* or *who*, none for *how big*, kilograms for *how tall*, no date for
+    *when*, and numbers for *what did X buy*, if their relation does not say so.
+    """
+    form, verb = judge.form, _what_is_done(judge, walks)
+    of_a_thing = form.asks_where or form.asks_for_person
+    around, is_literal = judge.around, judge.around.region.literal
+    ends = np.unique(walks.ends).tolist()
+    if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in ends):
+        return True
+    if not (of_a_thing or form.degree or form.asks_for_time or verb):
+        return False
+    amounts = [around.number(end) for end in ends]
+    is_amount = [
+        amount is not None or around.days(end) is not None
+        for amount, end in zip(amounts, ends, strict=True)
+    ]
+    if form.degree:
+        units = [amount.unit for amount in amounts if amount is not None]
+        return not any(is_amount) or measure_otherwise(form.degree, units)
+    if form.asks_for_time:
+        # A year may be within the name of what happened in it. Minutes are no time of day.
+        return not any(
+            around.days(end) is not None
+            or (amount is not None and not amount.unit)
+            or _TIME.search(around.label(end))
+            for amount, end in zip(amounts, ends, strict=True)
+        )
+    # A thing may be called by a number, as the film *1984* is.
+    are_amounts = all(is_amount) and bool(is_literal[ends].all())
+    return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
+
+
+def _is_flag(value: Value) -> bool:
+    return isinstance(value, StringValue) and value.text in {"true", "false"}
+
+
+def _what_is_done(judge: CandidateJudge, walks: CandidateWalks) -> str:
+    """Returns the verb of *what did X buy*; nothing for another question."""
+    start, end = judge.span(walks)
+    asking = judge.form
+    between = [word for word, _, _ in word_spans(judge.question[asking.following_end : start])]
+    if start < asking.following_end or not asking.asks_what_is_done or between not in ([], ["the"]):
+        return ""
+    following = [word for word, _, _ in word_spans(judge.question[end:])]
+    return following[0] if len(following) == 1 else ""
+
+
+def _names_its_verb(judge: CandidateJudge, walks: CandidateWalks, verb: str) -> bool:
+    label = judge.texts[walks.relations[-1]]
+    fit = float(judge.cosines([verb], [label])[0, 0])
+    return root(verb) in stems_of(words(label)) or fit >= CONSTRAINT_RULES.compared
+
+
+def names_what_is_first(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks for the first of a candidate's own values, by the name of
+    their relation: *the highest salary of the team*.
+    """
+    superlative = judge.asked.superlative
+    if superlative is None or not judge.around.region.literal[np.unique(walks.ends)].all():
+        return False
+    following = word_spans(judge.question[superlative.end :])[:_NAMED_AFTER]
+    label = stems_of(words(judge.texts[walks.relations[-1]]))
+    return any(root(word) in label for word, _, _ in following)
+
+
+def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether every noun of kin in a question names an end of a relation walked.
+
+    A *grandchild* is a child of a child: both steps must go the same way. Of which sex it is, two
+    steps do not tell. A *mother-in-law* is reached by a spouse and a mother.
+    """
+    every = [sides_of(judge.texts[relation]) for relation in walks.relations]
+    for word, _, end in judge.own_words:
+        if not is_kin(word):
+            continue
+        own = singular(word)
+        if _BY_MARRIAGE.match(judge.question[end:]):
+            if len(every) != 2 or not (_mean(every, "spouse", own) or _mean(every, own, "spouse")):
+                return False
+            continue
+        if not own.startswith("grand"):
+            if not any(means(word, side) for sides in every for side in sides):
+                return False
+            continue
+        base = own.removeprefix("grand")
+        same_way = len(every) == 2 and walks.backward[0] == walks.backward[1]
+        if not same_way or sex_of(base) or not _mean(every, base, base):
+            return False
+    return True
+
+
+def _mean(steps: Sequence[tuple[Side, Side]], *nouns: str) -> bool:
+    """Returns whether each noun names an end of its step."""
+    return all(
+        any(means(noun, side) for side in sides) for noun, sides in zip(nouns, steps, strict=True)
+    )
+
+
+def has_sex(judge: CandidateJudge, noun: str, best: JudgedCandidate) -> bool:
+    """Returns whether the sex that a noun says is that of the relation, or was looked at."""
+    own = singular(noun)
+    if not sex_of(own):
+        return True
+    labels = (judge.texts[relation] for relation in best.walks.relations)
+    if any(root(own) in stems_of(words(label)) for label in labels):
+        return True
+    return any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
+
+
+def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether what a candidate leads to is what the question counts.
+
+    That is so where the noun names that end of the relation, or is a type that the ends have, or
+    where a single step is spoken of by another word than the noun (*parts used in*).
+    """
+    noun, walks = judge.asked.counted_noun(), best.walks
+    if not noun:
+        return True
+    if names_end(noun, walks, judge.texts):
+        return has_sex(judge, noun, best)
+    if is_kin(noun) or names_other_end(noun, walks, judge.texts):
+        return False
+    if any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes)):
+        return True
+    side = side_of(walks, -1, judge.texts)
+    verbs = [
+        word
+        for word, _, _ in judge.own_words
+        if word not in EMPTY_IN_ENGLISH and word not in ASKING_WORDS and word != noun
+    ]
+    if len(walks.relations) == 1 and any(root(verb) in side.words for verb in verbs):
+        return True
+    like = float(judge.cosines([noun], [judge.texts[walks.relations[-1]]]).max())
+    return singular(noun) in KINDS or like >= CONSTRAINT_RULES.spoken

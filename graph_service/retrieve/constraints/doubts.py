@@ -1,0 +1,77 @@
+"""The doubts about a candidate that comes first: each a way in which it may misread the question.
+
+A new doubt is a row of the table, and is looked at wherever a candidate is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from graph_service.retrieve.constraints.answer_kind import (
+    answers_in_another_form,
+    counts_its_noun,
+    walks_its_kin,
+)
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.said_steps import (
+    leaves_a_step_unsaid,
+    repeats_kin_unsaid,
+    says_a_step_again,
+    says_nothing_of,
+    walks_against_its_verb,
+    walks_its_clause,
+)
+from graph_service.retrieve.constraints.unread import names_another_relation
+
+_Test: TypeAlias = Callable[[CandidateJudge, JudgedCandidate], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One way in which a candidate may misread a question.
+
+    Attributes:
+        name: Says what is the matter with it.
+        holds: Returns whether it is so.
+        of_plain_questions: Whether only questions are doubted that say nothing beside relations: of
+            others the words may be those of what constrains the answers.
+    """
+
+    name: str
+    holds: _Test
+    of_plain_questions: bool = False
+
+
+DOUBTS = (
+    Doubt("a comparison that is not read", lambda judge, _: not judge.asked.is_understood),
+    Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
+    Doubt("other kin", lambda judge, best: not walks_its_kin(judge, best.walks)),
+    Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
+    Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
+    Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
+    Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),
+    Doubt(
+        "the other side of a verb", lambda judge, best: walks_against_its_verb(judge, best.walks)
+    ),
+    Doubt("a step said by a clause", lambda judge, best: walks_its_clause(judge, best.walks)),
+    Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
+    Doubt("all steps unsaid", lambda judge, best: says_nothing_of(judge, best.walks), True),
+    Doubt("another relation is named", names_another_relation),
+)
+
+
+def first_doubt(judge: CandidateJudge, best: JudgedCandidate, /, *, is_plain: bool) -> str:
+    """Returns the name of the first doubt about a candidate; nothing where there is none, or where
+    the preset doubts nothing.
+
+    Args:
+        judge: Of the question.
+        best: The candidate.
+        is_plain: Whether the question says nothing beside relations.
+    """
+    if not judge.strict:
+        return ""
+    able = (doubt for doubt in DOUBTS if is_plain or not doubt.of_plain_questions)
+    return next((doubt.name for doubt in able if doubt.holds(judge, best)), "")

@@ -1,0 +1,189 @@
+"""Whether a question says the steps that a candidate walks: each, as often, and the same way about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64
+from graph_service.retrieve.constraints.answer_kind import walks_its_kin
+from graph_service.retrieve.constraints.coverage import (
+    is_kin,
+    means,
+    root,
+    sides_of,
+    stems_of,
+)
+from graph_service.retrieve.constraints.judging import CandidateJudge
+from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.text.fold import word_spans, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import ASKING_WORDS
+
+_NESTING = frozenset(
+    [
+        "contain",
+        "contains",
+        "in",
+        "located",
+        "location",
+        "part",
+        "parts",
+        "subclass",
+        "territorial",
+        "within",
+    ]
+)
+"""Words of relations whose repetition says the same: what is in a part of X is in X."""
+_DOERS = frozenset(
+    {"author", "boss", "captain", "chair", "coach", "father", "guide", "head", "host", "lead",
+     "mentor", "mother", "sponsor", "tutor"}
+)  # fmt: skip
+"""Nouns for who does what the same word says as a verb."""
+_DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
+
+
+def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate walks a relation more often than the question says it.
+
+    Places and parts are in one another at any depth, so that relations that say so (``located in``,
+    ``part of``) may be walked again.
+    """
+    return _repeats(judge, walks, Counter(walks.relations))
+
+
+def repeats_kin_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate walks a relation of kin in one direction more often than the
+    question says it: a child of Rose is no child of a child.
+    """
+    times = Counter(zip(walks.relations, walks.backward, strict=True))
+    kin: Counter[int] = Counter()
+    for (relation, _), count in times.items():
+        if any(map(is_kin, words(judge.texts[relation]))):
+            kin[relation] = max(kin[relation], count)
+    return any(count > 1 for count in kin.values()) and _repeats(judge, walks, kin)
+
+
+def _repeats(judge: CandidateJudge, walks: CandidateWalks, times: Mapping[int, int]) -> bool:
+    """Returns whether a question says one of some relations less often than it is walked."""
+    if any(is_kin(word) and word.startswith("grand") for word in words(judge.question)):
+        return not walks_its_kin(judge, walks)
+    for relation, count in times.items():
+        label = judge.texts[relation]
+        if count == 1 or not _NESTING.isdisjoint(words(label)):
+            continue
+        sides = sides_of(label)
+        said = sum(
+            any(root(word) in side.words or means(word, side) for side in sides)
+            for word, _, _ in judge.own_words
+        )
+        if said < count:
+            return True
+    return False
+
+
+def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question says a relation of a candidate more often than it has steps.
+
+    *The teacher of X's teacher* is two steps away.
+    """
+    said = Counter(root(word) for word, _, _ in judge.own_words)
+    names = [stems_of(words(judge.texts[relation])) for relation in set(walks.relations)]
+    return any(own and min(said[each] for each in own) > len(walks.relations) for own in names)
+
+
+def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the start does what a question says, and the first step leads to who does it.
+
+    *How many people does X manage?* does not ask for the manager of X, nor *Who does X mentor?* for
+    the mentor.
+    """
+    start, end = judge.span(walks)
+    if start < 0 or walks.backward[0] or not _DOES.search(judge.question[:start]):
+        return False
+    following = word_spans(judge.question[end:])
+    label = words(judge.texts[walks.relations[0]])
+    if not following or not label:
+        return False
+    verb, noun = following[0][0], label[-1]
+    if noun == verb:
+        return noun in _DOERS
+    return noun.endswith(("er", "or")) and root(noun) == root(verb)
+
+
+def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether no word of a question speaks of any relation walked: a shoe size is no sex."""
+    said = _said(judge, walks, [])
+    return bool(said.size) and not said.any()
+
+
+def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the last step accounts for the whole question, and a step before it for
+    nothing.
+
+    Who asks for the blood type of Jacqueline does not ask for that of her husband.
+    """
+    if len(walks.relations) == 1:
+        return False
+    said = _said(judge, walks, ASKING_WORDS)
+    return bool(said.size and said[:, -1].all() and not said[:, :-1].any(axis=0).all())
+
+
+def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a step is said only by the words that tell the start from its namesakes.
+
+    Of the Ann who married Bob the mother is asked for, and not whom the mother married.
+    """
+    names = judge.telling_apart(walks)
+    if not names or len(walks.relations) == 1:
+        return False
+    start, end = judge.span(walks)[1], max(each.end for each in names)
+    fits = _fits(judge, walks, ASKING_WORDS)
+    in_clause = np.array([start <= word[1] and word[2] <= end for word in fits.words], np.bool_)
+    of_clause = fits.fits[in_clause].max(axis=0, initial=0.0)
+    of_others = fits.fits[~in_clause].max(axis=0, initial=0.0)
+    said = of_clause >= CONSTRAINT_RULES.spoken
+    return bool((said & (of_clause > of_others)).any())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fits:
+    """How well content words speak of each step: cosines, and 1 for the words of its label.
+
+    Attributes:
+        words: Each with its characters.
+        fits: float64 [words, steps].
+    """
+
+    words: Sequence[tuple[str, int, int]]
+    fits: Float64
+
+
+def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> Bool:
+    """Returns which words of a question, less names, speak of each step, bool [words, steps]."""
+    said: Bool = _fits(judge, walks, passed_over).fits >= CONSTRAINT_RULES.spoken
+    return said
+
+
+def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> _Fits:
+    """Returns how well the words of a question, less names, speak of each step."""
+    content = [
+        (word, start, end)
+        for word, start, end in judge.own_words
+        if word not in EMPTY_IN_ENGLISH and word not in passed_over
+    ]
+    texts = [judge.texts[relation] for relation in walks.relations]
+    if not content:
+        return _Fits((), np.zeros((0, len(texts))))
+    fits = judge.cosines([word for word, _, _ in content], texts).astype(np.float64)
+    for row, (word, _, _) in enumerate(content):
+        roots = {root(word), root(word.removeprefix("grand"))}
+        for column, text in enumerate(texts):
+            if any(not roots.isdisjoint(side.words) for side in sides_of(text)):
+                fits[row, column] = 1.0
+    return _Fits(content, fits)

@@ -1,0 +1,72 @@
+"""Each doubt about a candidate has a question that calls for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from table_service import retrieve, table_service
+
+from graph_service import Service
+from graph_service.model.result import Status
+from graph_service.retrieve.constraints import choosing
+from graph_service.retrieve.constraints.doubts import DOUBTS, first_doubt
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+
+TABLES = {
+    "people": """Name,Mother,Teacher,Boss,Blood type,Wife
+Rose Hill,Ida Falk,Bo Lind,Per Holm,A,Ann Berg
+Ida Falk,Ann Berg,Ole Dahl,Bo Lind,B,
+Ann Berg,Eva Moe,Ida Falk,Ole Dahl,AB,
+Bo Lind,Eva Moe,Per Holm,Ole Dahl,0,Ida Falk
+Per Holm,Ida Falk,Ole Dahl,Ann Berg,A,Eva Moe
+Ole Dahl,Eva Moe,Bo Lind,Ida Falk,B,
+Eva Moe,Ann Berg,Per Holm,Rose Hill,A,
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with table_service(tmp_path_factory.mktemp("doubts"), TABLES) as service:
+        yield service
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Returns the list that the names of doubts are added to."""
+    names: list[str] = []
+
+    def note(judge: CandidateJudge, best: JudgedCandidate, /, *, is_plain: bool) -> str:
+        names.append(first_doubt(judge, best, is_plain=is_plain))
+        return names[-1]
+
+    monkeypatch.setattr(choosing, "first_doubt", note)
+    return names
+
+
+def test_the_names_of_doubts_differ() -> None:
+    assert len({doubt.name for doubt in DOUBTS}) == len(DOUBTS)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who is the grandmother of Rose Hill?", "other kin"),
+        ("How tall is Rose Hill?", "another kind of value"),
+        ("When is the teacher of Rose Hill?", "another kind of value"),
+        ("Who does Rose Hill boss?", "the other side of a verb"),
+        ("Who is the lawyer of Rose Hill?", "another relation is named"),
+        ("Who is not the teacher of Rose Hill?", "a negation that is not read"),
+        ("Who is older than Rose Hill by 10?", "a comparison that is not read"),
+    ],
+)
+def test_a_doubt_is_named(service: Service, names: list[str], question: str, expected: str) -> None:
+    assert retrieve(service, question).status is Status.LOW_CONFIDENCE
+    assert names == [expected]
+
+
+def test_what_is_read_is_not_doubted(service: Service, names: list[str]) -> None:
+    question = "Who is the teacher of Rose Hill's teacher's teacher?"
+    assert retrieve(service, question).status is Status.OK
+    assert names == [""]
