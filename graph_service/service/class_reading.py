@@ -16,11 +16,8 @@ from graph_service.query.algebra import Fold, Query, conditions_of_list
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
-from graph_service.retrieve.classes.strategy import (
-    ClassAnswer,
-    ClassRequest,
-    answer_class_question,
-)
+from graph_service.retrieve.classes.request import ClassRequest
+from graph_service.retrieve.classes.strategy import ClassAnswer, answer_class_question
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset

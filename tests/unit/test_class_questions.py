@@ -13,9 +13,9 @@ from graph_service.model.result import Strategy
 from graph_service.query.algebra import Comparison
 from graph_service.query.english import Names, render_english
 from graph_service.retrieve.classes.amounts import read_amounts
+from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.strategy import (
     ClassAnswer,
-    ClassRequest,
     answer_class_question,
 )
 

@@ -1,0 +1,310 @@
+"""The small queries that a question about a class may mean, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from graph_service.model.graph import Int64
+from graph_service.query.algebra import (
+    MEASURES,
+    Among,
+    Comparable,
+    Condition,
+    Entities,
+    Fold,
+    InstanceOf,
+    Instances,
+    Query,
+    Relation,
+    Step,
+    Text,
+    paths_of,
+)
+from graph_service.query.enumeration import (
+    EnumerationBudget,
+    NamedTest,
+    NamedThing,
+    QuestionParts,
+    ScoredQuery,
+    Span,
+    enumerate_queries,
+    overlap,
+)
+from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.meanings import ClassMeaning, MeaningReader
+from graph_service.retrieve.classes.profile import (
+    RelationProfile,
+    ValueKind,
+    profile_relations,
+)
+from graph_service.retrieve.classes.question_text import (
+    asks_for_called,
+    asks_for_instances,
+    is_one_of_them,
+    joins_people,
+)
+from graph_service.retrieve.classes.reading import ClassReading, read_class_question
+from graph_service.retrieve.classes.request import ClassRequest
+from graph_service.retrieve.classes.row_queries import RowQueries, bridge_of
+from graph_service.retrieve.classes.rules import CLASS_RULES
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import words
+from graph_service.text.question_form import read_form
+
+_WORK = root("work")
+_BUDGET = EnumerationBudget(beam=16, constrained=24, options=3, queries=200, steps=1)
+_VALUE_BUDGET = replace(_BUDGET, steps=2)
+_UNCOUNTED = (ValueKind.NUMBER, ValueKind.DATE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedReading:
+    """A query, its score less what it leaves unread, the words that it does, and whether no words
+    name its class.
+    """
+
+    scored: ScoredQuery
+    reading: ClassReading
+    score: float
+    unread: tuple[str, ...]
+    is_implied: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Context:
+    """What a question says of the things of one meaning.
+
+    Attributes:
+        meaning: The class, or what stands for one.
+        nodes: The things.
+        reading: The parts of queries that the question says.
+        kinds: Of the values of each relation of the things.
+        thing_spans: Characters of the entities that are joined to them.
+    """
+
+    meaning: ClassMeaning
+    nodes: Int64
+    reading: ClassReading
+    kinds: Mapping[str, ValueKind]
+    thing_spans: frozenset[Span]
+
+
+class QueryRanker:
+    """Ranks the queries that a question about a class may mean.
+
+    Args:
+        request: What is asked.
+        walker: Of the graph or view.
+        labels: Of its nodes.
+    """
+
+    def __init__(self, request: ClassRequest, walker: Walker, labels: Labels, /) -> None:
+        self._request = request
+        self._graph = request.graph
+        self._walker = walker
+        self._labels = labels
+        self._meanings = MeaningReader(
+            request.question,
+            walker,
+            labels,
+            request.cosines,
+            has_all_classes=request.has_all_classes,
+        )
+
+    @cached_property
+    def _rows(self) -> RowQueries:
+        return RowQueries(
+            self._request,
+            self._walker,
+            self._labels,
+            self._relation_labels,
+            self._meanings.are_coded,
+        )
+
+    def ranked(self) -> list[RankedReading]:
+        """Returns the queries of all classes that the question names, best first."""
+        ranked: list[RankedReading] = []
+        relations = 0
+        for meaning in self._meanings.meanings():
+            if meaning.are_people and relations >= CLASS_RULES.implied_relations:
+                break
+            nodes = self._meanings.instances(meaning)
+            if meaning.are_people and self._meanings.are_coded(nodes):
+                continue
+            profiles = profile_relations(self._walker, nodes, self._relation_labels)
+            relations += len(profiles)
+            ranked += self._queries(meaning, nodes, profiles)
+        ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
+        return ranked
+
+    @cached_property
+    def _relation_labels(self) -> dict[str, str]:
+        numbers = np.arange(self._graph.relation_count)
+        ids = self._labels.relation_ids(numbers)
+        return dict(zip(ids, self._labels.relations(numbers), strict=True))
+
+    def _queries(
+        self, meaning: ClassMeaning, nodes: Int64, profiles: Sequence[RelationProfile]
+    ) -> list[RankedReading]:
+        question = self._request.question
+        things = self._joined(meaning, nodes)
+        reading = read_class_question(
+            question, meaning.things, things, profiles, self._request.cosines
+        )
+        enumeration = enumerate_queries(
+            self._parts(reading, meaning),
+            self._graph,
+            overlay=self._request.overlay,
+            ranks=self._request.ranks,
+            budget=_BUDGET if meaning.relation is None else _VALUE_BUDGET,
+            deadline=self._request.deadline,
+        )
+        kinds = {profile.id: profile.kind for profile in profiles}
+        context = _Context(meaning, nodes, reading, kinds, frozenset(each.span for each in things))
+        ranked = (self._rank(scored, context) for scored in enumeration.queries)
+        return [each for each in ranked if each is not None]
+
+    def _parts(self, reading: ClassReading, meaning: ClassMeaning) -> QuestionParts:
+        """Returns the parts of queries; of people, as of entities, no text that they are not joined
+        to.
+        """
+        if not meaning.are_people:
+            return reading.parts
+        question = self._request.question
+        tests = [
+            test
+            for test in reading.parts.tests
+            if not _says_text(test, question) or joins_people(question, test.span)
+        ]
+        return replace(reading.parts, tests=tests)
+
+    def _rank(self, scored: ScoredQuery, context: _Context) -> RankedReading | None:
+        """Returns a query with its score; None where it is surely not what is asked."""
+        meaning, reading, query = context.meaning, context.reading, scored.query
+        if meaning.span not in scored.spans or not self._is_able(query, context):
+            return None
+        if query.order is not None and read_form(self._request.question).asks_for_time:
+            dated = _dated(query, meaning)
+            if dated is None:
+                return None
+            scored = replace(scored, query=dated)
+        unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
+        unread = _without_work(unread, meaning, scored, context.thing_spans)
+        pair = bridge_of(query)
+        if pair is not None:
+            by_rows = self._rows.by_rows(query, pair, unread, context.nodes) if unread else None
+            if by_rows is not None:
+                scored, unread = replace(scored, query=by_rows), ()
+            elif meaning.bridge is not None:
+                # "Who makes it?": no word says what the rows are.
+                return None
+        score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
+        return RankedReading(scored, reading, score, unread, meaning.is_implied)
+
+    def _is_able(self, query: Query, context: _Context) -> bool:
+        """Returns whether a query may be meant: it leads to what is asked for, and does with it what
+        can be done.
+        """
+        meaning, question = context.meaning, self._request.question
+        steps = meaning.steps_of(query)
+        if steps is None or not _is_meant(query, meaning, steps):
+            return False
+        if steps and self._asks_for_things(meaning) and _begins_at(query, meaning):
+            return False
+        if not steps and is_one_of_them(question, meaning.span):
+            return False
+        if meaning.are_people and not (query.filters or query.order):
+            return False
+        kind = context.kinds.get(steps[-1].relation.id) if steps else None
+        return kind is not ValueKind.FLAG and not (query.fold is Fold.COUNT and kind in _UNCOUNTED)
+
+    def _asks_for_things(self, meaning: ClassMeaning) -> bool:
+        """Returns whether the things of a meaning are asked for, and nothing of theirs."""
+        question = self._request.question
+        if meaning.relation is not None:
+            return asks_for_called(question, meaning.span)
+        return meaning.are_people or asks_for_instances(question, meaning.span)
+
+    def _joined(self, meaning: ClassMeaning, nodes: Int64) -> list[NamedThing]:
+        """Returns the entities that a statement joins to instances, of longer names first."""
+        things: list[NamedThing] = []
+        if meaning.bridge is not None:
+            return [
+                NamedThing(self._graph.node_ids[node], span, score, bridges=(meaning.bridge,))
+                for span, node, score in meaning.entities
+            ]
+        for span, node, score in meaning.entities:
+            if overlap(span, meaning.span):
+                continue
+            if any(overlap(span, each.span) and span != each.span for each in things):
+                continue
+            is_joined = bool(self._walker.relations_to(nodes, node))
+            is_bridged = not is_joined and not meaning.are_measured
+            bridges = self._rows.bridges(nodes, node) if is_bridged else ()
+            if is_joined or bridges:
+                id_ = self._graph.node_ids[node]
+                is_value = meaning.are_people
+                things.append(NamedThing(id_, span, score, is_value=is_value, bridges=bridges))
+        return things
+
+
+def _without_work(
+    unread: tuple[str, ...], meaning: ClassMeaning, scored: ScoredQuery, things: Set[Span]
+) -> tuple[str, ...]:
+    """Returns the unread words; of people *work* is none where nothing is named that they work at:
+    *works part time*.
+    """
+    if not meaning.are_people or not things.isdisjoint(scored.spans):
+        return unread
+    return tuple(word for word in unread if root(word) != _WORK)
+
+
+def _is_meant(query: Query, meaning: ClassMeaning, steps: Sequence[Step]) -> bool:
+    """Returns whether a query has what a meaning that no words name is known by: numbers that are
+    added up, which no step leads away from, or the rows that lead to an entity.
+    """
+    is_measure = query.fold in MEASURES
+    if (is_measure and steps) or (meaning.are_measured and not is_measure):
+        return False
+    return meaning.bridge is None or (not steps and bridge_of(query) == meaning.bridge)
+
+
+def _begins_at(query: Query, meaning: ClassMeaning) -> bool:
+    return meaning.relation is not None or isinstance(query.start, Instances)
+
+
+def _dated(query: Query, meaning: ClassMeaning) -> Query | None:
+    """Returns the query for the date by which an answer comes first; None where none says it."""
+    order = query.order
+    if order is None or order.kind is not Comparable.DATES or len(order.path) != 1:
+        return None
+    by_date = replace(order, path=())
+    if query.path or meaning.relation is not None:
+        return None
+    if not query.filters:
+        return Query(query.start, (Step(order.path[0]),), (), by_date)
+    for index, filter in enumerate(query.filters):
+        if (
+            isinstance(filter, Condition)
+            and isinstance(filter.test, Among)
+            and len(filter.path) == 1
+            and isinstance(query.start, Instances)
+        ):
+            relation = filter.path[0]
+            others = (*query.filters[:index], *query.filters[index + 1 :])
+            of_class = Condition((), InstanceOf(query.start.class_ids))
+            back = Step(Relation(relation.id, not relation.backward), (of_class, *others))
+            return Query(Entities(filter.test.ids), (back, Step(order.path[0])), (), by_date)
+    return None
+
+
+def _says_text(test: NamedTest, question: str) -> bool:
+    """Returns whether a test is for a text that the question says, and not for a flag."""
+    return isinstance(test.test, Text) and words(test.test.text) == words(
+        question[slice(*test.span)]
+    )
