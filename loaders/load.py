@@ -21,6 +21,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, LoadSession, Store
 from loaders.batch import PendingBatch
+from loaders.effects import check_effects
 from loaders.equal_entities import count_equal_entities
 from loaders.files import SourceFile, UnreadableFileError, source_files
 from loaders.formats import Format, recognise
@@ -30,7 +31,7 @@ from loaders.progress import Progress
 from loaders.rdf.mapping import NODE_REASON
 from loaders.readers import record_counter
 from loaders.records import RecordCounter
-from loaders.rejects import conflict_reject
+from loaders.rejects import check_rejects_path, conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.repeats import Repeats
@@ -109,6 +110,7 @@ def load(
             argument="batch_size",
         )
     options.check()
+    check_rejects_path(options.rejects_path)
     earlier = None
     if refresh:
         if replace:
@@ -128,6 +130,7 @@ def load(
     check_columns(options.columns)
     check_encoding(options.encoding)
     check_filters(files, options)
+    check_effects(files, options)
     base = None if replace or refresh else _published(store, graph)
     decisive = {**options.to_json(), "files": [file.identity for file in files]}
     if earlier is not None:

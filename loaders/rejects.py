@@ -25,6 +25,28 @@ _MARK = b'{"file":'
 """How every line of rejects begins."""
 
 
+def check_rejects_path(path: Path | None, /) -> None:
+    """Raises ``InputError`` for a path at which no file can be made, before anything is read."""
+    if path is None:
+        return
+    problem = ""
+    try:
+        if path.is_dir():
+            problem = "it is a folder"
+        elif not path.parent.is_dir():
+            problem = f"there is no folder {path.parent}"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            problem = "you may not write there"
+    except OSError as error:
+        problem = error.strerror or str(error)
+    if problem:
+        raise InputError(
+            f"{path} can't be written, and that is where pieces of the source go that can't be read: "
+            f"{problem}; name another place for them",
+            argument="rejects_path",
+        )
+
+
 class RejectsFile:
     """One JSON object a line; there is no file where nothing was rejected.
 
@@ -45,6 +67,7 @@ class RejectsFile:
     """
 
     def __init__(self, path: Path | None, /, *, committed: Mapping[str, Any]) -> None:
+        check_rejects_path(path)
         self._is_default = path is None
         self.path = path = path or Path(committed.get("path") or DEFAULT_REJECTS_PATH)
         self.lost = False
