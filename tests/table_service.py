@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from graph_service import Service, open_service
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import PathsResult, Strategy
+from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.settings import Settings
 from graph_service.store import open_store
 from loaders.load import load
@@ -30,6 +32,17 @@ def table_service(folder: Path, tables: Mapping[str, str], /) -> Iterator[Servic
             yield service
 
 
+def service_of(tables: Mapping[str, str], /) -> Callable[..., Iterator[Service]]:
+    """Returns a fixture: one service over some CSV files for all tests of a module."""
+
+    @pytest.fixture(scope="module")
+    def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+        with table_service(tmp_path_factory.mktemp("tables"), tables) as service:
+            yield service
+
+    return service
+
+
 def retrieve(service: Service, question: str, /) -> PathsResult:
     """Returns the paths for a question."""
     result = service.retrieve(RetrieveRequest(question, Strategy.PATHS))
@@ -41,3 +54,10 @@ def answers(result: PathsResult, /) -> set[str]:
     """Returns the texts of a computed answer."""
     assert result.answer is not None
     return set(result.answer.value.split("; "))
+
+
+def sure_answers(service: Service, question: str, /) -> set[str]:
+    """Returns the texts of the computed answer to a question, which must be sure."""
+    result = retrieve(service, question)
+    assert result.status is Status.OK, result.status
+    return answers(result)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from table_service import retrieve, table_service
+from table_service import retrieve, service_of
 
 from graph_service import Service
 from graph_service.model.result import Status
@@ -26,10 +24,7 @@ Eva Moe,Ann Berg,Per Holm,Rose Hill,A,
 }
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with table_service(tmp_path_factory.mktemp("doubts"), TABLES) as service:
-        yield service
+service = service_of(TABLES)
 
 
 @pytest.fixture

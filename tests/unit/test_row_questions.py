@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from table_service import answers, retrieve, table_service
+from table_service import retrieve, service_of, sure_answers
 
 from graph_service import Service
 from graph_service.model.result import Status
@@ -39,10 +37,7 @@ S-3,T5,Bo Nyman,2024-07-04,60
 }
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with table_service(tmp_path_factory.mktemp("tools"), TABLES) as service:
-        yield service
+service = service_of(TABLES)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +58,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def test_rows_lead_from_one_side_to_the_other(
     service: Service, question: str, expected: set[str]
 ) -> None:
-    result = retrieve(service, question)
-    assert result.status is Status.OK
-    assert answers(result) == expected
+    assert sure_answers(service, question) == expected
 
 
 def test_a_walk_leads_through_rows_to_a_class_that_is_named(service: Service) -> None:
