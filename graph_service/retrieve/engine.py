@@ -27,7 +27,7 @@ from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalCont
 from graph_service.retrieve.kinds import HeadRelations, relations_in, relations_of_things
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import deduplicate_languages
-from graph_service.retrieve.learned.asked import compared_words, text_without
+from graph_service.retrieve.learned.entity_question import compared_words, text_without
 from graph_service.retrieve.learned.strategy import Asking, by_learning
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.preset import (

@@ -18,8 +18,8 @@ from graph_service.model.identity import digest
 from graph_service.retrieve.learned.relation_prior import (
     NAME_MARK,
     RelationPrior,
-    asked_words,
     keys_of,
+    masked_words,
     parts_of,
     runs_of,
 )
@@ -111,7 +111,7 @@ def hash_of(questions: Iterable[QuestionSteps], /) -> str:
 
 def _with_marks(questions: Sequence[QuestionSteps], rare: int) -> list[list[str]]:
     """Returns the words of each question, marks for its entity's name and for rare words."""
-    marked = [asked_words(each.text, _mention(each.text, each.name)) for each in questions]
+    marked = [masked_words(each.text, _mention(each.text, each.name)) for each in questions]
     counts = Counter(word for each in marked for word in set(each))
     rows = []
     for each in marked:

@@ -14,9 +14,12 @@ from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.context import Encoder
 from graph_service.retrieve.kinds import KINDS
-from graph_service.retrieve.learned.asked import asked_by, read_asked
 from graph_service.retrieve.learned.candidates import Candidates, Fit, find_candidates
 from graph_service.retrieve.learned.ends import find_ends
+from graph_service.retrieve.learned.entity_question import (
+    question_word_features,
+    read_entity_question,
+)
 from graph_service.retrieve.learned.features import (
     NAMES,
     RELATIVE_NAMES,
@@ -83,7 +86,7 @@ def described(
     found = candidates_of(region)
     span = (question.index("Ann"), question.index("Ann") + 3)
     texts = relations(others.get("names"))  # type: ignore[arg-type]
-    asked = [read_asked(question, span, ENCODE)]
+    asked = [read_entity_question(question, span, ENCODE)]
     return found, describe(
         found,
         [start()],
@@ -93,7 +96,7 @@ def described(
         texts.likeness(asked),
         find_ends(found, region, others.get("kinds", PERSONS), [-1] * len(found)),  # type: ignore[arg-type]
         ENCODE(KINDS).astype(np.float64),
-        question_words=asked_by(question),
+        question_words=question_word_features(question),
         question_length=len(question),
         writes_capitals=True,
         given=given,
@@ -207,7 +210,7 @@ def test_shape_and_ends_are_counted() -> None:
 def test_the_kind_of_an_end_is_compared_with_the_question_and_its_words(kind: str) -> None:
     """Whichever kind of the list it is."""
     span = (QUESTION.index("Ann"), QUESTION.index("Ann") + 3)
-    asked = read_asked(QUESTION, span, ENCODE)
+    asked = read_entity_question(QUESTION, span, ENCODE)
     vector = ENCODE([kind])[0].astype(np.float64)
     found, rows = described(family(), kinds={1: kind})
     told = of(found, rows, (0, False))

@@ -8,9 +8,9 @@ from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.retrieve.learned.relation_prior import (
-    asked_words,
     decode_relation_prior,
     encode_relation_prior,
+    masked_words,
     runs_of,
     shipped_prior,
 )
@@ -36,7 +36,7 @@ def best(question: str, name: str) -> tuple[str, bool]:
     prior = train_prior(QUESTIONS, options=OPTIONS)
     labels = ["place of birth", "author"]
     start = question.index(name)
-    fit = prior.fit([asked_words(question, (start, start + len(name)))], labels)[0]
+    fit = prior.fit([masked_words(question, (start, start + len(name)))], labels)[0]
     row, backward = np.unravel_index(int(fit.argmax()), fit.shape)
     return labels[int(row)], bool(backward)
 
@@ -75,7 +75,7 @@ def test_file_gives_back_the_tables_and_refuses_damage() -> None:
 
 def test_shipped_prior_tells_children_from_parents() -> None:
     question = "How many children does Ada have?"
-    fit = shipped_prior().fit([asked_words(question, (23, 26))], ["child", "genre"])[0]
+    fit = shipped_prior().fit([masked_words(question, (23, 26))], ["child", "genre"])[0]
     assert fit[0, 0] > fit[0, 1]
     assert fit[0, 0] > fit[1].max()
 

@@ -24,7 +24,7 @@ from graph_service.model.values import Quantity, SomeValue, StringValue, Time, e
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, run
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.asked import without_mentions
+from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.retrieve.sequences.wording import from_start

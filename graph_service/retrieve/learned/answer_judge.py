@@ -22,8 +22,8 @@ from graph_service.retrieve.learned.confidence import (
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
 from graph_service.retrieve.learned.unstated import (
     UNSTATED_RULES,
+    asks_by_another_label,
     is_unstated,
-    says_another_label,
 )
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
@@ -140,7 +140,7 @@ class AnswerJudge:
         return (
             reader.stops_short(number)
             or reader.answers_who_by_rows(number)
-            or says_another_label(
+            or asks_by_another_label(
                 reader.question,
                 self._start_of(number),
                 reader.walked_labels(number),

@@ -57,9 +57,9 @@ def chosen_walks(
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         reversed_ = tuple(backward)
         if len(edges) > 1:
-            way = int(reader.asked_of[start])
+            way = int(reader.question_of[start])
             if way not in texts:
-                vector = reader.asked[way].vector.astype(np.float32)
+                vector = reader.entity_questions[way].vector.astype(np.float32)
                 texts[way] = TripleTexts(call, vector, reader.texts)
             used, place = ranked(edges.ravel())
             like = texts[way].order(used)

@@ -12,9 +12,9 @@ import numpy as np
 
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Float64, Int64
-from graph_service.retrieve.learned.asked import QUESTION_WORDS, Asked
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.entity_question import FEATURE_WORDS, EntityQuestion
 from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
 from graph_service.retrieve.learned.words import WORD_NAMES, of_words
 from graph_service.sorting import ranked
@@ -33,7 +33,7 @@ _ENDS = (
 )  # fmt: skip
 _QUESTION = (
     "words", "steps_over_words", "place", "nesting", "nesting_less_steps", "possessive", "owned",
-    *(word.replace(" ", "_") for word in QUESTION_WORDS), "no_question_word",
+    *(word.replace(" ", "_") for word in FEATURE_WORDS), "no_question_word",
     *(f"{word}_{end}" for word in ("who", "where", "when") for end in _ENDS[:5]),
     "how_many_number",
 )  # fmt: skip
@@ -66,8 +66,8 @@ _LEAST_SQUARE = 1e-12
 def describe(
     candidates: Candidates,
     starts: Sequence[StartCandidate],
-    asked: Sequence[Asked],
-    asked_of: Int64,
+    questions: Sequence[EntityQuestion],
+    question_of: Int64,
     relations: RelationTexts,
     likeness: Sequence[Likeness],
     ends: Ends,
@@ -84,23 +84,23 @@ def describe(
     Args:
         candidates: c of them.
         starts: What is known of each start.
-        asked: The question as asked of the starts, each way once.
-        asked_of: Which of these is asked of each start, int64 [len(starts)].
+        questions: The question as asked of the starts, each way once.
+        question_of: Which of these is asked of each start, int64 [len(starts)].
         relations: Names of the region's relations.
         likeness: How like they are to each way of asking.
         ends: What the candidates lead to.
         kind_vectors: Unit vectors of ``KINDS``, float64 [kinds, d].
-        question_words: Of ``asked_by``.
+        question_words: Of ``question_word_features``.
         question_length: Characters of the question, at least 1.
         writes_capitals: Whether capitals tell names in it.
         given: Whether the caller gave the start entities.
     """
-    way = asked_of.take(candidates.start)
+    way = question_of.take(candidates.start)
     said = np.empty((len(candidates), len(WORD_NAMES)))
-    for number, (ask, like) in enumerate(zip(asked, likeness, strict=True)):
+    for number, (question, like) in enumerate(zip(questions, likeness, strict=True)):
         rows = np.flatnonzero(way == number)
         if len(rows):
-            words = of_words(candidates, rows, ask, relations, like, ends, kind_vectors)
+            words = of_words(candidates, rows, question, relations, like, ends, kind_vectors)
             said[rows] = np.array(words).T
     links = np.array(
         [
@@ -112,9 +112,9 @@ def describe(
         (
             np.array(_of_relations(candidates, way, relations, likeness)).T,
             said,
-            np.array(_of_shape(candidates, way, asked, ends)).T,
-            np.array(_of_ends(way, asked, ends, kind_vectors)).T,
-            np.array(_of_question(candidates, way, asked, ends, question_words)).T,
+            np.array(_of_shape(candidates, way, questions, ends)).T,
+            np.array(_of_ends(way, questions, ends, kind_vectors)).T,
+            np.array(_of_question(candidates, way, questions, ends, question_words)).T,
             links[candidates.start],
         ),
         axis=1,
@@ -161,7 +161,7 @@ def _of_relations(
 
 
 def _of_shape(
-    candidates: Candidates, way: Int64, asked: Sequence[Asked], ends: Ends
+    candidates: Candidates, way: Int64, questions: Sequence[EntityQuestion], ends: Ends
 ) -> list[Float64]:
     """Returns ``_SHAPE`` of candidates, [c] each."""
     length, held = candidates.length, candidates.steps
@@ -171,7 +171,7 @@ def _of_shape(
         .any(axis=1)
         .astype(np.float64)
     )
-    of_others = np.array([float(ask.of_others) for ask in asked])[way]
+    of_others = np.array([float(question.of_others) for question in questions])[way]
     walks = candidates.walks.astype(np.float64)
     count = np.bincount(candidates.end_owner, minlength=len(candidates)).astype(np.float64)
     return [
@@ -191,16 +191,16 @@ def _of_shape(
 
 
 def _of_ends(
-    way: Int64, asked: Sequence[Asked], ends: Ends, kind_vectors: Float64
+    way: Int64, questions: Sequence[EntityQuestion], ends: Ends, kind_vectors: Float64
 ) -> list[Float64]:
     """Returns ``_ENDS`` of candidates, [c] each."""
     # What is not known has the last place, -1.
-    cosine = np.zeros((len(asked), len(kind_vectors) + 1))
+    cosine = np.zeros((len(questions), len(kind_vectors) + 1))
     nearest = np.zeros_like(cosine)
-    for number, ask in enumerate(asked):
-        cosine[number, :-1] = kind_vectors @ ask.vector
-        if ask.words:
-            nearest[number, :-1] = (kind_vectors @ ask.word_vectors.T).max(axis=1)
+    for number, question in enumerate(questions):
+        cosine[number, :-1] = kind_vectors @ question.vector
+        if question.words:
+            nearest[number, :-1] = (kind_vectors @ question.word_vectors.T).max(axis=1)
     return [
         *ends.shares.T,
         (ends.kind >= 0).astype(np.float64),
@@ -212,26 +212,26 @@ def _of_ends(
 def _of_question(
     candidates: Candidates,
     way: Int64,
-    asked: Sequence[Asked],
+    questions: Sequence[EntityQuestion],
     ends: Ends,
     question_words: Float64,
 ) -> list[Float64]:
     """Returns ``_QUESTION`` of candidates, [c] each."""
     length, shares = candidates.length, ends.shares.T
-    count = np.array([len(ask.words) for ask in asked])
-    nesting = np.array([ask.nesting for ask in asked])
+    count = np.array([len(question.words) for question in questions])
+    nesting = np.array([question.nesting for question in questions])
     same = np.ones(len(length))
     return [
         (count / 5)[way],
         np.maximum(length - count[way], 0).astype(np.float64),
-        np.array([ask.place for ask in asked])[way],
+        np.array([question.place for question in questions])[way],
         (nesting / 3)[way],
         (nesting[way] - length) / 3,
-        np.array([float(ask.possessive) for ask in asked])[way],
-        np.array([float(ask.owned) for ask in asked])[way],
+        np.array([float(question.possessive) for question in questions])[way],
+        np.array([float(question.owned) for question in questions])[way],
         *(same * value for value in question_words),
         *(question_words[word] * share for word in range(3) for share in shares),
-        question_words[QUESTION_WORDS.index("how many")] * shares[1],
+        question_words[FEATURE_WORDS.index("how many")] * shares[1],
     ]
 
 

@@ -19,14 +19,18 @@ from graph_service.retrieve.context import (
     RetrievalContext,
 )
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
-from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.candidate_lines import candidate_lines
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.ends import Ends, find_ends
+from graph_service.retrieve.learned.entity_question import (
+    EntityQuestion,
+    question_word_features,
+    read_entity_question,
+)
 from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.relation_names import NameRelations
-from graph_service.retrieve.learned.relation_prior import asked_words, shipped_prior
+from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
@@ -76,9 +80,9 @@ class QuestionReader:
 
     Attributes:
         texts: Words of the region's relations, by global number.
-        asked: The question as asked of the starts, each way once: starts that the same words name
+        entity_questions: The question as asked of the starts, each way once: starts that the same words name
             share theirs.
-        asked_of: Which of these is asked of each start, int64 [starts].
+        question_of: Which of these is asked of each start, int64 [starts].
         candidates, cuts: What the walks found, and what limits left out.
 
     Args:
@@ -113,10 +117,12 @@ class QuestionReader:
         self._relations = RelationTexts.of(named)
         spans = [start.span for start in starts]
         self._ways = ways = list(dict.fromkeys(spans))
-        self.asked: list[Asked] = [read_asked(question, span, call.encode) for span in ways]
-        self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
+        self.entity_questions: list[EntityQuestion] = [
+            read_entity_question(question, span, call.encode) for span in ways
+        ]
+        self.question_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
         call.clock.stage("names")
-        self._likeness = self._relations.likeness(self.asked)
+        self._likeness = self._relations.likeness(self.entity_questions)
         self.candidates, self.cuts = find_candidates(
             region,
             self._fit,
@@ -138,12 +144,12 @@ class QuestionReader:
                 for start in self._starts
             ]
         )
-        counts = np.array([len(asked.words) for asked in self.asked], dtype=np.int64)
+        counts = np.array([len(each.words) for each in self.entity_questions], dtype=np.int64)
         whole = np.stack([like.nearest for like in self._likeness])
         words: Float64 = np.zeros((len(counts), counts.max(), whole.shape[1]))
         for way, like in enumerate(self._likeness):
             words[way, : counts[way]] = like.words
-        of_start = self.asked_of
+        of_start = self.question_of
         return Fit(
             np.round(whole, SCORE_DIGITS)[of_start],
             np.round(words, SCORE_DIGITS)[of_start],
@@ -183,13 +189,13 @@ class QuestionReader:
         found = describe(
             self.candidates,
             self._starts,
-            self.asked,
-            self.asked_of,
+            self.entity_questions,
+            self.question_of,
             self._relations,
             self._likeness,
             self._ends,
             self._kind_vectors,
-            question_words=asked_by(self._question),
+            question_words=question_word_features(self._question),
             question_length=max(len(self._question), 1),
             writes_capitals=writes_capitals(read_atoms(self._question)),
             given=self._given,
@@ -241,7 +247,7 @@ class QuestionReader:
 
     def _ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
         """Yields each way to ask that some candidates have, and the places of these."""
-        owner = self.asked_of[self.candidates.start[numbers]]
+        owner = self.question_of[self.candidates.start[numbers]]
         for way in distinct(owner).tolist():
             yield way, np.flatnonzero(owner == way)
 
@@ -251,13 +257,13 @@ class QuestionReader:
 
     def _spoken_kinds(self, way: int) -> dict[int, str]:
         """Returns the kind of the heads of each relation, where the question names that kind."""
-        spoken = self._kind_reader.kinds_in(self.asked[way].text)
+        spoken = self._kind_reader.kinds_in(self.entity_questions[way].text)
         return {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
 
     def _sequence_scorer(self, way: int, kinds: Mapping[int, str]) -> SequenceScorer:
         """Returns what scores sequences in words for a way to ask."""
-        asked, preset = self.asked[way], self._call.preset
-        said = content_words(asked.text)
+        question, preset = self.entity_questions[way], self._call.preset
+        said = content_words(question.text)
         wording = Wording(
             self.texts,
             kinds,
@@ -268,7 +274,7 @@ class QuestionReader:
             spoken=None if said is None else len(said),
             extra_hop_cost=preset.extra_hop_cost,
         )
-        return SequenceScorer(asked.vector.astype(np.float32), self._call.encode, wording)
+        return SequenceScorer(question.vector.astype(np.float32), self._call.encode, wording)
 
     def finalists(self, numbers: Int64, /) -> Finalists:
         """Returns what is told of some candidates once their sequences are in words."""
@@ -291,7 +297,7 @@ class QuestionReader:
     @property
     def unnamed_question(self) -> str:
         """The question less the name in it; of several ways the one that leaves least."""
-        return min((asked.text for asked in self.asked), key=len)
+        return min((each.text for each in self.entity_questions), key=len)
 
     def note_stage(self, stage: str, /) -> None:
         """Ends a stage of the retrieval's timings."""
@@ -300,17 +306,17 @@ class QuestionReader:
     def prior_fit(self, numbers: Int64, /) -> PriorFit:
         """Returns how well the question's words fit some candidates, by the prior of relations."""
         candidates, prior = self.candidates, shipped_prior()
-        asked = [asked_words(self._question, span) for span in self._ways]
+        masked = [masked_words(self._question, span) for span in self._ways]
         held, back = candidates.steps[numbers], candidates.backward[numbers]
         used, place = ranked(candidates.relations[numbers].ravel())
         labels = [self.texts[each] for each in candidates.relation_numbers[used].tolist()]
-        way = self.asked_of[candidates.start[numbers]]
+        way = self.question_of[candidates.start[numbers]]
         place = place.reshape(held.shape)
-        fit = prior.fit(asked, labels)[way[:, None], place, back.astype(np.int64)]
+        fit = prior.fit(masked, labels)[way[:, None], place, back.astype(np.int64)]
         return PriorFit(
             np.round(np.where(held, fit, 0.0).sum(axis=1) / held.sum(axis=1), SCORE_DIGITS),
             np.round(np.where(held, fit, np.inf).min(axis=1), SCORE_DIGITS),
-            np.round(prior.fit_common(asked)[way], SCORE_DIGITS),
+            np.round(prior.fit_common(masked)[way], SCORE_DIGITS),
         )
 
     def lines(self, numbers: Int64, /) -> list[str]:

@@ -38,10 +38,10 @@ _VERSION = 1
 _ARRAYS = ("run_keys", "run_vectors", "label_keys", "label_vectors")
 
 
-def asked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]:
+def masked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]:
     """Returns the folded words of a question, a mark in place of the name at a mention.
 
-    >>> asked_words("Who is Ada Lovelace's mother?", (7, 19))
+    >>> masked_words("Who is Ada Lovelace's mother?", (7, 19))
     ['who', 'is', '_', 's', 'mother']
     """
     start, end = mention or (-1, -1)
@@ -55,9 +55,9 @@ def asked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]:
     return found
 
 
-def runs_of(asked: Sequence[str], /) -> list[str]:
+def runs_of(tokens: Sequence[str], /) -> list[str]:
     """Returns the runs of one to three words, each once, the ends of the question marked."""
-    marked = ["^", *asked, "$"]
+    marked = ["^", *tokens, "$"]
     found = [
         " ".join(marked[first : first + length])
         for length in range(1, LONGEST_RUN + 1)
@@ -101,23 +101,23 @@ class RelationPrior:
     notes: Mapping[str, Any] = field(default_factory=dict)
     _known: dict[str, Float64] = field(default_factory=dict, repr=False)
 
-    def fit_common(self, asked: Sequence[Sequence[str]], /) -> Float64:
+    def fit_common(self, ways: Sequence[Sequence[str]], /) -> Float64:
         """Returns how well the best of all common relations fits each way of asking, float64 [ways]."""
-        best: Float64 = self.fit(asked, common_labels()).max(axis=(1, 2))
+        best: Float64 = self.fit(ways, common_labels()).max(axis=(1, 2))
         return best
 
-    def fit(self, asked: Sequence[Sequence[str]], labels: Sequence[str], /) -> Float64:
+    def fit(self, ways: Sequence[Sequence[str]], labels: Sequence[str], /) -> Float64:
         """Returns how well each step fits each way of asking, float64 [ways, labels, 2].
 
         Args:
-            asked: ``asked_words`` of a question, by ways of asking.
+            ways: ``masked_words`` of a question, by ways of asking.
             labels: Of relations; the last axis is forward, backward.
         """
-        if not asked or not labels:
-            return np.zeros((len(asked), len(labels), 2))
-        ways = [_sum(keys_of(runs_of(way)), self.run_keys, self.run_vectors) for way in asked]
+        if not ways or not labels:
+            return np.zeros((len(ways), len(labels), 2))
+        vectors = [_sum(keys_of(runs_of(way)), self.run_keys, self.run_vectors) for way in ways]
         steps = np.concatenate([self._steps(label) for label in labels])
-        found: Float64 = (np.array(ways) @ steps.T).reshape(len(asked), len(labels), 2)
+        found: Float64 = (np.array(vectors) @ steps.T).reshape(len(ways), len(labels), 2)
         return found
 
     def _steps(self, label: str) -> Float64:

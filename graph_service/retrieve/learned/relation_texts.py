@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Float64
-from graph_service.retrieve.learned.asked import Asked
+from graph_service.retrieve.learned.entity_question import EntityQuestion
 from graph_service.retrieve.learned.relation_names import NamedRelation
 
 _AT_ONCE = 256
@@ -48,18 +48,18 @@ class RelationTexts:
         labels = [relation.vectors[0] for relation in named] or np.zeros((0, 0))
         return cls(named, np.array(labels, dtype=np.float64))
 
-    def likeness(self, asked: Sequence[Asked], /) -> list[Likeness]:
+    def likeness(self, questions: Sequence[EntityQuestion], /) -> list[Likeness]:
         """Returns how like the relations are to a question as asked of several entities.
 
         Most of its words are the same for all: each is compared once.
         """
         if not self.named:
             none = np.zeros(0)
-            return [Likeness(none, none, np.zeros((len(each.words), 0))) for each in asked]
-        distinct = dict.fromkeys(word for each in asked for word in each.words)
-        place = {word: len(asked) + number for number, word in enumerate(distinct)}
-        vectors = np.empty((len(asked) + len(distinct), self.labels.shape[1]))
-        for number, each in enumerate(asked):
+            return [Likeness(none, none, np.zeros((len(each.words), 0))) for each in questions]
+        distinct = dict.fromkeys(word for each in questions for word in each.words)
+        place = {word: len(questions) + number for number, word in enumerate(distinct)}
+        vectors = np.empty((len(questions) + len(distinct), self.labels.shape[1]))
+        for number, each in enumerate(questions):
             vectors[number] = each.vector
             for word, vector in zip(each.words, each.word_vectors, strict=True):
                 vectors[place[word]] = vector
@@ -70,7 +70,7 @@ class RelationTexts:
                 nearest[number],
                 nearest[[place[word] for word in each.words]],
             )
-            for number, each in enumerate(asked)
+            for number, each in enumerate(questions)
         ]
 
     def _cosines(self, vectors: Float64) -> tuple[Float64, Float64]:

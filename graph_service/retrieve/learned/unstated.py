@@ -22,8 +22,8 @@ from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
 from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
-    asked_words,
     common_labels,
+    masked_words,
     shipped_prior,
 )
 from graph_service.retrieve.preset import LearnedPreset
@@ -108,8 +108,7 @@ def is_unstated(
     steps = _steps_of(call, starts, same_name)
     if steps is None:
         return False
-    asked = asked_words(question, span)
-    guess = _PriorGuess(asked, steps, list(texts.values()))
+    guess = _PriorGuess(masked_words(question, span), steps, list(texts.values()))
     is_like = _Likeness(call)
     content = _content(question, span)
     stems = frozenset(map(root, content))
@@ -130,7 +129,7 @@ def is_unstated(
     return not _is_of_rows(call, same_name, label)
 
 
-def says_another_label(
+def asks_by_another_label(
     question: str, start: StartCandidate, walked: Iterable[str], labels: Iterable[str], /
 ) -> bool:
     """Returns whether a question asks for *the species of X*, or *in what city is X*, by the label
@@ -255,13 +254,13 @@ class _PriorGuess:
     """
 
     def __init__(
-        self, asked: Sequence[str], steps: Sequence[_Step], texts: Sequence[str], /
+        self, tokens: Sequence[str], steps: Sequence[_Step], texts: Sequence[str], /
     ) -> None:
         self.steps = steps
         self.labels = list(
             dict.fromkeys((*common_labels(), *texts, *(label for label, _ in steps)))
         )
-        fit = np.round(shipped_prior().fit([asked], self.labels)[0], 5)
+        fit = np.round(shipped_prior().fit([tokens], self.labels)[0], 5)
         number = {label: row for row, label in enumerate(self.labels)}
         self.label = self.labels[int(fit.argmax()) // 2]
         self.best = float(fit.max())

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
-from graph_service.retrieve.learned.asked import Asked
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.entity_question import EntityQuestion
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
 from graph_service.sorting import distinct
@@ -30,7 +30,7 @@ _LEAST_LIKE = 0.3
 def of_words(
     candidates: Candidates,
     rows: Int64,
-    asked: Asked,
+    question: EntityQuestion,
     relations: RelationTexts,
     likeness: Likeness,
     ends: Ends,
@@ -45,8 +45,8 @@ def of_words(
     )
     count, last = len(rows), candidates.length[rows] - 1
     row = np.arange(count)
-    shared = _shared(held, place, asked, relations)
-    if not asked.words:
+    shared = _shared(held, place, question, relations)
+    if not question.words:
         return [*[np.zeros(count)] * 17, *(shared[i] for i in range(4)), *[np.zeros(count)] * 7]
     like = likeness.words
     # [words, candidates, steps]
@@ -62,7 +62,7 @@ def of_words(
     best = of_step.argmax(axis=0)
     best = np.where(held, best, best[:, :1])
     different = (np.diff(np.sort(best, axis=1), axis=1) > 0).sum(axis=1) + 1
-    by_closeness = asked.by_closeness()
+    by_closeness = question.by_closeness()
     near, far = int(by_closeness[0]), int(by_closeness[-1])
     return [
         covered.mean(axis=0),
@@ -84,7 +84,9 @@ def of_words(
         of_step[far][row, last],
         *(shared[i] for i in range(4)),
         *_order(of_step[by_closeness], length),
-        *_unsaid(like, covered, far, _kind_likeness(candidates, rows, asked, ends, kind_vectors)),
+        *_unsaid(
+            like, covered, far, _kind_likeness(candidates, rows, question, ends, kind_vectors)
+        ),
     ]
 
 
@@ -136,13 +138,13 @@ def _unsaid(
 
 
 def _kind_likeness(
-    candidates: Candidates, rows: Int64, asked: Asked, ends: Ends, kind_vectors: Float64
+    candidates: Candidates, rows: Int64, question: EntityQuestion, ends: Ends, kind_vectors: Float64
 ) -> Float64:
     """Returns the cosine of words with the nearest kind of what a candidate's steps come to.
 
     float64 [words, c]; -1 where no kind is known.
     """
-    like = asked.word_vectors @ kind_vectors.T
+    like = question.word_vectors @ kind_vectors.T
     like = np.concatenate((like, np.full((len(like), 1), -1.0)), axis=1)
     found = like[:, ends.kind[rows]]
     for before in candidates.prefixes[rows].T:
@@ -154,13 +156,13 @@ def _kind_likeness(
 def _shared(
     held: Bool,
     place: Int64,
-    asked: Asked,
+    question: EntityQuestion,
     relations: RelationTexts,
 ) -> tuple[Float64, Float64, Float64, Float64]:
     """Returns the shares of relations' words that the question has: least, most, of the last step;
     and how many of its words no step has, in quarters.
     """
-    said = {stem(word) for word in asked.words}
+    said = {stem(word) for word in question.words}
     share = np.zeros(len(relations.named))
     has = np.zeros((len(share), len(said)), dtype=bool)
     order = {word: i for i, word in enumerate(sorted(said))}

@@ -13,7 +13,8 @@ from graph_service.retrieve.context import Encoder
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import function_words_in
 
-QUESTION_WORDS = ("who", "where", "when", "which", "what", "how many", "how", "whose")
+FEATURE_WORDS = ("who", "where", "when", "which", "what", "how many", "how", "whose")
+"""Question words that the shipped weights were trained on, anywhere in a question, in this order."""
 _NESTING = frozenset({"of", "s", "that", "whose", "by"})
 """Words that hang one noun on another."""
 _OTHERS = frozenset({
@@ -26,7 +27,7 @@ _Spans: TypeAlias = Sequence[tuple[str, int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class EntityQuestion:
     """What a question asks of an entity that it names at one place.
 
     Attributes:
@@ -86,13 +87,15 @@ def text_without(question: str, mention: tuple[int, int] | None, /) -> str:
 
 
 def compared_words(question: str, mention: tuple[int, int] | None, /) -> tuple[str, ...]:
-    """Returns the words of ``read_asked``: those that are no function words, the name's left out."""
+    """Returns the words of ``read_entity_question``: those that are no function words, the name's left out."""
     spans = word_spans(question)
     outside = _outside(spans, *_place_of(spans, mention))
     return tuple(word for word, _ in _content(spans, outside))
 
 
-def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, /) -> Asked:
+def read_entity_question(
+    question: str, mention: tuple[int, int] | None, encode: Encoder, /
+) -> EntityQuestion:
     """Returns a question as asked of what it names at a mention, or of all of it.
 
     Args:
@@ -113,7 +116,7 @@ def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, 
     vector = encode.question(text).astype(np.float64)
     following = spans[last + 1][0] if inside and last + 1 < len(spans) else ""
     preceding = _before(spans, first) if inside else ""
-    return Asked(
+    return EntityQuestion(
         text=text,
         vector=vector,
         words=words,
@@ -159,9 +162,9 @@ def _before(spans: _Spans, first: int) -> str:
     return spans[place][0] if place >= 0 else ""
 
 
-def asked_by(question: str, /) -> Float64:
-    """Returns which of ``QUESTION_WORDS`` a question holds, and last whether none: float64 [9]."""
+def question_word_features(question: str, /) -> Float64:
+    """Returns which of ``FEATURE_WORDS`` a question holds, and last whether none: float64 [9]."""
     said = f" {' '.join(word for word, _, _ in word_spans(question))} "
-    found = np.array([float(f" {word} " in said) for word in QUESTION_WORDS] + [0.0])
+    found = np.array([float(f" {word} " in said) for word in FEATURE_WORDS] + [0.0])
     found[-1] = float(not found.any())
     return found

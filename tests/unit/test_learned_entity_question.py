@@ -7,12 +7,17 @@ import pytest
 from word_vectors import WordVectors
 
 from graph_service.retrieve.context import Encoder
-from graph_service.retrieve.learned.asked import QUESTION_WORDS, Asked, asked_by, read_asked
+from graph_service.retrieve.learned.entity_question import (
+    FEATURE_WORDS,
+    EntityQuestion,
+    question_word_features,
+    read_entity_question,
+)
 
 
-def read(question: str, name: str | None) -> Asked:
+def read(question: str, name: str | None) -> EntityQuestion:
     span = None if name is None else (question.index(name), question.index(name) + len(name))
-    return read_asked(question, span, Encoder(WordVectors().encode))
+    return read_entity_question(question, span, Encoder(WordVectors().encode))
 
 
 @pytest.mark.parametrize(
@@ -77,12 +82,12 @@ def test_a_question_without_words_of_its_own_has_none_by_closeness() -> None:
 
 
 def test_question_words_are_found_as_words() -> None:
-    found = asked_by("How many films did Whoopi make, and where?")
-    assert dict(zip([*QUESTION_WORDS, "none"], found.tolist(), strict=True)) == {
+    found = question_word_features("How many films did Whoopi make, and where?")
+    assert dict(zip([*FEATURE_WORDS, "none"], found.tolist(), strict=True)) == {
         "who": 0.0, "where": 1.0, "when": 0.0, "which": 0.0, "what": 0.0, "how many": 1.0,
         "how": 1.0, "whose": 0.0, "none": 0.0,
     }  # fmt: skip
-    assert asked_by("name his films").tolist() == [*np.zeros(8), 1.0]
+    assert question_word_features("name his films").tolist() == [*np.zeros(8), 1.0]
 
 
 @pytest.mark.parametrize(
