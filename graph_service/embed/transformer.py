@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from graph_service.embed.packed_model import PieceTokenizer
 
 Int64 = npt.NDArray[np.int64]
+T = TypeVar("T")
 Number = TypeVar("Number", bound=np.floating)
 
 # Words a pass: wide enough for full speed, and the widest array (1,536 a word) stays in cache.
@@ -210,6 +211,7 @@ class TransformerEmbedder:
         self._steps = _fitted(steps, name, architecture, self._layers)
         dense = [step for step in steps if isinstance(step, Dense)]
         self._dimension = dense[-1].weight.shape[1] if dense else width
+        self._derived: dict[Callable[[TransformerEmbedder], Any], Any] = {}
 
     @property
     def name(self) -> str:
@@ -319,6 +321,13 @@ class TransformerEmbedder:
     def updated_layers(self, updates: Sequence[LayerUpdate], /) -> tuple[Layer, ...]:
         """Returns the layers with updates added; their weights stay shared with this embedder."""
         return updated_layers(self._layers, updates, self._shape, self._scale, self._shift)
+
+    def derived(self, make: Callable[[TransformerEmbedder], T], /) -> T:
+        """Returns what a function makes of this embedder: made once, and held as long as it."""
+        if make not in self._derived:
+            self._derived.setdefault(make, make(self))
+        made: T = self._derived[make]
+        return made
 
     def token_ids(self, text: str, /) -> list[int]:
         """Returns the tokens of a text with the marks before and behind, however many.

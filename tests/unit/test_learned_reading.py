@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -174,6 +176,15 @@ def test_the_cross_encoder_leaves_out_what_a_multilingual_embedder_calls_foreign
     assert isinstance(ranker, ReadingRanker)
     assert ranker.is_foreign == embedder.is_foreign
     assert cross_encoder_of(embedder) is cross_encoder_of(english)
+
+
+def test_an_embedder_that_nobody_has_open_leaves_memory() -> None:
+    embedder = MiniLM.load(find_model())
+    assert cross_encoder_of(embedder) is cross_encoder_of(embedder)
+    left = weakref.ref(embedder)
+    del embedder
+    gc.collect()
+    assert left() is None
 
 
 def test_an_encoder_of_other_weights_has_no_cross_encoder(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -91,10 +91,9 @@ def cross_encoder_of(embedder: Embedder, /) -> CrossEncoder | None:
         embedder = embedder.english
     if not isinstance(embedder, TransformerEmbedder) or embedder.name != weights.embedder:
         return None
-    return _on_layers(embedder)
+    return embedder.derived(_on_layers)
 
 
-@lru_cache(maxsize=4)
 def _on_layers(embedder: TransformerEmbedder) -> CrossEncoder:
     return CrossEncoder(embedder, shipped_cross_weights())
 
