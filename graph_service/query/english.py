@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from graph_service.query.algebra import (
     Test,
     Text,
 )
+from graph_service.text.nouns import plural_noun
 
 _EVER = 10**9
 _COMPARED: Mapping[Comparison, str] = {
@@ -72,7 +72,6 @@ _DEGREES: Mapping[str, Degrees] = {
     "release date": Degrees("earliest", "latest", "earlier", "later"),
 }
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
-_IRREGULAR = {"child": "children", "person": "people", "man": "men", "woman": "women"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +102,12 @@ def render_english(query: Query, names: Names, /) -> str:
 def plural(noun: str, /) -> str:
     """Returns an English noun phrase in the plural.
 
-    >>> plural("child"), plural("company"), plural("place of birth"), plural("bus")
-    ('children', 'companies', 'places of birth', 'buses')
+    >>> plural("child"), plural("sales staff"), plural("place of birth"), plural("bus")
+    ('children', 'sales staff', 'places of birth', 'buses')
     """
     head, of, rest = noun.partition(" of ")
     before, space, word = head.rpartition(" ")
-    if word in _IRREGULAR:
-        word = _IRREGULAR[word]
-    elif re.search(r"[^aeiou]y$", word):
-        word = word[:-1] + "ies"
-    elif word.endswith(("ss", "us", "x", "z", "ch", "sh")):
-        word += "es"
-    elif not word.endswith("s"):
-        word += "s"
-    return before + space + word + of + rest
+    return before + space + plural_noun(word) + of + rest
 
 
 class _English:

@@ -32,9 +32,9 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.result import SearchHit
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.store.protocol import Store
 from graph_service.text.fold import normalise_name
+from graph_service.text.nouns import singular
 
 _NAME_WORDS = 16
 _SAME_NAME = 50

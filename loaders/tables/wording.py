@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from graph_service.text.nouns import singular as singular_of_ending
 from loaders.tables.cells import is_unit
 
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -40,10 +41,6 @@ _NO_NOUNS = frozenset(
     | {"full", "first", "last", "short", "display", "column", "row", "index", "pos", "position"}
 )
 """Last words of headers that do not say what a row is."""
-_IRREGULAR = {
-    "children": "child", "people": "person", "men": "man", "women": "woman", "series": "series",
-    "species": "species", "news": "news", "data": "data", "movies": "movie", "staff": "staff",
-}  # fmt: skip
 _YEARS = frozenset({"year", "yr", "jahr", "année", "año", "anno", "vintage", "jahrgang"})
 """Words that call a number a year by themselves."""
 _NO_YEARS = frozenset(
@@ -265,12 +262,4 @@ def singular(word: str, /) -> str:
     >>> singular("bestellungen")
     'bestellung'
     """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word.endswith("ungen"):
-        return word[:-2]
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    return word[:-2] if word.endswith("ungen") else singular_of_ending(word)

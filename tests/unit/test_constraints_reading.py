@@ -13,8 +13,8 @@ from graph_service.retrieve.constraints.reading import (
     kin_of,
     read_answer,
     sex_of,
-    singular,
 )
+from graph_service.text.nouns import singular
 
 NINETIES = years(1990, 1999)
 

@@ -25,10 +25,10 @@ from graph_service.retrieve.classes.row_words import other_relations, other_side
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
 from graph_service.retrieve.constraints.naming import MOST_WORDS
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 
 _PERSON_AND_OTHERS = ("person", "thing", "organization", "place")
 

@@ -22,13 +22,14 @@ from graph_service.retrieve.constraints.coverage import (
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import sex_of, singular
+from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.units import measure_otherwise
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.months import FOLDED_MONTHS
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
 _BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)

@@ -19,9 +19,10 @@ from graph_service.retrieve.constraints.meeting import (
     Surroundings,
     noun_stems,
 )
-from graph_service.retrieve.constraints.reading import Superlative, singular
+from graph_service.retrieve.constraints.reading import Superlative
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.learned.relation_names import stem
+from graph_service.text.nouns import singular
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""

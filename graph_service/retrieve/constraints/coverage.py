@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from graph_service.retrieve.constraints.meeting import CandidateWalks
-from graph_service.retrieve.constraints.reading import kin_of, singular
+from graph_service.retrieve.constraints.reading import kin_of
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 from graph_service.text.relation_phrases import read_phrases
 
 _VERB_ENDS = frozenset({"by", "in", "at", "from", "to", "with", "on", "for", "as"})

@@ -38,7 +38,6 @@ from graph_service.retrieve.constraints.reading import (
     DateConstraint,
     kin_of,
     read_answer,
-    singular,
 )
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
@@ -49,6 +48,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 _RULES = CONSTRAINT_RULES

@@ -16,11 +16,12 @@ from graph_service.model.graph import Bool, Int64
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value, stored_value
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
+from graph_service.retrieve.constraints.reading import DateConstraint, kin_of
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 
 Constraint = DateConstraint | NamedNodes
 MOST_DATED = 20_000

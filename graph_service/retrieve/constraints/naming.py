@@ -9,9 +9,10 @@ import numpy as np
 
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
-from graph_service.retrieve.constraints.reading import sex_of, singular
+from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 
 """Words that no name begins or ends with; some of other languages are English nouns."""
 MOST_WORDS = 6

@@ -15,6 +15,7 @@ from graph_service.model.days import Days
 from graph_service.retrieve.constraints.dates import SaidDate, said_dates
 from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 
@@ -561,25 +562,6 @@ _NOUNS: Mapping[str, tuple[str, str]] = {
     "boy": ("male", ""),
 }
 _BORN = frozenset({*_NOUNS, "child", "sibling", "grandchild", "grandson", "granddaughter", "twin"})
-_IRREGULAR = {
-    "children": "child", "wives": "wife", "women": "woman", "men": "man", "people": "person",
-    "movies": "movie", "series": "series", "species": "species", "lives": "life",
-}  # fmt: skip
-
-
-def singular(word: str, /) -> str:
-    """Returns an English noun in the singular, as far as its ending tells.
-
-    >>> [singular(word) for word in ("cities", "actresses", "films", "children", "boss")]
-    ['city', 'actress', 'film', 'child', 'boss']
-    """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
 def sex_of(noun: str, /) -> str:

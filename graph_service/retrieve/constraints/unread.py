@@ -19,12 +19,12 @@ from graph_service.retrieve.constraints.coverage import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
 _APOSTROPHES = "'’"

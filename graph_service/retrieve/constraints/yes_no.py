@@ -24,13 +24,14 @@ from graph_service.retrieve.constraints.meeting import (
     noun_stems,
 )
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import kin_of, sex_of, singular
+from graph_service.retrieve.constraints.reading import kin_of, sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.said_steps import repeats_unsaid
 from graph_service.retrieve.context import PickedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.function_words import content_words
+from graph_service.text.nouns import singular
 
 _FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")

@@ -14,7 +14,6 @@ from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -37,6 +36,7 @@ from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 # An entity without a label has its id.

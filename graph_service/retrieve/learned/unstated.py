@@ -19,7 +19,6 @@ from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64
 from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
-from graph_service.retrieve.constraints.reading import singular
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
     common_labels,
@@ -30,6 +29,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS, read_form
 
 _Step = tuple[str, bool]
