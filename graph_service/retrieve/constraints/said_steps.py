@@ -40,7 +40,7 @@ _NESTING = frozenset(
     ]
 )
 """Words of relations whose repetition says the same: what is in a part of X is in X."""
-_DOERS = frozenset(
+DOERS = frozenset(
     {"author", "boss", "captain", "chair", "coach", "father", "guide", "head", "host", "lead",
      "mentor", "mother", "sponsor", "tutor"}
 )  # fmt: skip
@@ -112,7 +112,7 @@ def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> b
         return False
     verb, noun = following[0][0], label[-1]
     if noun == verb:
-        return noun in _DOERS
+        return noun in DOERS
     return noun.endswith(("er", "or")) and root(noun) == root(verb)
 
 

@@ -139,6 +139,7 @@ class AnswerJudge:
         reader = self._reader
         return (
             reader.stops_short(number)
+            or bool(reader.leads_to_no_place(np.array([number]))[0])
             or reader.answers_who_by_rows(number)
             or asks_by_another_label(
                 reader.question,

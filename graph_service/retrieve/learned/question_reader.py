@@ -31,6 +31,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.learned.whereabouts import lead_to_somebody
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
@@ -345,14 +346,19 @@ class QuestionReader:
         nodes = region.nodes[self.candidates.end_node[first:last]]
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
 
-    def leads_to_dates(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads to dates alone, where the question asks
-        *where*: the day when somebody was born is not the place.
+    def leads_to_no_place(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to dates alone, or to somebody that the
+        question names, where it asks *where*: the day when somebody was born is not the place.
         """
         if not self._form.asks_where:
             return np.zeros(len(numbers), dtype=np.bool_)
-        are_dates: Bool = self._ends.shares[numbers, 0] == 1.0
-        return are_dates
+        candidates, encode = self.candidates, self._call.encode
+        texts = [self.texts[relation] for relation in candidates.relation_numbers.tolist()]
+        misses: Bool = self._ends.shares[numbers, 0] == 1.0
+        for way, rows in self._ways_of(numbers):
+            question = self.entity_questions[way].text
+            misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
+        return misses
 
     def answers_nothing(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to its own start or to unknown values only.

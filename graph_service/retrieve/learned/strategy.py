@@ -87,7 +87,7 @@ def by_learning(
     most = min(preset.max_refined, preset.max_embedded)
     finalists, score = asking.ranker.rank(reader, most)
     empty = reader.answers_nothing(finalists.numbers)
-    is_wrong_end = empty | reader.leads_to_dates(finalists.numbers)
+    is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
     order = np.lexsort((finalists.numbers, -score))
     cuts = reader.cuts

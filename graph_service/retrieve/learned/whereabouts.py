@@ -1,0 +1,79 @@
+"""Whether a question asks where somebody is, and an answer says who that is.
+
+*Where is the maker of X?* asks for the place of the maker. The maker is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.retrieve.constraints.coverage import is_kin, root, stems_of
+from graph_service.retrieve.constraints.said_steps import DOERS
+from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.retrieve.similarity import SIMILARITY_DIGITS
+from graph_service.text.fold import words
+from graph_service.text.nouns import singular
+
+_ENDS_OF_DOERS = ("er", "or", "ist", "ian", "man", "person")
+_PLACES = frozenset(
+    {"border", "center", "chamber", "container", "corner", "corridor", "counter", "drawer", "floor",
+     "folder", "harbor", "locker", "manor", "quarter", "river", "sector", "server", "shelter",
+     "theater", "tower", "trailer"}
+)  # fmt: skip
+"""Common nouns for where something is that end as those for who does something."""
+_LEAST_LETTERS = 5
+
+
+def names_somebody(noun: str, /) -> bool:
+    """Returns whether a noun says what somebody does or how they are related.
+
+    >>> [noun for noun in ("maker", "mother", "captain", "city", "tower") if names_somebody(noun)]
+    ['maker', 'mother', 'captain']
+    """
+    own = singular(noun)
+    if is_kin(own) or own in DOERS:
+        return True
+    return len(own) >= _LEAST_LETTERS and own.endswith(_ENDS_OF_DOERS) and own not in _PLACES
+
+
+def lead_to_somebody(
+    question: str,
+    candidates: Candidates,
+    numbers: Int64,
+    texts: Sequence[str],
+    encode: Callable[[Sequence[str]], np.ndarray],
+    /,
+) -> Bool:
+    """Returns whether each candidate ends at somebody that a question names by what they do.
+
+    Of the steps of such a candidate the noun (*maker*) fits the last best, and that step is less
+    like a place than like the noun.
+
+    Args:
+        question: Less the name of the start.
+        candidates: Of the question.
+        numbers: Which of them.
+        texts: Words of each of the candidates' relations.
+        encode: Texts to unit vectors.
+    """
+    nouns = [word for word in words(question) if names_somebody(word)]
+    if not nouns or not len(numbers):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    vectors = encode([*texts, *nouns, "place"]).astype(np.float64)
+    relations, others = vectors[: len(texts)], vectors[len(texts) :]
+    fits: Float64 = np.round(relations @ others.T, SIMILARITY_DIGITS)
+    of_noun, of_place = fits[:, :-1].max(axis=1), fits[:, -1]
+    roots = set(map(root, nouns))
+    is_said = [not roots.isdisjoint(stems_of(words(text))) for text in texts]
+    of_noun = of_noun + np.array(is_said)
+    steps = np.where(candidates.steps[numbers], of_noun[candidates.relations[numbers]], -np.inf)
+    rows = np.arange(len(numbers))
+    last = candidates.length[numbers] - 1
+    ends = candidates.relations[numbers][rows, last]
+    is_last: Bool = (steps[rows, last] >= steps.max(axis=1)) & (
+        (fits[:, :-1].max(axis=1) >= of_place)[ends]
+    )
+    return is_last
