@@ -26,6 +26,7 @@ from graph_service.mcp.answers import (
     ViewData,
 )
 from graph_service.model import browsing, limits, render
+from graph_service.model.answer import Interpretation
 from graph_service.model.browsing import ItemStatement
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.passage import ScoredPassage
@@ -188,7 +189,15 @@ def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
         lines.append(f"  {answer_line(result.answer)}")
     elif result.items and result.status is Status.OK:
         lines.append(f"  Best: {retrieved_line(retrieved(result.items[0]))}")
-    return lines
+    return lines + [f"  {line}" for line in reading_lines(result.interpretation)]
+
+
+def reading_lines(read: Interpretation | None, /) -> list[str]:
+    """Returns the query that a question was read as, and the words that it does not account for."""
+    if read is None:
+        return []
+    unread = [f"Words not read: {', '.join(read.unread)}"] if read.unread else []
+    return [one_line(line) for line in (f"Read as: {read.text}", *unread)]
 
 
 def source_of(result: RetrievalResult, /) -> Source:

@@ -41,6 +41,7 @@ from graph_service.mcp.budget import (
 )
 from graph_service.mcp.operations import Operation, answer_of
 from graph_service.model.browsing import ItemRelations
+from graph_service.model.render import one_line
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import ClientComparison, Status, Strategy, single_results
 from graph_service.model.view_reference import parse_view
@@ -267,10 +268,7 @@ class Tools:
         if unmet:
             head.append(f"Not met: {', '.join(unmet)}")
         read = result.interpretation
-        if read is not None:
-            head.append(f"Read as: {read.text}")
-            if read.unread:
-                head.append(f"Words not read: {', '.join(read.unread)}")
+        head += shapes.reading_lines(read)
         return answered(
             Retrieved(
                 result_id=result.id,
@@ -294,7 +292,7 @@ class Tools:
             ),
             items,
             [shapes.retrieved_line(item) for item in items],
-            head="\n".join(head),
+            head="\n".join(map(one_line, head)),
             budget=token_budget,
         )
 

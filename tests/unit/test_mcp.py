@@ -121,6 +121,18 @@ def test_nothing_found_is_an_answer_that_says_what_to_do(server: GraphServer) ->
     assert data["advice"] in text
 
 
+def test_each_of_several_questions_says_how_it_was_read(server: GraphServer) -> None:
+    unknown = "What was the blood type of Jacqueline Kennedy Onassis?"
+    text, data = called(server, "retrieve", question=unknown)
+    assert data["status"] == "not-in-graph"
+    assert f"\nRead as: {data['read_as']}\n" in text
+    text, data = called(server, "retrieve", question=f"{QUESTION} {unknown}")
+    first, second = (part["read_as"] for part in data["parts"])
+    lines = text.splitlines()
+    assert lines.index(f"  Read as: {first}") < lines.index(f"  Read as: {second}")
+    assert lines[lines.index(f"  Read as: {second}") - 1].startswith("Question 2: ")
+
+
 def test_a_budget_leaves_out_whole_items_and_says_so(server: GraphServer) -> None:
     given = {"question": QUESTION, "limit": 30}
     _, whole = called(server, "retrieve", **given, token_budget=50_000)
