@@ -22,25 +22,36 @@ from graph_service.server.keys import Caller
 from graph_service.server.rates import Rates
 from graph_service.service import Service
 
+STREAM_CHECK_S = 5.0
+"""How often the key of an open stream is looked up again."""
 MOST_COST = 1_000.0
 """Of one call whose key sets no limit; as ``serve`` has it."""
 
 
 class Keyed:
-    """Lets those in who send a key. A session is used with the key that began it alone.
+    """Lets those in who send a key. A session is used with the key that began it alone. A stream
+    that is open when its key is revoked or expires ends.
 
     Args:
         app: The server.
         keyring: Says who has a key now.
         open_paths: Addresses that need none.
+        check_s: How often the key of an open stream is looked up again, seconds.
     """
 
     def __init__(
-        self, app: ASGIApp, keyring: Keyring, /, *, open_paths: Collection[str] = ()
+        self,
+        app: ASGIApp,
+        keyring: Keyring,
+        /,
+        *,
+        open_paths: Collection[str] = (),
+        check_s: float = STREAM_CHECK_S,
     ) -> None:
         self._app = AuthContextMiddleware(app)
         self._keyring = keyring
         self._open_paths = open_paths
+        self._check_s = check_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, or says that a key is needed."""
@@ -52,7 +63,27 @@ class Keyed:
             # The server compares it with that of the session, and calls read it again.
             token = AccessToken(token="", client_id=caller.name, scopes=[caller.scope.value])
             scope["user"] = AuthenticatedUser(token)
+            if scope["method"] == "GET":
+                await self._stream(caller.name, scope, receive, send)
+                return
         await self._app(scope, receive, send)
+
+    async def _stream(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers for as long as a key holds."""
+        answering = asyncio.ensure_future(self._app(scope, receive, send))
+        try:
+            while not answering.done():
+                await asyncio.wait({answering}, timeout=self._check_s)
+                if self._keyring.named(name) is None:
+                    break
+        finally:
+            if not answering.done():
+                answering.cancel()
+            await asyncio.wait({answering})
+        if not answering.cancelled():
+            await answering
+            return
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class OfCallers:
