@@ -32,6 +32,9 @@ def test_a_stranger_begins_with_what_the_graph_is_about(opened: Open, url: str) 
     expect(page.locator("#examples")).to_contain_text("the graph does not say")
     assert page.locator("#first-picture [data-node]").count() > 5
     expect(page.locator("#first-legend")).to_contain_text("human")
+    kinds, relations = (page.locator("#holds dd").nth(at) for at in range(2))
+    expect(kinds).to_have_text(re.compile(r"^human \(\d+\), film \(\d+\)"))
+    expect(relations).to_have_text(re.compile(r"sibling, child, .* and \d+ more$"))
     examples.first.click()
     drawn(page)
     expect(page.locator(".answer")).not_to_have_class(re.compile("problem"))
@@ -68,6 +71,27 @@ def test_a_question_is_answered_with_citations_paths_and_a_picture(opened: Open,
     assert page.locator("#picture .edge.selected").count() == 0
     page.locator("#picture .edge-label").first.dispatch_event("click")
     assert page.locator("#table tr[aria-current=true]").count() == 1
+
+
+def test_all_that_a_list_asks_for_is_the_answer(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", q="Who are the children of Maria Shriver?")))
+    expect(page.locator(".answer button")).to_have_count(4)
+    expect(page.locator(".citations li")).to_have_count(4)
+    expect(page.locator("#answers")).not_to_contain_text("not sure")
+    assert page.locator("#picture .edge.on-path").count() == 4
+    assert page.locator("#picture .in-answer").count() == 4
+    bold = page.locator("#picture .edge-label.on-path").evaluate_all(
+        "(labels) => labels.every((label) => getComputedStyle(label).fontWeight === '700')"
+    )
+    assert bold
+    expect(page.locator("#said")).to_contain_text("The answer is ")
+
+
+def test_who_somebody_is_is_no_answer_to_where(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", q="Where is the mother of Maria Shriver?")))
+    expect(page.locator(".answer.unsure")).to_be_visible()
+    expect(page.locator("#answers")).to_contain_text("What comes nearest")
+    assert page.locator("#picture .edge.on-path").count() == 0
 
 
 def test_a_question_without_an_answer_says_what_else_could_be_asked(opened: Open, url: str) -> None:

@@ -107,6 +107,7 @@ def test_a_phone_shows_all_of_it(opened: Open, url: str) -> None:
 
 def test_facts_are_cards_on_a_phone(opened: Open, url: str) -> None:
     page = drawn(opened(at(url, graph="demo", q=QUESTION), size=PHONE))
+    assert page.locator("#paths .scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
     box = page.locator("#table tbody tr").first.bounding_box()
     assert box is not None
     assert box["x"] >= 0

@@ -1,5 +1,6 @@
 // Who was linked, what the answer is and on what it rests, and the best paths; of a view too.
 
+import { bestPaths, endOf, endText } from "./asking.js";
 import { button, byId, h, percent, said, show } from "./dom.js";
 import { entity, idOf } from "./question.js";
 import { instead } from "./welcome.js";
@@ -97,18 +98,17 @@ function side(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
   if (result.parts.length) return inParts(page, title, one, other, key);
   const answer = result.answer;
-  const best = one.paths?.items[0];
   const answers = answer?.items.length ?? 0;
-  const cited = answer ? answer.basis : (best?.steps ?? []);
+  const cited = restsOn(one);
   const elsewhere = other && new Set(citedBy(other));
   const heading = other ? h("h3", null, title) : null;
   return h(
     "section",
     { class: `side ${key}` },
     heading,
-    answer ? worded(page, answer, key) : unsure(page, one, key),
+    answer ? worded(page, answer, key) : ends(page, one, key),
     cited.length > 0 && [
-      h(heading ? "h4.minor" : "h3.minor", null, answer ? "It rests on" : result.status === "OK" ? "The best path" : "What comes nearest"),
+      h(heading ? "h4.minor" : "h3.minor", null, result.status === "OK" ? "It rests on" : "What comes nearest"),
       h(
         "ol.citations",
         null,
@@ -215,29 +215,41 @@ function worded(page, answer, key) {
 }
 
 /**
+ * What the best paths end at; what the service says where it is not sure.
  * @param {Page} page
  * @param {Side} one
  * @param {string} key
  */
-function unsure(page, one, key) {
+function ends(page, one, key) {
   const result = one.paths ?? one.subgraph;
   if (result.status !== "OK") return h("p.answer.unsure", null, result.statusText);
-  const last = one.paths?.items[0]?.steps.at(-1);
-  if (!last) return null;
-  const end = last.reversed ? last.subject : last.statement.value.item;
+  const best = bestPaths(one);
+  if (!best.length) return null;
   return h(
-    "p.answer.unsure",
+    "p.answer",
     null,
-    end ? entity(page, end, `${key} answer`) : said(last.statement.valueText),
-    h("span.quiet", null, " at the end of the best path; the service is not sure of an answer"),
+    best.map((path, at) => {
+      const end = endOf(path);
+      return [at ? ", " : "", end ? entity(page, end, `${key} answer ${at}`) : said(endText(path))];
+    }),
   );
+}
+
+/**
+ * Returns the steps that an answer rests on: of the best path where nothing is computed.
+ * @param {Side} one
+ * @returns {any[]}
+ */
+function restsOn(one) {
+  if (one.paths?.answer) return one.paths.answer.basis;
+  const best = bestPaths(one);
+  const steps = (best.length ? best : (one.paths?.items.slice(0, 1) ?? [])).flatMap((/** @type {any} */ path) => path.steps);
+  return [...new Map(steps.map((/** @type {any} */ step) => [step.statement.statementId, step])).values()];
 }
 
 /** @param {Side} one */
 function citedBy(one) {
-  const answer = one.paths?.answer;
-  const steps = answer ? answer.basis : (one.paths?.items[0]?.steps ?? []);
-  return steps.map((/** @type {any} */ step) => step.statement.statementId);
+  return restsOn(one).map((step) => step.statement.statementId);
 }
 
 /**

@@ -72,15 +72,32 @@ export function aimOf(state, side) {
 }
 
 /**
+ * Returns the paths that answer a question where nothing is computed of them: the best, and those
+ * over the same relations that are as good. None where the service is not sure.
+ * @param {Side} side
+ * @returns {any[]}
+ */
+export function bestPaths(side) {
+  const paths = side.paths?.status === "OK" && !side.paths.answer ? side.paths.items : [];
+  return paths.filter((/** @type {any} */ path) => path.score === paths[0].score && wayOf(path) === wayOf(paths[0]));
+}
+
+/** @param {{steps: any[]}} path */
+function wayOf({ steps }) {
+  return steps.map((step) => `${step.reversed ? "<" : ">"}${step.statement.property.propertyId}`).join(" ");
+}
+
+/**
  * Returns the entities that answer a question: at the end of the best path where it is not sure.
  * @param {Side} side
  * @returns {string[]}
  */
 function answersOf(side) {
+  const best = bestPaths(side);
+  const paths = best.length ? best : (side.paths?.items.slice(0, 1) ?? []);
   const items = side.paths?.answer?.items ?? [];
-  const end = side.paths?.items[0] && endOf(side.paths.items[0]);
-  const found = items.length ? items : end ? [end] : [];
-  return [...new Set(found.map((/** @type {any} */ one) => one.itemId))].sort();
+  const ends = items.length ? items : paths.map(endOf).filter(Boolean);
+  return [...new Set(ends.map((/** @type {any} */ end) => end.itemId))].sort();
 }
 
 /**
@@ -88,9 +105,18 @@ function answersOf(side) {
  * @param {{steps: any[]}} path
  * @returns {{itemId: string, label: string} | null}
  */
-function endOf({ steps }) {
+export function endOf({ steps }) {
   const last = steps.at(-1);
   return (last?.reversed ? last.subject : last?.statement.value?.item) ?? null;
+}
+
+/**
+ * Returns what a path ends at, in words.
+ * @param {{steps: any[]}} path
+ * @returns {string}
+ */
+export function endText(path) {
+  return endOf(path)?.label ?? path.steps.at(-1).statement.valueText;
 }
 
 /**

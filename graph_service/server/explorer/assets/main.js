@@ -2,7 +2,7 @@
 
 import * as answer from "./answer.js";
 import { ApiError, ask, forget } from "./api.js";
-import { asked, leadingTo, load, startsOf } from "./asking.js";
+import { asked, bestPaths, endOf, endText, leadingTo, load, startsOf } from "./asking.js";
 import * as details from "./details.js";
 import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
@@ -139,7 +139,8 @@ export class Page {
     const answers = /** @type {import("./asking.js").Answers} */ (this.answers);
     const { base, view, layers, fates } = answers;
     const side = ofView && view ? view : base;
-    const answered = (side.paths?.answer?.items ?? []).map((/** @type {any} */ one) => one.itemId);
+    const ends = side.paths?.answer?.items ?? bestPaths(side).map(endOf).filter(Boolean);
+    const answered = ends.map((/** @type {any} */ end) => end.itemId);
     const path = leadingTo(side, answered);
     const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered), path };
     return unionOf(layers, fates, marked);
@@ -268,11 +269,8 @@ export class Page {
   #summary() {
     const { base, view } = /** @type {import("./asking.js").Answers} */ (this.answers);
     const result = base.paths ?? base.subgraph;
-    const words = result.answer
-      ? `The answer is ${result.answer.text}.`
-      : base.paths
-        ? result.statusText
-        : `${this.title()}.`;
+    const answer = result.answer?.text ?? bestPaths(base).map(endText).join(", ");
+    const words = answer ? `The answer is ${answer}.` : base.paths ? result.statusText : `${this.title()}.`;
     return `${words} ${this.shown.edges.length} statements${view ? ", base and view" : ""}.`;
   }
 

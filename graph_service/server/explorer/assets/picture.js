@@ -306,7 +306,7 @@ function label(edge, words, middle, selected) {
       "text-anchor": "middle",
       fill: edge.status === "kept" ? "#4b5563" : look.colour,
       stroke: PAPER,
-      "stroke-width": 4,
+      "stroke-width": 6,
       "stroke-linejoin": "round",
       "paint-order": "stroke",
       "font-weight": selected || edge.onPath ? 700 : null,
