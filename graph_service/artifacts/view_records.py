@@ -77,7 +77,7 @@ class ViewRecords:
                 )
             return first
         known = ", ".join(view.name or view.id for view in views[:10])
-        others = f"; it has: {known}" if known else ", and no other view"
+        others = f"; it has: {known}" if known else "; it has no view yet"
         raise ViewNotFoundError(
             f"graph {graph!r} has no view {reference!r}{others}", argument="view"
         )

@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
         self._refuse_before_verb(sys.argv[1:] if args is None else args)
         parsed, extras = super().parse_known_args(args, namespace)
         if extras:
-            self._refuse(extras)
+            self._refuse(extras, parsed)
         return parsed, extras
 
     def error(self, message: str) -> NoReturn:
@@ -141,12 +141,12 @@ class Parser(argparse.ArgumentParser):
                 meant=_close_options(name, known),
             )
 
-    def _refuse(self, extras: Sequence[str]) -> NoReturn:
+    def _refuse(self, extras: Sequence[str], parsed: argparse.Namespace) -> NoReturn:
         option = next((text for text in extras if re.match("--?[A-Za-z]", text)), None)
         if option is None:
             self._fail(
                 f"{extras[0]!r} is one word too many",
-                more="Put words that belong together in quotes.",
+                more=self._meant_option(parsed) or "Put words that belong together in quotes.",
             )
         name = option.partition("=")[0]
         known = [text for action in self._actions for text in action.option_strings]
@@ -155,6 +155,19 @@ class Parser(argparse.ArgumentParser):
             argument=name,
             meant=_close_options(name, known),
         )
+
+    def _meant_option(self, parsed: argparse.Namespace) -> str:
+        """Returns how to write a word that is the value of an option, such as the first in
+        ``retrieve paths QUESTION``; nothing where there is none.
+        """
+        words = {str(getattr(parsed, action.dest, "")) for action in self._words()}
+        for action in self._actions:
+            for value in map(str, action.choices or ()):
+                if action.option_strings and value in words:
+                    return (
+                        f"{value!r} is the value of an option: {action.option_strings[-1]} {value}."
+                    )
+        return ""
 
     def _fail(
         self,

@@ -133,7 +133,7 @@ def _serve_http(
     from graph_service.server.connections import BoundedProtocol, ConnectionGate, ConnectionLimits
 
     host, port = _host_and_port(options.http or "")
-    with listen(host, port) as listening:
+    with listen(host, port, option="--http HOST:PORT") as listening:
         _require_key(listening, options, keyring)
         shown = f"[{host}]" if ":" in host else host
         names = dict.fromkeys((*_LOCAL, shown, *options.allow_hosts))

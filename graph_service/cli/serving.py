@@ -252,8 +252,13 @@ def as_sent(origin: str, /) -> str:
     return f"{scheme}://{rest.removesuffix(port)}" if port else origin
 
 
-def listen(host: str, port: int, /) -> socket.socket:
+def listen(host: str, port: int, /, *, option: str = "--port N") -> socket.socket:
     """Returns a bound socket for a server.
+
+    Args:
+        host: Its address.
+        port: 0 for any that is free.
+        option: Where the caller said the port, for the error.
 
     Raises:
         SetupError: The address can't be had.
@@ -268,7 +273,7 @@ def listen(host: str, port: int, /) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         raise SetupError(
-            f"can't listen on {host}, port {port}: {error}", hint="Choose another: --port N"
+            f"can't listen on {host}, port {port}: {error}", hint=f"Choose another: {option}"
         ) from error
     return listening
 

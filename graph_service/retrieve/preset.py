@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
 from graph_service.errors import InputError
@@ -386,8 +387,11 @@ def find_preset(name: str, /) -> AnyPreset:
             hint=f"{successor} answers more questions, and ranks by similarity alone where no "
             "trained weights fit. graph-service 0.1 still has the old one.",
         )
+    near = get_close_matches(key, PRESETS, n=1)
     raise InputError(
-        f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}", argument="preset"
+        f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}",
+        argument="preset",
+        hint=f"Did you mean {near[0]}?" if near else None,
     )
 
 

@@ -336,7 +336,7 @@ class TitleLinker:
 def check_query(query: str, /, *, k: int, most: int, min_score: float | None) -> None:
     """Raises ``InputError`` for an empty query, or a number out of range."""
     if not query.strip():
-        raise InputError("the search is empty", argument="query")
+        raise InputError("the search is empty; give a few words", argument="query")
     if not 1 <= k <= most:
         raise InputError(f"k must be 1 to {most}, got {k}", argument="k")
     if min_score is not None and not -1.0 <= min_score <= 1.0:

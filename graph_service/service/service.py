@@ -264,7 +264,7 @@ class Service:
             prefix: Whether the last word may be the beginning of one, as a person types it.
         """
         if not query.strip():
-            raise InputError("the search is empty", argument="query")
+            raise InputError("the search is empty; give a name or a part of one", argument="query")
         self._graphs.check_limit(limit)
         check_languages(languages)
         deadline = self._graphs.deadline()

@@ -78,5 +78,7 @@ def open_store(
             trust_snapshots=trust_snapshots,
         )
     raise InputError(
-        f"expected sqlite:///FILE, bolt://HOST or neo4j://HOST, got {url!r}", argument="store"
+        f"expected sqlite:///FILE, bolt://HOST or neo4j://HOST, got {url!r}",
+        argument="store",
+        hint=None if scheme else f"If it is a file: {SQLITE_SCHEME}{url}",
     )

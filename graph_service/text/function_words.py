@@ -77,6 +77,21 @@ def is_plainly_english(text: str, /) -> bool:
     )
 
 
+def is_plainly_foreign(text: str, /) -> bool:
+    """Returns whether a text is surely no English: by its script, or by words of other languages.
+
+    >>> is_plainly_foreign("Wer ist die Mutter von Maria Shriver?"), is_plainly_foreign("Кто это?")
+    (True, True)
+    >>> is_plainly_foreign("Who directed La La Land?"), is_plainly_foreign("Charles de Gaulle?")
+    (False, False)
+    """
+    tokens = words(text)
+    if not tokens or not _PLAINLY_ENGLISH.isdisjoint(tokens):
+        return False
+    is_other = sum(token in _ONLY_OTHER for token in tokens) > 1
+    return is_other or not any(map(str.isascii, tokens))
+
+
 def content_words(text: str, /) -> list[str] | None:
     """Returns the folded words of a text that are no function words, repeats among them.
 

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -289,6 +290,28 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
     nobody = cli("retrieve", "What is Zorblax?")
     assert nobody.code == 0
     assert nobody.out == "no entity of the graph is named in the question\n"
+
+
+@pytest.mark.parametrize("question", ["Wer ist die Mutter von Maria Shriver?", "Кто это?"])
+def test_a_question_in_another_language_says_what_reads_it(
+    cli: Cli, store: str, question: str
+) -> None:
+    assert "--embedder multilingual\n" in cli("retrieve", question).out
+
+
+def test_messages_say_what_was_meant(cli: Cli, store: str, tmp_path: Path) -> None:
+    done = cli("retrieve", QUESTION, "--preset", "defualt-6", "--json")
+    assert done.json["error"]["hint"] == "Did you mean default-6?"
+    done = cli("retrieve", QUESTION, "--store", "graph.db", "--json")
+    assert done.json["error"]["hint"] == "If it is a file: sqlite:///graph.db"
+    done = cli("retrieve", QUESTION, "--view", "wrong")
+    assert done.err.endswith("error: graph 'demo' has no view 'wrong'; it has no view yet\n")
+    done = cli("search", " ")
+    assert done.err.endswith("error: the search is empty; give a name or a part of one\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert "--port N" in cli("serve", "--port", str(port)).err
+        assert "--http HOST:PORT" in cli("mcp", "--http", f"127.0.0.1:{port}").err
 
 
 def test_retrieve_options_reach_the_service(cli: Cli, store: str) -> None:

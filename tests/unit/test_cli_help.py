@@ -105,6 +105,8 @@ def test_every_option_is_explained() -> None:
         ("bench", "bench [options] {quality}", "say what: quality."),
         ("documents clint", "documents [options] [{client,explorer}]",
          "expected one of client, explorer; got 'clint'. Did you mean client?"),
+        ("retrieve paths Who?", "retrieve [options] [QUESTION]",
+         "'Who?' is one word too many. 'paths' is the value of an option: --strategy paths."),
         ("search douglas adams", "search [options] NAME",
          "'adams' is one word too many. Put words that belong together in quotes."),
         ("search x --limit few", "search [options] NAME",

@@ -9,6 +9,7 @@ from graph_service.cli.ask.options import ItemOptions, SearchOptions
 from graph_service.cli.graph.pageviews import views_line
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.embed.minilm import NAME as MINILM
 from graph_service.errors import InputError
 from graph_service.model.render import (
     citation,
@@ -32,7 +33,11 @@ from graph_service.model.statement import Entity, Snak
 from graph_service.model.values import EntityValue, Quantity, display_value
 from graph_service.model.view_spec import ChangeKind
 from graph_service.service import Service
+from graph_service.text.function_words import is_plainly_foreign
 
+_IN_ENGLISH = (
+    "the encoder reads English; for a question in another language: --embedder multilingual"
+)
 _SET_LABELS = 5
 """Answers of a reading that a line shows."""
 
@@ -167,6 +172,8 @@ def result_lines(
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
+        if result.provenance.embedder == MINILM and is_plainly_foreign(result.question):
+            lines.append(_IN_ENGLISH)
     unmet = ", ".join(
         f'"{constraint.text}"' for constraint in result.constraints if not constraint.met
     )
