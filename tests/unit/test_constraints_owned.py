@@ -7,7 +7,7 @@ from demo_graph import request
 
 from graph_service import Service
 from graph_service.model.result import Status, Strategy
-from graph_service.retrieve.constraints.unread import _owned_phrases
+from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from graph_service.retrieve.constraints.unread import _owned_phrases
 )
 def test_nouns_that_a_name_owns(question: str, name: str, phrases: list[list[str]]) -> None:
     start = question.index(name)
-    owned = _owned_phrases(question, (start, start + len(name)))
+    owned = owned_phrases(question, (start, start + len(name)))
     assert [[word for word, _, _ in phrase] for phrase in owned] == phrases
-    assert _owned_phrases(question, (-1, -1)) == []
+    assert owned_phrases(question, (-1, -1)) == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from graph_service.model.values import StringValue, Value
 from graph_service.retrieve.constraints.coverage import (
     Side,
     is_kin,
+    is_mutual,
     means,
     names_end,
     names_other_end,
@@ -22,6 +23,7 @@ from graph_service.retrieve.constraints.coverage import (
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
@@ -134,6 +136,30 @@ def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
         if not same_way or sex_of(base) or not _mean(every, base, base):
             return False
     return True
+
+
+def leads_to_the_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the name owns a noun of kin that names what a step comes from, and none leads
+    to: who asks for *the son of X* does not ask for the mother of X.
+    """
+    owned = owned_phrases(judge.question, judge.span(walks))
+    ends = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
+    return any(
+        is_kin(word)
+        and not is_mutual(word)
+        and not any(means(_less_grand(word), end) for end in ends)
+        and any(
+            means(_less_grand(word), side)
+            for relation in walks.relations
+            for side in sides_of(judge.texts[relation])
+        )
+        for phrase in owned
+        for word, _, _ in phrase
+    )
+
+
+def _less_grand(noun: str) -> str:
+    return singular(noun).removeprefix("grand")
 
 
 def _mean(steps: Sequence[tuple[Side, Side]], *nouns: str) -> bool:

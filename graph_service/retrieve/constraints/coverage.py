@@ -57,6 +57,7 @@ _KIN = frozenset(
         "twin",
     ]
 )
+_MUTUAL = frozenset(["cousin", "relative", "sibling", "spouse", "twin"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,16 @@ def is_kin(noun: str, /) -> bool:
     """
     own = _singular(noun)
     return own in _KIN or own.removeprefix("great") in _KIN
+
+
+def is_mutual(noun: str, /) -> bool:
+    """Returns whether a noun of kin names either of two people: the husband of X has X for a spouse.
+
+    >>> is_mutual("sisters"), is_mutual("mother")
+    (True, False)
+    """
+    own = _singular(noun)
+    return not _MUTUAL.isdisjoint({own, kin_of(own)})
 
 
 @lru_cache(maxsize=1 << 14)

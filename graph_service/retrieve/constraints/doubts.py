@@ -12,6 +12,7 @@ from typing import TypeAlias
 from graph_service.retrieve.constraints.answer_kind import (
     answers_in_another_form,
     counts_its_noun,
+    leads_to_the_other_kin,
     walks_its_kin,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
@@ -48,6 +49,10 @@ DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.asked.is_understood),
     Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
     Doubt("other kin", lambda judge, best: not walks_its_kin(judge, best.walks)),
+    Doubt(
+        "the other side of kin",
+        lambda judge, best: leads_to_the_other_kin(judge, best.walks),
+    ),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),

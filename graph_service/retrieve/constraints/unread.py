@@ -19,6 +19,7 @@ from graph_service.retrieve.constraints.coverage import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
@@ -26,9 +27,6 @@ from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
-
-_APOSTROPHES = "'’"
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, ...]:
@@ -109,7 +107,7 @@ def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> b
     used = _used_spans(judge, best)
     nouns: list[list[tuple[str, int, int]]] = [
         phrase
-        for phrase in _owned_phrases(judge.question, judge.span(best.walks))
+        for phrase in owned_phrases(judge.question, judge.span(best.walks))
         if not any(overlap(word[1:], span) for word in phrase for span in used)
     ]
     if len(labels) == 1:
@@ -138,33 +136,3 @@ def _is_accounted(word: str, roots: Container[str]) -> bool:
         or singular(word) in KINDS
         or word in {"number", "count", "total"}
     )
-
-
-def _owned_phrases(question: str, name: tuple[int, int]) -> list[list[tuple[str, int, int]]]:
-    """Returns the nouns that a name owns, *boss* of *the boss of X*, the innermost first.
-
-    Each with the characters that it stands at.
-    """
-    start, end = name
-    if start < 0:
-        return []
-    spans = word_spans(question)
-    before = [span for span in spans if span[2] <= start]
-    after = [span for span in spans if span[1] >= end]
-    phrases: list[list[tuple[str, int, int]]] = []
-    while after and after[0][0] == "s" and question[after[0][1] - 1] in _APOSTROPHES:
-        count = next(
-            (at for at, span in enumerate(after[1:]) if span[0] in EMPTY_IN_ENGLISH), len(after) - 1
-        )
-        phrases.append(after[1 : 1 + count])
-        after = after[1 + count :]
-    while before:
-        while before and before[-1][0] in _ARTICLES:
-            before.pop()
-        if not before or before.pop()[0] != "of":
-            break
-        phrase: list[tuple[str, int, int]] = []
-        while before and before[-1][0] not in EMPTY_IN_ENGLISH:
-            phrase.insert(0, before.pop())
-        phrases.append(phrase)
-    return [phrase for phrase in phrases if phrase]

@@ -18,7 +18,7 @@ from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64
 from graph_service.model.limits import CutReason
-from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
+from graph_service.retrieve.constraints.coverage import is_kin, means, root, sides_of, stems_of
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
     common_labels,
@@ -113,6 +113,13 @@ def is_unstated(
     content = _content(question, span)
     stems = frozenset(map(root, content))
     if not stems or any(stems & stems_of(words(label)) for label, _ in steps):
+        return False
+    if any(
+        is_kin(noun) and means(noun, sides_of(label)[way])
+        for noun in content
+        for label, way in steps
+    ):
+        # Whose mother she is are her children.
         return False
     if guess.is_sure and max(guess.nearest, further_fit) <= guess.best - UNSTATED_RULES.gap:
         # Only labels of common relations does the prior tell apart for sure.
