@@ -57,6 +57,11 @@ _NO = frozenset(
     | {"ei", "hay\u0131r"}
 )
 
+_TICKS = frozenset("\u2713\u2714\u2611\u2705")
+_CROSSES = frozenset("\u2717\u2718\u2715\u2716\u274c\u2610")
+TICK_LETTERS = frozenset({"x", "X"})
+"""Cells that say yes where the column has no other."""
+
 
 def clean(cell: str, /) -> str:
     r"""Returns a cell's text in one form of Unicode, with single spaces and none around.
@@ -87,7 +92,9 @@ def is_address(cell: str, /) -> bool:
 
 def read_yes_no(cell: str, /) -> bool | None:
     """Returns True for yes, False for no, None for anything else."""
-    word = cell.casefold()
+    word = cell.casefold().rstrip("\ufe0f")
+    if word in _TICKS or word in _CROSSES:
+        return word in _TICKS
     return True if word in _YES else False if word in _NO else None
 
 
@@ -246,6 +253,12 @@ _NUMBER = re.compile(
     r"(?P<sign_2>[+\-\u2212]?)(?P<body>\d[\d.,'\u2019 \u00a0\u202f]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?P<space>[ \u00a0\u202f]?)(?P<suffix>[^\d\s.,'+\-][^\d,;]{0,15})?"
 )
+_MONEY = r"[A-Z]{3}|[\u20ac$\u00a3\u00a5\u20b9]"
+_SCALE = (
+    r"T|k|K|Tsd\.?|tsd\.?|thousands?|thousands? of|'?000s?|1[.,' ]?000"
+    r"|M|m|mn|mln|Mio\.?|mio\.?|MM|millions?|millions? of|bn|Mrd\.?|billions?|billions? of"
+)
+_SCALED = re.compile(rf"(?:{_SCALE})\s?(?P<money>{_MONEY})|(?P<money_2>{_MONEY})\s?(?:{_SCALE})")
 _ACCOUNTING = re.compile(
     r"(?P<prefix>[^\d\s()]{0,3}\s?)\((?P<inner>[^()]+)\)"
     r"|(?P<before>[^()]*\d)(?:[.,](?P<dash>-{1,2}|[\u2013\u2014])|\s?(?P<minus>[-\u2212]))"
@@ -440,9 +453,20 @@ def is_currency(unit: str, /) -> bool:
 
 
 def is_unit(word: str, /) -> str | None:
-    """Returns the code of a word that is a known unit or currency."""
+    """Returns the code of a word that is a known unit, a currency, or thousands and more of one.
+
+    >>> [is_unit(word) for word in ("\u20ac", "kg", "TEUR", "Mio. \u20ac", "USD million", "m")]
+    ['EUR', 'kg', 'TEUR', 'Mio. EUR', 'USD million', 'm']
+    """
     code = _SYMBOLS.get(word, word)
-    return code if is_currency(code) or code in _UNITS else None
+    if is_currency(code) or code in _UNITS:
+        return code
+    match = _SCALED.fullmatch(word)
+    if match is None:
+        return None
+    money = match["money"] or match["money_2"]
+    code = _SYMBOLS.get(money, money)
+    return word.replace(money, code) if is_currency(code) else None
 
 
 # Dates

@@ -168,6 +168,9 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
             if type_ is ColumnType.TEXT and (separator != BRACKETS or _are_names(counts)):
                 type_ = ColumnType.ENTITY
             fields["separator"] = separator
+    if profile.blank and counts.ticks == counts.cells > 0:
+        # An x says yes where the other cells are empty.
+        type_ = ColumnType.YES_NO
     if type_ is ColumnType.YEAR and unit:
         type_ = ColumnType.NUMBER
     type_ = request.get("type", type_)
@@ -272,7 +275,7 @@ def _odd(counts: CellCounts, type_: ColumnType) -> int:
         case ColumnType.YEAR:
             return counts.cells - counts.years
         case ColumnType.YES_NO:
-            return counts.cells - counts.yes - counts.no
+            return counts.cells - counts.yes - counts.no - counts.ticks
         case ColumnType.ADDRESS:
             return counts.cells - counts.addresses
         case _:

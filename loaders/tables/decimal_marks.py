@@ -10,6 +10,8 @@ from loaders.tables.mapping import ColumnMapping, ColumnType
 from loaders.tables.profile import CellCounts
 from loaders.tables.table_look import TableLook
 
+_FEWEST_ROUND_SUMS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
@@ -38,11 +40,12 @@ def settle_marks(looks: Sequence[TableLook], /) -> None:
 def _money_mark(counts: CellCounts) -> str:
     """Returns the decimal mark of sums of money that may be two numbers; "" if they do not tell.
 
-    £41,200 is no sum with three decimals. One such digit before the mark is not enough: fuel costs
-    1,379 € a litre.
+    £41,200 is no sum with three decimals, and £1,200 none where it stands beside, or where all end in
+    zeros. One digit before the mark is not enough: fuel costs 1,379 € a litre.
     """
     is_money = bool(counts.units) and all(map(is_currency, counts.units))
-    if is_money and len(counts.either_marks) == 1 and 2 * counts.either_long > counts.either:
+    end_in_zeros = counts.either_zero == counts.either >= _FEWEST_ROUND_SUMS
+    if is_money and len(counts.either_marks) == 1 and (counts.either_long or end_in_zeros):
         [mark] = counts.either_marks
         return "." if mark == "," else ","
     return ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from graph_service.errors import InputError
 from loaders.options import LoadOptions
+from loaders.tables.cells import read_date_cell, read_number
 from loaders.tables.rows import ColumnsError, Row
 from loaders.tables.table_rows import header_of
 
@@ -289,6 +290,8 @@ def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     otherwise than its ends.
     """
     first, others = [cell.strip() for cell in rows[0]], rows[1:]
+    if any(_stands_over_numbers(rows, index) for index in range(len(first))):
+        return True
     cells = {cell.strip() for other in others for cell in other}
     if not cells.isdisjoint(first):
         return False
@@ -306,6 +309,16 @@ def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     is_written_alike = len({cell[:1].isupper() for cell in first}) == 1
     names_columns = len(set(first)) == len(first) and all(map(_COLUMN_NAME.fullmatch, first))
     return len(others) > 1 and is_written_alike and names_columns
+
+
+def _stands_over_numbers(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Returns whether the first cell of a column is a word and most others are numbers or dates."""
+    first, *others = (row[index].strip() for row in rows if index < len(row))
+    measured = sum(
+        read_number(cell) is not None or read_date_cell(cell) is not None for cell in others
+    )
+    is_word = first.isalpha() and read_date_cell(first) is None
+    return is_word and len(others) > 1 and 5 * measured >= 4 * len(others)
 
 
 def _layout_by_name(

@@ -57,6 +57,7 @@ class ColumnMapping:
         kind: Of ``ENTITY``, what they are instances of; "" for nothing.
         references: Of ``ENTITY``, the table whose things they are.
         by_name: Whether they name these by their names and not by their keys.
+        digits: Of the keys that it names, whose first zeros its cells may lack; 0 if they have all.
         separator: Between the values of a list; "" where a cell is one value.
         unit: Of numbers that are written without one.
         decimal: Decimal mark of numbers that may be two; "" if it is not decided.
@@ -74,6 +75,7 @@ class ColumnMapping:
     kind: str = ""
     references: str = ""
     by_name: bool = False
+    digits: int = 0
     separator: str = ""
     unit: str = ""
     decimal: str = ""
@@ -97,6 +99,7 @@ class TableMapping:
         kind: What a row is an instance of.
         columns: In their order.
         header_line: Line of the header; the lines before it are no rows.
+        last_line: Line of the last row; what follows it are totals and remarks.
         dialect: How a text file is written; None for a workbook or Parquet.
         joins_commas: Whether separators that a space follows are text: in this file no cell of a
             row with as many cells as the header begins with a space.
@@ -110,6 +113,7 @@ class TableMapping:
     columns: tuple[ColumnMapping, ...]
     sheet: str = ""
     header_line: int = 1
+    last_line: int = 0
     dialect: Dialect | None = None
     joins_commas: bool = False
     is_exact: bool = False

@@ -18,6 +18,7 @@ from graph_service.model.identity import WIKIDATA_ID, key64, normalise_entity_id
 from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
+    TICK_LETTERS,
     Mark,
     Order,
     clean,
@@ -95,7 +96,7 @@ class CellCounts:
         units: Units of numbers that have a known one or none (""); ``unknown_units``: others.
         years: Integers that may be years.
         dates: Dates; ``orders`` what they prove, by separator.
-        yes, no: Words for yes and for no.
+        yes, no: Words and ticks for yes and for no; ``ticks``: an x.
         addresses: Web addresses; ``wikidata``: those of them of entities of Wikidata.
         binary: Bytes as hexadecimal digits.
         short: Names of at most five words that begin with a letter.
@@ -106,7 +107,7 @@ class CellCounts:
 
     def __init__(self) -> None:
         self.cells = self.repeated = self.characters = self.short = self.proper = 0
-        self.accounting = 0
+        self.accounting = self.ticks = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = self.either_long = 0
         self.either_example = ""
@@ -152,6 +153,8 @@ class CellCounts:
                 self.yes += count
             else:
                 self.no += count
+        elif cell in TICK_LETTERS:
+            self.ticks += count
         elif is_address(cell):
             self.addresses += count
             self.wikidata += count if WIKIDATA_ID.fullmatch(normalise_entity_id(cell)) else 0
@@ -203,6 +206,14 @@ class ColumnProfile:
             self.is_complete = False
             self._count()
             self.distinct.clear()
+
+    def is_measured(self) -> bool:
+        """Returns whether most cells so far are numbers or dates."""
+        cells = [cell for cell in self.distinct if cell.lower() not in DOUBTFUL_WORDS]
+        measured = sum(
+            read_number(cell) is not None or read_date_cell(cell) is not None for cell in cells
+        )
+        return 0 < len(cells) <= measured * 1.25
 
     def finish(self) -> None:
         """Counts what is held; ``distinct`` stays where it holds all that there is."""

@@ -214,7 +214,9 @@ def _refer_as_requested(
             f"are {', '.join(each.name for each in looks)}",
             argument="mapping",
         )
-    _set_reference(table, column, look, by_name=not table.share(column, look.keys(), look))
+    digits = _missing_zeros(table, column, look)
+    by_name = not digits and not table.share(column, look.keys(), look)
+    _set_reference(table, column, look, by_name=by_name, digits=digits)
 
 
 def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
@@ -237,10 +239,29 @@ def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -
 
 def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:
     by_name = _by_name(table, column, look)
-    if by_name is None:
+    digits = 0 if by_name is not None else _missing_zeros(table, column, look)
+    if by_name is None and not digits:
         return False
-    _set_reference(table, column, look, by_name=by_name)
+    _set_reference(table, column, look, by_name=bool(by_name), digits=digits)
     return True
+
+
+def _missing_zeros(table: TableLook, column: ColumnMapping, look: TableLook) -> int:
+    """Returns the digits that the keys of a table have, if the cells of a column are these keys
+    without the zeros that they begin with; else 0.
+    """
+    key = look.mapping.key
+    if key is None or column.separator:
+        return 0
+    keys, cells = look.profile(key.name).distinct, table.profile(column.name).distinct
+    widths = {len(code) if code.isdecimal() else 0 for code in keys}
+    if len(widths) != 1 or not any(code.startswith("0") for code in keys):
+        return 0
+    [width] = widths
+    if not all(cell.isdecimal() for cell in cells):
+        return 0
+    known = sum(cell.zfill(width) in keys for cell in cells)
+    return width if 0 < _KNOWN_SHARE * len(cells) <= known else 0
 
 
 def _by_name(table: TableLook, column: ColumnMapping, look: TableLook) -> bool | None:
@@ -259,7 +280,7 @@ def _by_name(table: TableLook, column: ColumnMapping, look: TableLook) -> bool |
 
 
 def _set_reference(
-    table: TableLook, column: ColumnMapping, look: TableLook, *, by_name: bool
+    table: TableLook, column: ColumnMapping, look: TableLook, *, by_name: bool, digits: int = 0
 ) -> None:
     relation = table.requests.get(column.name, {}).get("relation") or (
         referred_name(column.name) or relation_name(column.name)
@@ -272,6 +293,7 @@ def _set_reference(
             kind=look.kind,
             references=look.name,
             by_name=by_name,
+            digits=digits,
             unit="",
             decimal="",
             first={},

@@ -12,12 +12,13 @@ from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
 from loaders.remote import is_remote_source
 from loaders.source import STANDARD_INPUT, open_source
+from loaders.tables.cells import read_year
 from loaders.tables.dialect import encoding_of, recognise_dialect
 from loaders.tables.header import edge_columns, read_layout
 from loaders.tables.neo4j_nodes import is_node_header
 from loaders.tables.profile import ColumnProfile, profiles_of
-from loaders.tables.rows import ColumnsError
-from loaders.tables.table_rows import has_typed_cells, is_table
+from loaders.tables.rows import ColumnsError, Row
+from loaders.tables.table_rows import has_typed_cells, header_of, is_table
 
 _TYPICAL_SHARE = 0.8
 _TABLES = (Format.CSV, Format.TSV)
@@ -60,11 +61,15 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
         return _Rows.UNKNOWN
     if len(rows) < 2:
         return _Rows.UNKNOWN
-    header, *others = rows
-    if is_node_header(header):
+    if is_node_header(rows[0]):
         return _Rows.STATEMENTS
+    header, line = header_of([Row(cells, at, 0) for at, cells in enumerate(rows)], "")
+    others = rows[line + 1 :]
     columns = _columns(header, others)
-    names_columns = _is_header(header, others, columns)
+    names_columns = _is_header(header, header if line else rows[0], others, columns)
+    if line:
+        # Only above things stands a title, or the names of groups of columns.
+        return _Rows.THINGS if names_columns else _Rows.UNKNOWN
     try:
         layout = read_layout(rows, options, path.name)
     except ColumnsError:
@@ -111,21 +116,37 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Colum
 
 
 def _is_header(
-    header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[ColumnProfile]
+    header: Sequence[str],
+    cells: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: Sequence[ColumnProfile],
 ) -> bool:
-    """Returns whether the first row names columns: its cells are words that come nowhere else, and
-    stand over numbers or dates, or over names that come again.
+    """Returns whether a row names columns: its cells are words that come nowhere else, and stand
+    over numbers or dates, or over names that come again.
+
+    Args:
+        header: The names of the columns, each once.
+        cells: As the row has them. The first may be empty; two that are one name, and years, stand
+            over numbers or dates.
+        rows: The rows below.
+        columns: What their cells are.
     """
-    names = [cell.strip() for cell in header]
-    if len(set(names)) < len(names) or not any(names):
+    names = [cell.strip() for cell in cells if cell.strip()]
+    words = [name for name in names if any(letter.isalpha() for letter in name)]
+    others = [name for name in names if name not in words]
+    if not words or not all(map(read_year, others)):
         return False
-    if any(name and not any(letter.isalpha() for letter in name) for name in names):
+    if others and all(column.cells.years == column.cells.cells for column in columns[-1:]):
+        # Years stand below years in rows without a header.
         return False
-    if any(_is_typed(column) for column in _columns(header, [header])):
+    if any(_is_typed(column) for column in _columns(words, [words])):
         return False
-    if any(name and name in (cell.strip() for cell in row) for row in rows for name in names):
+    if any(name in (cell.strip() for cell in row) for row in rows for name in names):
         return False
-    return any(_is_typed(column) or 2 * column.cells.repeated >= len(rows) for column in columns)
+    if any(map(_is_typed, columns)):
+        return True
+    is_complete = len(set(names)) == len(names) == len(header)
+    return is_complete and any(2 * column.cells.repeated >= len(rows) for column in columns)
 
 
 def _is_typed(column: ColumnProfile, /, *, dates: bool = False) -> bool:

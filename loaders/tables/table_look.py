@@ -20,9 +20,10 @@ from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
 from loaders.refusals import refuse_json, refuse_text_table
 from loaders.source import HEAD_BYTES, open_source
-from loaders.tables.cells import clean
+from loaders.tables.cells import clean, read_date_cell, read_number, read_yes_no
 from loaders.tables.decide import decide_column
 from loaders.tables.dialect import Dialect, encoding_of, recognise_dialect
+from loaders.tables.end_matter import TableEnd
 from loaders.tables.json_rows import is_json_table
 from loaders.tables.mapping import (
     AUTO,
@@ -45,20 +46,26 @@ from loaders.tables.table_rows import (
 )
 from loaders.tables.wording import (
     class_name,
+    compound_name,
     full_name_columns,
     header_words,
+    is_designation,
     is_id_name,
     is_kind_name,
     is_name_header,
     is_year_name,
+    key_noun,
     referred_name,
     relation_name,
+    same_stem,
     split_unit,
 )
 
 _MAX_LATE_ROWS = 20_000
 _MIXED = 2
 """A column of which one in so many cells is a number or a date has no names."""
+_FEWEST_COLUMNS = 2
+"""A header of another table has so many names."""
 _SPREAD = 2
 """Numbers of rows are spread over at most so many for each row."""
 
@@ -134,22 +141,36 @@ class TableLook:
         return self.rows > 0
 
     def _count(self, source: Any) -> None:
-        late: list[list[str]] = []
+        late: list[Row] = []
         spaced = False
         ignored: Counter[str] = Counter()
+        end = TableEnd(self.shape.header_line)
+        others: list[tuple[int, list[str]]] = []
 
         def take(row: Row, _parsed: Parsed) -> None:
             nonlocal spaced
             if may_be_joined(row.cells, len(self.shape.header)) and len(late) < _MAX_LATE_ROWS:
-                late.append(row.cells)
+                late.append(row)
+                end.see(row)
                 return
             cells = self.shape.cells_of(row, ignored, ignored)
             if cells is not None:
                 spaced = spaced or any(cell.startswith(" ") for cell in cells)
-                self._add(cells)
+                if end.is_after_gap(row) and self._is_other_header(cells):
+                    others.append((row.line, [clean(cell) for cell in cells if cell.strip()]))
+                for held in end.take(row, cells):
+                    self._add(held)
 
         for parsed in read_table(source, self.dialect, self.sheet, {}, take):
             check_decoded(parsed)
+            if others:
+                [(line, names), *_] = others
+                raise InputError(
+                    f"{self.name} holds another table from line {line} on, with the columns "
+                    f"{', '.join(names[:8])}",
+                    argument="format",
+                    hint="Write each table into a file or a sheet of its own.",
+                )
             if parsed.rejects and not (self.rows or late):
                 first = parsed.rejects[0]
                 raise InputError(
@@ -158,16 +179,35 @@ class TableLook:
                     argument="row",
                     hint="Name a column of the header: --row COLUMN.",
                 )
+        for held in end.finish():
+            self._add(held)
+        self.shape = replace(self.shape, last_line=end.last_line)
         if late and not spaced:
             self.shape = replace(self.shape, joins_commas=True)
-            for cells in late:
-                joined = self.shape.cells_of(
-                    Row(cells, self.shape.header_line + 1, 0), ignored, ignored
-                )
+            for row in late:
+                joined = self.shape.cells_of(row, ignored, ignored)
                 if joined is not None:
                     self._add(joined)
         for profile in [*self.profiles, self._full_names]:
             profile.finish()
+
+    def _is_other_header(self, cells: Sequence[str]) -> bool:
+        """Returns whether a row after an empty one is the header of another table: different words,
+        of which one stands in a column of numbers or dates.
+        """
+        filled = [clean(cell) for cell in cells if cell.strip()]
+        are_words = not any(
+            read_number(cell) or read_date_cell(cell) or read_yes_no(cell) is not None
+            for cell in filled
+        )
+        return (
+            are_words
+            and len(set(filled)) == len(filled) >= _FEWEST_COLUMNS
+            and any(
+                cell.strip() and profile.is_measured()
+                for cell, profile in zip(cells, self.profiles, strict=True)
+            )
+        )
 
     def _add(self, cells: Sequence[str]) -> None:
         self.rows += 1
@@ -208,6 +248,7 @@ class TableLook:
             header_line=self.shape.header_line,
             dialect=self.dialect,
             joins_commas=self.shape.joins_commas,
+            last_line=self.shape.last_line,
         )
         key = "" if table.row == AUTO else by_name.get(clean(table.row).casefold(), "")
         key = key or next(
@@ -287,8 +328,10 @@ class TableLook:
                 and before in names
                 or " ".join(words) == self.kind
                 and self.profile(column.name).is_unique
-            ):
+            ) or self._is_own_name(column.name):
                 best.append((1, column.name))
+            elif is_designation(column.name) and self.profile(column.name).is_unique:
+                best.append((4, column.name))
             elif words == ["company", "name"]:
                 best.append((2, column.name))
             elif (
@@ -304,6 +347,13 @@ class TableLook:
                 replace(column, type=ColumnType.NAME, relation="", kind="", separator="")
             )
             self.notes[column.name] = []
+
+    def _is_own_name(self, name: str) -> bool:
+        """Returns whether a compound calls the rows by their name: Kundenname, beside Kundennr."""
+        of = compound_name(name)
+        key = self.mapping.key
+        nouns = [self.kind.split()[-1], *([key_noun(key.name)] if key is not None else [])]
+        return bool(of) and any(noun and same_stem(of, noun) for noun in nouns)
 
     def _names_rows(self, name: str) -> bool:
         """Returns whether a column is called names in some language, and its cells are texts."""

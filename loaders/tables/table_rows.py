@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from graph_service.errors import InputError
 from loaders.items import Parsed
 from loaders.source import ByteSource
-from loaders.tables.cells import clean
+from loaders.tables.cells import clean, read_number
 from loaders.tables.dialect import Dialect
 from loaders.tables.json_rows import is_json_table, read_json_rows
 from loaders.tables.rows import Row, RowError, read_rows
@@ -19,7 +20,14 @@ from loaders.tables.wording import suffix_of
 from loaders.tables.workbook import WORKBOOK_SUFFIXES, read_workbook_rows
 
 TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".tab"})
-_TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "summe", "gesamt"})
+_TOTALS = frozenset(
+    {"total", "totals", "sum", "subtotal", "sub-total", "grand total", "summe", "gesamt"}
+    | {"gesamtsumme", "zwischensumme", "insgesamt", "somme", "totale", "totaal"}
+    | {"average", "mean", "durchschnitt", "mittelwert", "moyenne", "promedio"}
+)
+_REMARK = re.compile(r"[*\u2020\u2021\u00b9\u00b2\u00b3#(\[]|\d\)|[^\W\d]{3,}\s?:|\S+(?:\s+\S+){3}")
+_PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/]\d\d)?|[QH]\d", re.I)
+"""What names a time of a group's numbers: 2023, 2023/24, Q1."""
 _HEADER_ROWS = 30
 
 
@@ -56,12 +64,14 @@ class Shape:
         header_line: Its line; what comes before it is no row.
         delimiter: Between cells of a text file.
         joins_commas: Whether delimiters that a space follows are text.
+        last_line: Of the last row; totals and remarks follow it. 0 where that is not known.
     """
 
     header: tuple[str, ...]
     header_line: int
     delimiter: str = ","
     joins_commas: bool = False
+    last_line: int = 0
 
     def cells_of(
         self, row: Row, counts: Counter[str], repaired: Counter[str], /
@@ -93,10 +103,17 @@ class Shape:
         if [clean(cell) for cell in cells] == list(self.header):
             counts["rows that repeat the header"] += 1
             return None
-        if filled[0].lower().rstrip(":") in _TOTALS and 2 * len(filled) <= len(self.header) + 1:
+        is_sparse = 2 * len(filled) <= len(self.header) + 1
+        if _begins_total(filled) and (is_sparse or self._is_past_end(row)):
             counts["rows of totals"] += 1
             return None
+        if self._is_past_end(row):
+            counts["rows of remarks at the end"] += 1
+            return None
         return cells
+
+    def _is_past_end(self, row: Row) -> bool:
+        return bool(self.last_line) and row.line > self.last_line
 
     def _repaired(self, cells: Sequence[str]) -> list[str]:
         extra = len(cells) - len(self.header)
@@ -109,6 +126,25 @@ class Shape:
             else:
                 joined.append(cell)
         return joined
+
+
+def _begins_total(filled: Sequence[str]) -> bool:
+    return filled[0].lower().rstrip(":") in _TOTALS
+
+
+def may_be_total(cells: Sequence[str], /) -> bool:
+    """Returns whether a row may be one of totals: its first word says so, and numbers follow."""
+    filled = [clean(cell) for cell in cells if cell.strip()]
+    return _begins_total(filled) and all(map(read_number, filled[1:]))
+
+
+def is_remark(cell: str, /) -> bool:
+    """Returns whether the one cell of a row after the others is a remark by its words.
+
+    >>> [is_remark(cell) for cell in ("* estimated", "Source: Eurostat", "P-105", "Ann Lee")]
+    [True, True, False, False]
+    """
+    return _REMARK.match(cell.strip()) is not None
 
 
 def may_be_joined(cells: Sequence[str], width: int, /) -> bool:
@@ -140,7 +176,11 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
         widths = Counter(_width(row) for row in rows)
         width = max(widths, key=lambda each: (widths[each], each))
         header = next(row for row in rows if _width(row) >= width)
-    cells = list(header.cells)
+    at = rows.index(header)
+    if not row_column and at + 1 < len(rows) and _is_second_header(header, rows[at + 1]):
+        at += 1
+    above = rows[at - 1] if at and rows[at - 1].line == rows[at].line - 1 else None
+    cells = _with_groups(rows[at].cells, above)
     while cells and not cells[-1].strip():
         cells.pop()
     names: list[str] = []
@@ -150,7 +190,51 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
         while name in names:
             name, again = f"{clean(cell)} ({again})", again + 1
         names.append(name)
-    return tuple(names), header.line
+    return tuple(names), rows[at].line
+
+
+def _is_second_header(header: Row, below: Row) -> bool:
+    """Returns whether a row names the columns of groups: it has cells where the header has none, one
+    before these, or one that is there again, and nowhere else.
+    """
+    names = [clean(cell) for cell in header.cells]
+    again = Counter(name for name in names if name)
+    width = max(len(names), len(below.cells))
+    names += [""] * (width - len(names))
+    cells = [*below.cells, *[""] * (width - len(below.cells))]
+    in_groups = [
+        not name or again[name] > 1 or following == ""
+        for name, following in zip(names, [*names[1:], None], strict=True)
+    ]
+    groups = [name for name, grouped in zip(names, in_groups, strict=True) if name and grouped]
+    return (
+        bool(groups)
+        and not all(in_groups)
+        and all(
+            bool(cell.strip()) == grouped for cell, grouped in zip(cells, in_groups, strict=True)
+        )
+    )
+
+
+def _with_groups(cells: Sequence[str], above: Row | None) -> list[str]:
+    """Returns the names of columns with those of their groups, which stand in the row above.
+
+    A group is part of a name that says nothing alone: a year, a number, or one that is there twice.
+    A column without a name is called by what stands right above it.
+    """
+    names = [clean(cell) for cell in cells]
+    groups = [clean(cell) for cell in above.cells] if above is not None else []
+    groups += [""] * (len(names) - len(groups))
+    if not any(groups[1:]) or any(read_number(group) for group in groups):
+        return list(cells)
+    again = Counter(names)
+    grouped: list[str] = []
+    group = ""
+    for name, own in zip(names, groups, strict=False):
+        group = own or group
+        is_weak = read_number(name) is not None or again[name] > 1 or _PERIOD.fullmatch(name)
+        grouped.append(f"{group} {name}".strip() if name and is_weak else name or own)
+    return grouped
 
 
 def _width(row: Row) -> int:

@@ -21,6 +21,7 @@ from loaders.tables.cells import (
     DOUBTFUL_WORDS,
     NESTED,
     OUTLINE,
+    TICK_LETTERS,
     UNSTORED,
     Mark,
     clean,
@@ -108,7 +109,9 @@ class _ThingReader:
         mapping = table.mapping
         header = tuple(column.name for column in mapping.columns)
         delimiter = mapping.dialect.delimiter if mapping.dialect else ","
-        self._shape = Shape(header, mapping.header_line, delimiter, mapping.joins_commas)
+        self._shape = Shape(
+            header, mapping.header_line, delimiter, mapping.joins_commas, mapping.last_line
+        )
         self._table, self._mapping, self._plan = table, mapping, plan
         self._ids = _Ids(options.base_iri)
         self._language = options.label_language
@@ -131,6 +134,15 @@ class _ThingReader:
         ]
         self._joined = joined[:2]
 
+    def count_unjoined(self, column: ColumnMapping, parsed: Parsed) -> None:
+        """Counts a value that names no thing of the table that its header names."""
+        if column.name in self._table.unjoined and not column.references:
+            table_name = self._table.unjoined[column.name]
+            parsed.kept[
+                f"cells of {column.name} not joined to {table_name}, which lacks many of them; "
+                "references in a mapping of tables joins them"
+            ] += 1
+
     # Entities
 
     def name_entity(self, id_: str, name: str) -> None:
@@ -151,12 +163,6 @@ class _ThingReader:
             parsed.kept[
                 f"cells of {column.name} joined with names that differ in case or spaces"
             ] += 1
-        if column.name in self._table.unjoined:
-            table_name = self._table.unjoined[column.name]
-            parsed.kept[
-                f"cells of {column.name} not joined to {table_name}, which lacks many of them; "
-                "references in a mapping of tables joins them"
-            ] += 1
         if column.name not in self._named:
             self.name_entity(id_, label)
         if column.kind:
@@ -174,7 +180,10 @@ class _ThingReader:
                 self.name_entity(id_, name)
                 return EntityValue(id_)
         else:
-            key = name
+            key = name.zfill(column.digits)
+            if key != name:
+                reason = f"keys of {column.references} that begin with zeros"
+                parsed.kept[f"cells of {column.name} joined with {reason}"] += 1
         own = key if table.mapping.is_exact else folded(key)
         id_ = self._ids.id_of(column.kind, own)
         if not table.knows(own):
@@ -396,6 +405,7 @@ class _CellReader:
 
     def _value(self, cell: str, parsed: Parsed) -> Value:
         column = self._column
+        self._things.count_unjoined(column, parsed)
         if column.type is ColumnType.ENTITY:
             return self._things.entity(column, clean(cell), parsed)
         if self._read is None:
@@ -438,7 +448,7 @@ class _CellReader:
         return None if year is None else year.time("")
 
     def _yes_no(self, cell: str) -> Value | None:
-        answer = read_yes_no(cell)
+        answer = True if cell in TICK_LETTERS else read_yes_no(cell)
         return None if answer is None else StringValue("true" if answer else "false", "boolean")
 
     def _address(self, cell: str) -> Value | None:

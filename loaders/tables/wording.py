@@ -7,13 +7,38 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from graph_service.text.nouns import singular as singular_of_ending
-from loaders.tables.cells import is_unit
+from loaders.tables.cells import is_currency, is_unit
 
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNIT = re.compile(
-    r"^(?P<name>.*?\w)\s*(?:\((?P<unit>[^()]{1,8})\)|\[(?P<unit_2>[^\[\]]{1,8})\])\s*$"
+    r"^(?P<name>.*?\w)\s*(?:\((?:in )?(?P<unit>[^()]{1,20})\)|\[(?:in )?(?P<unit_2>[^\[\]]{1,20})\])\s*$"
 )
-_IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S{1,6})$", re.I)
+_IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S(?:.{0,18}\S)?)$", re.I)
+_LAST_UNIT = re.compile(
+    r"^(?P<name>.*?\w)[\s_]*(?:(?<=[\s_])(?P<word>[^\W\d]+[23\u00b2\u00b3]?)|(?P<sign>[%\u20ac$\u00a3]))$"
+)
+_LAST_UNITS = frozenset(
+    {
+        "kg",
+        "km",
+        "cm",
+        "mm",
+        "ml",
+        "kw",
+        "kwh",
+        "gb",
+        "mb",
+        "tb",
+        "ha",
+        "m2",
+        "m\u00b2",
+        "km2",
+        "km\u00b2",
+        "m3",
+        "m\u00b3",
+    }
+)
+"""Units that stand at the end of a header without a word or brackets, and mean nothing else there."""
 _ID_ENDINGS = ("nr", "nr.", "nummer")
 """Of words that German and its neighbours write as one."""
 _COUNTED = re.compile(r"\s*\((\d+)\)$")
@@ -36,6 +61,9 @@ _NAME_HEADERS = frozenset(
     }
 )
 """Headers of what a row is called, in other languages than English."""
+_DESIGNATIONS = ("bezeichnung", "benennung", "betegnelse", "ben\u00e4mning")
+_COMPOUND_NAMES = (*_DESIGNATIONS, "name", "navn", "namn", "naam", "titel")
+"""Last parts of words that German and its neighbours write as one."""
 _NO_NOUNS = frozenset(
     {"sku", "ean", "gtin", "isbn", "issn", "uuid", "guid", "iban", "vin", "url", "uri", "iri"}
     | {"full", "first", "last", "short", "display", "column", "row", "index", "pos", "position"}
@@ -103,6 +131,8 @@ def split_unit(name: str, /) -> tuple[str, str]:
 
     >>> split_unit("Weight (kg)"), split_unit("Price in EUR"), split_unit("Name (short)")
     (('Weight', 'kg'), ('Price', 'EUR'), ('Name (short)', ''))
+    >>> split_unit("Umsatz in Mio. \u20ac"), split_unit("Growth %"), split_unit("price_usd")
+    (('Umsatz', 'Mio. EUR'), ('Growth', '%'), ('price', 'USD'))
     """
     match = _UNIT.match(name) or _IN_UNIT.match(name)
     if match:
@@ -110,7 +140,19 @@ def split_unit(name: str, /) -> tuple[str, str]:
         unit = is_unit((groups["unit"] or groups.get("unit_2") or "").strip())
         if unit is not None:
             return match["name"], unit
+    last = _LAST_UNIT.match(name)
+    if last:
+        word = last["word"] or ""
+        # As data have it: price_eur; but no Pro of "Per Pro".
+        code = word.upper() if "_" in name or word.isupper() else word
+        if last["sign"] or is_currency(code):
+            return last["name"], is_unit(last["sign"] or code) or ""
+        if word.lower() in _LAST_UNITS:
+            return last["name"], _UNIT_SPELLINGS.get(word.lower(), word.lower())
     return name, ""
+
+
+_UNIT_SPELLINGS = {"kw": "kW", "kwh": "kWh", "gb": "GB", "mb": "MB", "tb": "TB"}
 
 
 def relation_name(name: str, /) -> str:
@@ -174,6 +216,47 @@ def is_name_header(name: str, /) -> bool:
     [True, True, True, False, False]
     """
     return name.strip().casefold() in _NAME_HEADERS
+
+
+def compound_name(name: str, /) -> str:
+    """Returns what a header of one word calls a name of; "" for any other header.
+
+    >>> [compound_name(name) for name in ("Kundenname", "Produktbezeichnung", "Name", "Surname")]
+    ['kunden', 'produkt', '', 'sur']
+    """
+    word = name.strip().casefold()
+    ending = next((end for end in _COMPOUND_NAMES if word.endswith(end)), "")
+    return word.removesuffix(ending) if ending and word.isalpha() else ""
+
+
+def is_designation(name: str, /) -> bool:
+    """Returns whether a header is a compound that calls things of a catalogue by a name.
+
+    >>> is_designation("Produktbezeichnung"), is_designation("Lieferantenname")
+    (True, False)
+    """
+    word = name.strip().casefold()
+    return word.isalpha() and word.endswith(_DESIGNATIONS) and word not in _DESIGNATIONS
+
+
+def key_noun(name: str, /) -> str:
+    """Returns what the header of a key in one word numbers; "" for any other.
+
+    >>> key_noun("Kundennr."), key_noun("Artikelnummer"), key_noun("Part No")
+    ('kunden', 'artikel', '')
+    """
+    word = name.strip().casefold()
+    ending = next((end for end in _ID_ENDINGS if word.endswith(end)), "")
+    return word.removesuffix(ending) if ending and " " not in word else ""
+
+
+def same_stem(word: str, other: str, /) -> bool:
+    """Returns whether two words are one but for the letters that join it to the next.
+
+    >>> same_stem("kunden", "kunde"), same_stem("artikel", "artikels"), same_stem("ort", "orte")
+    (True, True, True)
+    """
+    return word.casefold().rstrip("nse") == other.casefold().rstrip("nse")
 
 
 def full_name_columns(relations: Sequence[str], /) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
-from loaders.tables.mapping import NUMBER
+from loaders.tables.mapping import AUTO, NUMBER
 from loaders.tables.row_meaning import rows_are_things
 
 STAFF = "Employee,Salary,Hired,Manager\nAnn,5 EUR,2020-01-02,\nBob,6 EUR,2021-03-04,Ann\n"
@@ -207,24 +207,23 @@ def test_statements_of_names_that_come_once_are_statements(tmp_path: Path, text:
 
 
 @pytest.mark.parametrize(
-    ("text", "advice"),
+    ("text", "row"),
     [
-        ("Stock of May,,,\nItem No,Name,City,Weight\nA-1,Anchor,Torby,1 kg\n", '--row "Item No"'),
-        ("# by hand\nid,name,city,price\n1,Ann,Torby,2.5\n2,Bob,Torby,3.5\n", "--row id"),
-        ("Product,,Sales,\nCode,Name,2022,2023\nA1,Table,10,12\nA2,Chair,7,9\n", "--row Code"),
+        ("Stock of May,,,\nItem No,Name,City,Weight\nA-1,Anchor,Torby,1 kg\n", "Item No"),
+        ("# by hand\nid,name,city,price\n1,Ann,Torby,2.5\n2,Bob,Torby,3.5\n", "id"),
+        ("Product,,Sales,\nCode,Name,2022,2023\nA1,Table,10,12\nA2,Chair,7,9\n", "Code"),
+        ("Code;Name;Sales;Sales\n;;2022;2023\nA1;Table;10;12\nA2;Chair;7;9\n", "Code"),
     ],
 )
-def test_the_advice_for_lines_before_a_header_loads_every_row(
-    tmp_path: Path, text: str, advice: str
+@pytest.mark.parametrize("says_row", [False, True])
+def test_lines_before_a_header_are_no_rows(
+    tmp_path: Path, text: str, row: str, says_row: bool
 ) -> None:
     path = tmp_path / "table.csv"
     path.write_text(text)
+    options = LoadOptions(row=AUTO if says_row else None)
     with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
-        with pytest.raises(InputError) as caught:
-            load(path, store=store, graph="g")
-        assert f"{advice}, the column" in (caught.value.hint or "")
-        row = advice.removeprefix("--row ").strip('"')
-        report = load(path, store=store, graph="g", options=LoadOptions(row=row))
+        report = load(path, store=store, graph="g", options=options)
     assert report.rejected == 0
     assert report.skipped["rows before the header"] == 1
     assert report.keys == {"table.csv": row}

@@ -1,0 +1,70 @@
+"""What follows the rows of a table: totals and remarks, which are no things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loaders.tables.rows import Row
+from loaders.tables.table_rows import is_remark, may_be_total
+
+_MOST_HELD = 1_000
+
+
+class TableEnd:
+    """Finds the last row of a table.
+
+    A row of one cell, or of totals, is held back until a row comes after it: then it is a row too.
+    At the end it is none if it is one of totals, reads like a remark and no other row does, or if an
+    empty row or totals come before it.
+
+    Args:
+        line: Of the header.
+
+    Attributes:
+        last_line: Line of the last row so far.
+    """
+
+    def __init__(self, line: int, /) -> None:
+        self.last_line = line
+        self._end = line
+        self._held: list[tuple[Row, list[str], bool]] = []
+        self._rows_read_like_remarks = False
+
+    def is_after_gap(self, row: Row, /) -> bool:
+        """Returns whether lines without a cell stand between a row and the one before it."""
+        return row.line > self._end + 1
+
+    def see(self, row: Row, /) -> None:
+        """Notes a row that is taken later."""
+        self.last_line = row.line
+        self._end = row.line + sum(cell.count("\n") for cell in row.cells)
+
+    def take(self, row: Row, cells: list[str], /) -> Iterator[list[str]]:
+        """Yields the cells of the rows that are rows for sure now."""
+        filled = [cell for cell in cells if cell.strip()]
+        is_total = may_be_total(cells)
+        is_after_gap = self.is_after_gap(row)
+        self._end = row.line + sum(cell.count("\n") for cell in row.cells)
+        is_lone = len(filled) == 1 and len(cells) > 1
+        if (is_lone or is_total) and len(self._held) < _MOST_HELD:
+            after = is_after_gap or bool(self._held and self._held[-1][2])
+            reads_like_remark = is_remark(filled[0]) and not self._rows_read_like_remarks
+            is_end = is_total or after or reads_like_remark
+            self._held.append((row, cells, is_end))
+            return
+        yield from self._release()
+        self.last_line = row.line
+        self._rows_read_like_remarks |= bool(filled) and is_remark(filled[0])
+        yield cells
+
+    def finish(self) -> Iterator[list[str]]:
+        """Yields the cells of the rows that were held back and are rows after all."""
+        while self._held and self._held[-1][2]:
+            self._held.pop()
+        yield from self._release()
+
+    def _release(self) -> Iterator[list[str]]:
+        for row, cells, _ in self._held:
+            self.last_line = row.line
+            yield cells
+        self._held.clear()

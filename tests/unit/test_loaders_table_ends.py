@@ -1,0 +1,233 @@
+"""Tables as people have them: groups of columns above, totals, remarks and other tables below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from things_of_tables import Things
+
+from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE
+from graph_service.store import open_store
+from loaders.load import load
+from loaders.options import LoadOptions
+from loaders.tables.mapping import ColumnType
+
+ROWS = "Item,Made,Sold\nSaw,10,8\nAxe,12,9\n"
+
+
+def items(things: Things) -> set[str]:
+    return {head.partition("/")[2] for head in things.values(RDF_TYPE) if "class" not in head}
+
+
+@pytest.mark.parametrize(
+    ("after", "skipped"),
+    [
+        ("Total,22,17\n", {"rows of totals": 1}),
+        ("Summe,22,17\n* estimated,,\n", {"rows of totals": 1, "rows of remarks at the end": 1}),
+        (",,\nAverage,11,8.5\n", {"rows of totals": 1}),
+        ("\nSource: the shop,,\n", {"rows of remarks at the end": 1}),
+        ("Prices of last year only,,\n", {"rows of remarks at the end": 1}),
+        ("\nInternal,,\nby Ann,,\n", {"rows of remarks at the end": 2}),
+        ("(1) not counted\n", {}),
+    ],
+)
+def test_totals_and_remarks_after_the_rows_are_no_things(
+    tmp_path: Path, after: str, skipped: dict[str, int]
+) -> None:
+    things = Things(tmp_path, {"items.csv": ROWS + after})
+    assert items(things) == {"saw", "axe"}
+    assert things.parsed.skipped == skipped
+    # A line with too few cells is a reject.
+    assert len(things.parsed.rejects) == (0 if skipped else 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("Total,7,5\nSpade,3,2\n", {"total", "spade"}),
+        ("Spade,,\n", {"spade"}),
+        ("Spade,,\nRake,4,1\n", {"spade", "rake"}),
+        ("\nSpade,,\nRake,4,1\n", {"spade", "rake"}),
+        ("Pruning Saw,,\n", {"pruning saw"}),
+    ],
+)
+def test_rows_that_look_like_them_are_rows(tmp_path: Path, rows: str, expected: set[str]) -> None:
+    things = Things(tmp_path, {"items.csv": ROWS + rows})
+    assert items(things) == {"saw", "axe"} | expected
+
+
+def test_a_last_row_without_a_year_is_a_row_where_names_are_long(tmp_path: Path) -> None:
+    text = "Film,Year\nAlien: Covenant,2017\nHeat,1995\nThe Lord of the Rings,\n"
+    things = Things(tmp_path, {"films.csv": text})
+    assert items(things) == {"alien: covenant", "heat", "the lord of the rings"}
+
+
+def test_a_firm_that_is_called_total_is_a_row(tmp_path: Path) -> None:
+    text = "Company,Country,Revenue\nShell,UK,381\nBP,UK,249\nTotal,France,263\n"
+    assert items(Things(tmp_path, {"firms.csv": text})) >= {"shell", "bp", "total"}
+
+
+@pytest.mark.parametrize("between", ["\n", ",,\n", "\n\n\n", "Total,22,17\n\n"])
+def test_a_second_table_below_the_first_is_refused(tmp_path: Path, between: str) -> None:
+    text = f"{ROWS}{between}Shop,Town,Staff\nNorth,Ulm,3\nSouth,Bonn,4\n"
+    with pytest.raises(InputError, match="another table from line .* Shop, Town, Staff"):
+        Things(tmp_path, {"items.csv": text})
+    path = tmp_path / "items.csv"
+    with (
+        open_store(f"sqlite:///{tmp_path / 'g.db'}") as store,
+        pytest.raises(InputError),
+    ):
+        load(path, store=store, graph="g", options=LoadOptions(rejects_path=tmp_path / "r"))
+
+
+def test_rows_after_an_empty_line_are_rows(tmp_path: Path) -> None:
+    things = Things(tmp_path, {"items.csv": f"{ROWS}\nRake,4,1\nSpade,unknown,2\n"})
+    assert items(things) == {"saw", "axe", "rake", "spade"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Product,,Sales,\nCode,Name,2022,2023\nA1,Table,10,12\nA2,Chair,7,9\n",
+            {"sales 2022", "sales 2023"},
+        ),
+        (
+            "Code;Name;Sales;Sales;Stock;Stock\n;;Q1;Q2;Q1;Q2\nA1;Table;1;2;3;4\nA2;Chair;5;6;7;8\n",
+            {"sales q1", "sales q2", "stock q1", "stock q2"},
+        ),
+        (
+            "Code,Name,Size,,Kind\n,,Height,Width,\nA1,Table,10,12,oak\nA2,Chair,7,9,oak\n",
+            {"height", "width", "kind"},
+        ),
+        (
+            "Report of 2023,,,\nCode,Name,2022,2023\nA1,Table,10,12\nA2,Chair,7,9\n",
+            {"2022", "2023"},
+        ),
+    ],
+)
+def test_columns_are_called_by_their_groups_where_their_names_say_nothing(
+    tmp_path: Path, text: str, expected: set[str]
+) -> None:
+    things = Things(tmp_path, {"items.csv": text})
+    [table] = things.plan.tables
+    columns = table.mapping.columns
+    assert {c.relation for c in columns if c.relation} == expected
+    assert [c.type for c in columns][:2] == [ColumnType.KEY, ColumnType.NAME]
+    assert things.labels()["item/a1"] == "Table"
+
+
+@pytest.mark.parametrize(
+    ("header", "relation", "unit"),
+    [
+        ("Umsatz in TEUR", "umsatz", "TEUR"),
+        ("Revenue (USD million)", "revenue", "USD million"),
+        ("Revenue (in Mio. \u20ac)", "revenue", "Mio. EUR"),
+        ("Cost [k\u20ac]", "cost", "kEUR"),
+        ("Growth %", "growth", "%"),
+        ("weight_kg", "weight", "kg"),
+        ("Weight kg", "weight", "kg"),
+        ("price_usd", "price", "USD"),
+        ("Price EUR", "price", "EUR"),
+        ("Power kW", "power", "kW"),
+    ],
+)
+def test_units_of_headers_come_through(
+    tmp_path: Path, header: str, relation: str, unit: str
+) -> None:
+    things = Things(tmp_path, {"items.csv": f"Item,{header}\nSaw,10\nAxe,12.5\n"})
+    assert things.values(relation) == {"item/saw": f"10 {unit}", "item/axe": f"12.5 {unit}"}
+
+
+@pytest.mark.parametrize(
+    "header", ["Houses in Rome", "Value (short)", "Pro", "Score per km", "One all"]
+)
+def test_other_words_of_headers_are_no_units(tmp_path: Path, header: str) -> None:
+    things = Things(tmp_path, {"items.csv": f"Item,{header}\nSaw,10\nAxe,12.5\n"})
+    [column] = [c for t in things.plan.tables for c in t.mapping.columns if c.name == header]
+    assert column.unit == ("km" if header.endswith("km") else "")
+
+
+@pytest.mark.parametrize(
+    ("header", "named"),
+    [
+        ("Kundennr;Kundenname;Ort", True),
+        ("Kundennr;Firmenname;Ort", False),
+        ("Nr;Kundenbezeichnung;Ort", True),
+        ("Kundennummer;Name;Ort", True),
+    ],
+)
+def test_compounds_call_rows_by_their_names(tmp_path: Path, header: str, named: bool) -> None:
+    text = f"{header}\n1001;M\u00fcller GmbH;Ulm\n1002;Weber AG;Ulm\n1003;Schmidt KG;Bonn\n"
+    things = Things(tmp_path, {"kunden.csv": text})
+    assert (things.labels()["kunden/1001"] == "M\u00fcller GmbH") is named
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["x", "", "X"], ["true", None, "true"]),
+        (["\u2713", "\u2717", "\u2713"], ["true", "false", "true"]),
+        (["\u2714\ufe0f", "", "\u2714\ufe0f"], ["true", None, "true"]),
+        (["ja", "Nein", "JA"], ["true", "false", "true"]),
+        (["x", "x", "x"], ["member/x"] * 3),
+        (["x", "y", ""], ["x", "y", None]),
+    ],
+)
+def test_ticks_say_yes(tmp_path: Path, cells: list[str], expected: list[str | None]) -> None:
+    rows = "".join(f"P{row},{cell},1\n" for row, cell in enumerate(cells))
+    things = Things(tmp_path, {"people.csv": f"id,member,age\n{rows}"})
+    values = things.values("member")
+    assert [values.get(f"person/p{row}") for row in range(3)] == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["EUR 25,000", "EUR 9,500", "EUR 1,250"], "25000 EUR"),
+        (["EUR 2,500", "EUR 4,500", "EUR 1,000"], "2500 EUR"),
+        (["1,379 \u20ac", "1,405 \u20ac", "1,429 \u20ac"], "1,379 \u20ac"),
+        (["2,500", "4,500", "1,000"], "2,500"),
+    ],
+)
+def test_sums_of_money_have_no_three_decimals(
+    tmp_path: Path, cells: list[str], expected: str
+) -> None:
+    rows = "".join(f"P{row};{cell}\n" for row, cell in enumerate(cells))
+    things = Things(tmp_path, {"deals.csv": f"id;value\n{rows}"})
+    assert things.values("value")["deal/p0"] == expected
+
+
+def test_an_index_without_a_header_and_two_columns_of_one_name_are_no_hindrance(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(",name,score,name\n0,Ann,3.5,a\n1,Ben,4.0,b\n")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(path, store=store, graph="g")
+    assert report.keys == {"data.csv": "column 1"}
+    assert report.graph is not None
+    assert report.graph.counts.relations == 3
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["12", "13", "12"], ["product/0012", "product/0013", "product/0012"]),
+        (["12", "0013", "0012"], ["product/0012", "product/0013", "product/0012"]),
+        (["12", "77", "78"], ["12", "77", "78"]),
+    ],
+)
+def test_keys_whose_zeros_another_file_lacks_are_joined(
+    tmp_path: Path, cells: list[str], expected: list[str]
+) -> None:
+    """Excel takes 0012 for a number, and writes 12."""
+    rows = "".join(f"O{row},{cell},3\n" for row, cell in enumerate(cells))
+    tables = {
+        "orders.csv": f"Order,Product,Qty\n{rows}",
+        "products.csv": "Product ID,Name\n0012,Saw\n0013,Axe\n0014,Nail\n",
+    }
+    things = Things(tmp_path, tables)
+    assert [things.values("product")[f"order/o{row}"] for row in range(3)] == expected
