@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from loaders.tables.json_list import (
     rows_start,
     second_list,
 )
-from loaders.tables.rows import Row, RowError
+from loaders.tables.rows import Row, read_numbered, take_row
 from loaders.tables.typed_cells import cell_text
 from loaders.tables.wording import suffix_of
 
@@ -40,7 +39,6 @@ _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".geojson"})
 _LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 _ENTITY_TYPES = frozenset({"item", "property", "lexeme"})
 _MOST_COLUMNS = 2_000
-_BLOCK_ROWS = 500
 _SHOWN = 200
 """Characters of an element that can't be read that a reject shows."""
 _LONGEST_TOKEN = 1_100
@@ -212,39 +210,29 @@ def read_json_rows(
         finish: Called at the end of each block.
     """
     header = json_header(source.name, limits=source.limits)
-    done = int(start.get("row", 0))
-    records = enumerate(_records(source), start=1)
     take(Row(list(header), 0, 0), Parsed(terms_only=True))
-    while block := list(islice(records, _BLOCK_ROWS)):
-        parsed = Parsed(terms_only=True)
-        for row_index, record in block:
-            if row_index <= done:
-                continue
-            cells = record.cells
-            if record.other_keys:
-                names = ", ".join(record.other_keys)
-                reason = f"keys of the object beside its rows: {names}"
-                parsed.skipped[reason] += len(record.other_keys)
-                continue
-            try:
-                if cells is None:
-                    raise RowError(record.problem)
-                take(Row([cells.get(name, "") for name in header], row_index, 0), parsed)
-                parsed.mark(row_index)
-                parsed.counts.read += 1
-            except (RowError, ValueError, InputError) as error:
-                reason = error.message if isinstance(error, InputError) else str(error)
-                text = record.text if cells is None else " | ".join(cells.values())
-                row = excerpt(text.encode("utf-8", "surrogateescape"))
-                parsed.rejects.append(Reject(source.name, row_index, 0, reason, row))
-                parsed.counts.rejected += record.count
-        parsed.line = block[-1][0]
-        parsed.position = {"row": parsed.line}
-        if parsed.line <= done:
-            continue
-        if finish is not None:
-            finish(parsed)
-        yield parsed
+
+    def read(row_index: int, record: _Record, parsed: Parsed) -> None:
+        if record.other_keys:
+            names = ", ".join(record.other_keys)
+            reason = f"keys of the object beside its rows: {names}"
+            parsed.skipped[reason] += len(record.other_keys)
+            return
+        cells = record.cells
+        if cells is None:
+            text = _excerpt(record.text)
+            parsed.rejects.append(Reject(source.name, row_index, 0, record.problem, text))
+            parsed.counts.rejected += record.count
+            return
+        row = Row([cells.get(name, "") for name in header], row_index, 0)
+        text = _excerpt(" | ".join(cells.values()))
+        take_row(row, parsed, take, source=source.name, text=text)
+
+    yield from read_numbered(_records(source), start, read, finish)
+
+
+def _excerpt(text: str) -> str:
+    return excerpt(text.encode("utf-8", "surrogateescape"))
 
 
 def _records(source: ByteSource) -> Iterator[_Record]:

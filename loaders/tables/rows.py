@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id, normalise_statement_guid
@@ -18,6 +19,8 @@ from loaders.rdf.mapping import statement_id
 from loaders.source import ByteSource, line_blocks
 from loaders.tables.dialect import Dialect
 
+_BLOCK_ROWS = 500
+_Record = TypeVar("_Record")
 _RANKS = {rank.value: rank for rank in Rank}
 
 
@@ -76,6 +79,56 @@ def cell_id(raw: str, base_iri: str | None) -> str:
 def cell_entity(raw: str, base_iri: str | None) -> EntityValue:
     """Returns the entity that a cell names."""
     return EntityValue(cell_id(raw, base_iri))
+
+
+def read_numbered(
+    records: Iterable[_Record],
+    start: Mapping[str, Any],
+    read: Callable[[int, _Record, Parsed], None],
+    finish: Callable[[Parsed], None] | None = None,
+) -> Iterator[Parsed]:
+    """Yields blocks of what is read of records that have no place in bytes: they are counted from 1.
+
+    Args:
+        records: All of them, those that an earlier run has read too.
+        start: Position to go on from; empty for the beginning.
+        read: Adds a record, by its number, to a block.
+        finish: Called at the end of each block.
+    """
+    done = int(start.get("row", 0))
+    numbered = enumerate(records, start=1)
+    while block := list(islice(numbered, _BLOCK_ROWS)):
+        parsed = Parsed(terms_only=True)
+        for row_index, record in block:
+            if row_index > done:
+                read(row_index, record, parsed)
+        parsed.line = block[-1][0]
+        parsed.position = {"row": parsed.line}
+        if parsed.line <= done:
+            continue
+        if finish is not None:
+            finish(parsed)
+        yield parsed
+
+
+def take_row(
+    row: Row,
+    parsed: Parsed,
+    take: Callable[[Row, Parsed], None],
+    /,
+    *,
+    source: str,
+    text: str,
+) -> None:
+    """Adds a row to a block, or a reject that shows ``text`` where ``take`` refuses the row."""
+    try:
+        take(row, parsed)
+        parsed.mark(row.line)
+        parsed.counts.read += 1
+    except (RowError, ValueError, InputError) as error:
+        reason = error.message if isinstance(error, InputError) else str(error)
+        parsed.rejects.append(Reject(source, row.line, 0, reason, text))
+        parsed.counts.rejected += 1
 
 
 def first_row(source: ByteSource, dialect: Dialect) -> list[str] | None:

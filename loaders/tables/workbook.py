@@ -13,9 +13,9 @@ from xml.etree.ElementTree import ParseError
 from zipfile import BadZipFile, ZipFile
 
 from graph_service.errors import InputError, SetupError
-from loaders.items import Parsed, Reject
+from loaders.items import Parsed
 from loaders.source import SourceLimits
-from loaders.tables.rows import Row, RowError
+from loaders.tables.rows import Row, read_numbered, take_row
 from loaders.tables.typed_cells import cell_text
 from loaders.tables.worksheet import sheet_rows
 
@@ -33,7 +33,9 @@ _DAMAGED = (
     ValueError,
     zlib.error,
 )
-_BLOCK_ROWS = 500
+_BATCH_ROWS = 500
+_SHOWN = 200
+"""Characters of a row that a reject shows."""
 
 
 def sheet_names(path: str, /) -> list[str]:
@@ -58,7 +60,7 @@ def read_workbook_rows(
     *,
     rows: int | None = None,
 ) -> Iterator[Parsed]:
-    """Yields what ``take`` makes of the rows of a sheet; a row that it refuses is a reject.
+    """Returns an iterator of what ``take`` makes of the rows of a sheet; a row that it refuses is a reject.
 
     Args:
         path: Of the file.
@@ -69,29 +71,12 @@ def read_workbook_rows(
         rows: At most so many.
     """
     cells = _parquet_cells(path) if not sheet else _sheet_cells(path, sheet)
-    done = int(start.get("row", 0))
-    numbered = enumerate(islice(cells, rows), start=1)
-    while block := list(islice(numbered, _BLOCK_ROWS)):
-        parsed = Parsed(terms_only=True)
-        for line, row in block:
-            if line <= done:
-                continue
-            try:
-                take(Row(row, line, 0), parsed)
-                parsed.mark(line)
-                parsed.counts.read += 1
-            except (RowError, ValueError) as error:
-                parsed.rejects.append(Reject(path, line, 0, str(error), " | ".join(row)[:200]))
-            except InputError as error:
-                parsed.rejects.append(Reject(path, line, 0, error.message, " | ".join(row)[:200]))
-        parsed.counts.rejected = len(parsed.rejects)
-        parsed.line = block[-1][0]
-        parsed.position = {"row": parsed.line}
-        if parsed.line <= done:
-            continue
-        if finish is not None:
-            finish(parsed)
-        yield parsed
+
+    def read(row_index: int, row: list[str], parsed: Parsed) -> None:
+        text = " | ".join(row)[:_SHOWN]
+        take_row(Row(row, row_index, 0), parsed, take, source=path, text=text)
+
+    return read_numbered(islice(cells, rows), start, read, finish)
 
 
 def _sheet_cells(path: str, sheet: str) -> Iterator[list[str]]:
@@ -115,7 +100,7 @@ def _parquet_cells(path: str) -> Iterator[list[str]]:
     try:
         with ParquetFile(path) as file:
             yield list(file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
                 columns = [column.to_pylist() for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     yield [cell_text(value) for value in row]
