@@ -83,6 +83,18 @@ class Example:
     inputs: Float32
 
 
+def request_of(question: AnsweredQuestion, /, *, by_ids: bool) -> RetrieveRequest:
+    """Returns the request for the one best path; of the question's own entities if ``by_ids``."""
+    return RetrieveRequest(
+        question.text,
+        Strategy.PATHS,
+        graph=question.graph,
+        preset="default-6",
+        limit=1,
+        entity_ids=question.start_ids if by_ids else (),
+    )
+
+
 class ExampleRecorder:
     """Asks questions and keeps what their candidates look like; stands in for a ranker.
 
@@ -108,16 +120,7 @@ class ExampleRecorder:
     def record(self, service: Service, question: AnsweredQuestion, /, *, by_ids: bool) -> None:
         """Asks a question; it becomes an example where some candidate is right and some wrong."""
         self._question, self._by_ids = question, by_ids
-        service.retrieve(
-            RetrieveRequest(
-                question.text,
-                Strategy.PATHS,
-                graph=question.graph,
-                preset="default-6",
-                limit=1,
-                entity_ids=question.start_ids if by_ids else (),
-            )
-        )
+        service.retrieve(request_of(question, by_ids=by_ids))
 
     def rank(self, reader: QuestionReader, _most: int, /) -> tuple[Finalists, Float64]:
         """Writes an example down, and goes on with one candidate."""

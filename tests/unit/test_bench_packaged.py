@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from cli_runs import Cli
 from robustness_sets import frozen_sets
+from small_surroundings import WORDS, embed, sentences
 
 from benchmarks.commands.options import LeaderboardOptions
 from benchmarks.retrievers.figure import draw
 from benchmarks.retrievers.measuring import Line
 from benchmarks.retrievers.memory import measured_peak
 from benchmarks.retrievers.packaged import PROGRAMS, Package, Packaged, open_packaged
-from benchmarks.retrievers.protocol import Float64, Question, Surroundings, surroundings
+from benchmarks.retrievers.protocol import Question, Surroundings, surroundings
 from benchmarks.retrievers.subgraph_rag import (
     SubgraphRag,
     distances,
@@ -43,7 +44,6 @@ FACTS = (
     ("c", "likes", "d"),
     ("a", "likes", "e"),
 )
-WORDS = ("a", "b", "c", "d", "e", "knows", "likes")
 QUESTION = Question("1", "d c", ("a",), ("d",), ())
 PROGRAM = """
 import sys
@@ -66,13 +66,6 @@ serve(rank)
 """
 
 
-def embed(texts: Sequence[str]) -> Float64:
-    """Unit vectors of the words of a text."""
-    counts = np.array([[text.split().count(word) for word in WORDS] for text in texts], float)
-    vectors: Float64 = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-12)
-    return vectors
-
-
 @pytest.fixture
 def around(small_graph: Callable[..., KnowledgeGraph]) -> Surroundings:
     return surroundings(small_graph(FACTS), None, ("a",), view=None, hops=4)
@@ -84,11 +77,6 @@ def packaged(tmp_path: Path) -> Packaged:
     program.write_text(PROGRAM)
     package = Package("by words", "none", str(program))
     return Packaged(package, Path(sys.executable), embed, {"PYTHONPATH": str(PROGRAMS)})
-
-
-def sentences(around: Surroundings, ids: Sequence[str]) -> list[str]:
-    by_id = {id_: around.sentence(i) for i, id_ in enumerate(around.statement_ids)}
-    return [by_id[id_] for id_ in ids]
 
 
 def test_a_process_ranks_by_vectors_that_are_computed_here(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import networkx
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from cli_runs import Cli
 from robustness_sets import frozen_sets
+from small_surroundings import embed, sentences
 
 from benchmarks.__main__ import main
 from benchmarks.retrievers.measuring import KnownRows, Measured, judge, leaderboard
 from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, PageRank, Walks
 from benchmarks.retrievers.protocol import (
-    Float64,
     Question,
     Ranked,
     Retrieved,
@@ -37,15 +37,7 @@ FACTS = (
     ("c", "likes", "d"),
     ("d", "likes", "e"),
 )
-WORDS = ("a", "b", "c", "d", "e", "knows", "likes")
 QUESTION = Question("1", "a likes", ("a",), ("d",), ())
-
-
-def embed(texts: Sequence[str]) -> Float64:
-    """Unit vectors of the words of a text."""
-    counts = np.array([[text.split().count(word) for word in WORDS] for text in texts], float)
-    vectors: Float64 = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-12)
-    return vectors
 
 
 @pytest.fixture
@@ -58,9 +50,8 @@ def around(graph: KnowledgeGraph) -> Surroundings:
     return surroundings(graph, None, ("a",), view=None, hops=4)
 
 
-def sentences(around: Surroundings, retrieved: Retrieved) -> list[str]:
-    by_id = {id_: around.sentence(i) for i, id_ in enumerate(around.statement_ids)}
-    return [by_id[statement.statement_id] for statement in retrieved.statements]
+def shown(around: Surroundings, retrieved: Retrieved) -> list[str]:
+    return sentences(around, [statement.statement_id for statement in retrieved.statements])
 
 
 def test_surroundings_are_the_statements_within_some_steps(graph: KnowledgeGraph) -> None:
@@ -95,7 +86,7 @@ def test_bm25_and_dense_rank_by_shared_words(around: Surroundings) -> None:
     question = Question("1", "d likes", ("a",), (), ())
     first = {"c likes d", "d likes e"}
     for retriever in (Bm25(), Dense(embed)):
-        retrieved = sentences(around, retriever.retrieve(question, around, 3))
+        retrieved = shown(around, retriever.retrieve(question, around, 3))
         assert set(retrieved[:2]) == first
         assert len(retrieved) == 3
 
@@ -107,7 +98,7 @@ def test_personalised_pagerank_is_that_of_networkx(around: Surroundings) -> None
     (topic,) = around.topics.tolist()
     expected = networkx.pagerank(graph, 0.85, {topic: 1.0}, tol=1e-14, max_iter=1000)
     assert mass.tolist() == pytest.approx([expected[i] for i in range(len(mass))])
-    ranked = sentences(around, PageRank().retrieve(QUESTION, around, 9))
+    ranked = shown(around, PageRank().retrieve(QUESTION, around, 9))
     assert ranked == ["a knows b", "b knows c", "c likes d", "d likes e"]
 
 
@@ -119,7 +110,7 @@ def test_walks_begin_at_the_questions_entities_and_never_turn_back(around: Surro
     ]
     assert Walks(embed).draw(around, "1") == walks
     retrieved = Walks(embed).retrieve(QUESTION, around, 2)
-    assert sentences(around, retrieved) == ["a knows b", "b knows c"]
+    assert shown(around, retrieved) == ["a knows b", "b knows c"]
 
 
 def test_the_tree_of_g_retriever_joins_what_is_near_the_question(around: Surroundings) -> None:

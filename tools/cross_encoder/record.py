@@ -33,8 +33,6 @@ from benchmarks.family_scorers import (
 )
 from graph_service.model.graph import Float64
 from graph_service.model.limits import Deadline
-from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import Strategy
 from graph_service.quality.chains import twin_of
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import shipped_scorer
@@ -44,7 +42,12 @@ from graph_service.service import Service
 from graph_service.text.fold import name_of_id
 from queries.datasets.demo_set import demo_slice
 from queries.datasets.wikidata_questions import FOLDER, read_labels
-from queries.training.examples import AnsweredQuestion, right_candidates, with_fewest_walks
+from queries.training.examples import (
+    AnsweredQuestion,
+    request_of,
+    right_candidates,
+    with_fewest_walks,
+)
 from queries.wordings import Wordings
 
 from .orders import FAMILY as ORDERS
@@ -72,16 +75,7 @@ class LineRecorder:
     def ask(self, service: Service, question: AnsweredQuestion, /, *, given: bool) -> None:
         """Asks a question; ``candidates`` are its lines, best first."""
         self._question, self.candidates = question, []
-        service.retrieve(
-            RetrieveRequest(
-                question.text,
-                Strategy.PATHS,
-                graph=question.graph,
-                preset="default-6",
-                limit=1,
-                entity_ids=question.start_ids if given else (),
-            )
-        )
+        service.retrieve(request_of(question, by_ids=given))
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
         """Writes the candidates down, and goes on with one of them."""
