@@ -135,7 +135,10 @@ class Oracle:
         if query.order is not None:
             spans = {to: self._span(to, query.order) for to in values}
             unordered = sum(span is None for span in spans.values())
-            values = set(self._of_rank(spans, query.order, query.order.rank))
+            if query.order.first is not None:
+                values = self._first(spans, query.order, query.order.first)
+            else:
+                values = set(self._of_rank(spans, query.order, query.order.rank))
         truth = None
         if query.fold is Fold.EXISTS and reached:
             truth = bool(values)
@@ -175,7 +178,10 @@ class Oracle:
         assert isinstance(query.start, Entities)
         assert query.order is not None
         encoded = [encode_value(EntityValue(id_)) for id_ in query.start.ids]
-        spans = {value: self._span(value, query.order) for value in encoded}
+        spans = {
+            value: self._span(value, query.order) if id_ in self._entities else None
+            for id_, value in zip(query.start.ids, encoded, strict=True)
+        }
         lacking = sum(span is None for span in spans.values())
         truth = None
         if not lacking:
@@ -219,15 +225,21 @@ class Oracle:
                 yield value, row
 
     def _ends(self, at: str, path: Sequence[Relation]) -> set[str]:
-        ends: list[tuple[str, tuple[Row, ...]]] = [(at, ())]
-        for relation in path:
+        return {to for _, to in self._last_steps(at, path, ())}
+
+    def _last_steps(
+        self, at: str, path: Sequence[Relation], of_first: Sequence[Any]
+    ) -> set[tuple[str, str]]:
+        """What a path leads to, each with what stands before it."""
+        ends: list[tuple[str, str, tuple[Row, ...]]] = [("", at, ())]
+        for index, relation in enumerate(path):
             ends = [
-                (to, (*used, row))
-                for node, used in ends
+                (node, to, (*used, row))
+                for _, node, used in ends
                 for to, row in self._next(node, relation)
-                if row not in used
+                if row not in used and (index or all(self._holds(each, to) for each in of_first))
             ]
-        return {to for to, _ in ends}
+        return {(before, to) for before, to, _ in ends}
 
     def _holds(self, filter: Any, at: str) -> bool:
         match filter:
@@ -279,6 +291,8 @@ class Oracle:
         raise AssertionError(test)
 
     def _span(self, value: str, order: Order) -> tuple[Decimal, Decimal] | None:
+        if order.fold is not None:
+            return self._folded(value, order)
         spans = []
         for to in self._ends(value, order.path):
             read = decode_value(to)
@@ -294,6 +308,35 @@ class Oracle:
             return None
         best = max if order.kind is Comparable.NUMBERS and order.descending else min
         return best(span[0] for span in spans), best(span[1] for span in spans)
+
+    def _folded(self, value: str, order: Order) -> tuple[Decimal, Decimal] | None:
+        steps = self._last_steps(value, order.path, order.filters)
+        if order.fold is Fold.COUNT:
+            count = Decimal(len({to for _, to in steps}))
+            return count, count
+        read = {(before, _number(decode_value(to))) for before, to in steps}
+        numbers = [
+            number for _, number in read if number is not None and order.unit in (None, number[1])
+        ]
+        if len({unit for _, unit in numbers}) != 1:
+            return None
+        total = sum((number for number, _ in numbers), Decimal(0))
+        made = total / len(numbers) if order.fold is Fold.MEAN else total
+        return made, made
+
+    @staticmethod
+    def _first(
+        spans: dict[str, tuple[Decimal, Decimal] | None], order: Order, count: int
+    ) -> set[str]:
+        def is_before(one: tuple[Decimal, Decimal], other: tuple[Decimal, Decimal]) -> bool:
+            return one[0] > other[1] if order.descending else one[1] < other[0]
+
+        known = {value: span for value, span in spans.items() if span is not None}
+        return {
+            value
+            for value, span in known.items()
+            if sum(is_before(other, span) for other in known.values()) < count
+        }
 
     @staticmethod
     def _of_rank(

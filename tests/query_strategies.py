@@ -120,13 +120,41 @@ def filters(draw: st.DrawFn, *, has_units: bool = True) -> Filter:
 
 @st.composite
 def orders(draw: st.DrawFn, *, has_units: bool = True) -> Order:
-    """An order by numbers or dates."""
+    """An order by numbers or dates, or by what several come to."""
+    descending = draw(st.booleans())
+    rank, first = draw(
+        st.sampled_from([(None, None), (1, None), (1, None), (2, None), (None, 1), (None, 2)])
+    )
+    if draw(st.integers(0, 2)) == 0:
+        return draw(_folded_orders(descending, rank, first, has_units=has_units))
     kind = draw(st.sampled_from(Comparable))
     unit = None
     if has_units and kind is Comparable.NUMBERS:
         unit = draw(st.sampled_from([None, "Q11573"]))
     path = draw(st.one_of(st.tuples(_values), st.tuples(_relations, _values)))
-    return Order(path, kind, draw(st.booleans()), draw(st.sampled_from([None, 1, 1, 2])), unit)
+    return Order(path, kind, descending, rank, unit, first=first)
+
+
+@st.composite
+def _folded_orders(
+    draw: st.DrawFn, descending: bool, rank: int | None, first: int | None, *, has_units: bool
+) -> Order:
+    fold = draw(st.sampled_from([Fold.COUNT, Fold.MEAN, Fold.SUM]))
+    unit = None
+    if fold is Fold.COUNT:
+        path = draw(
+            st.one_of(
+                st.tuples(_relations),
+                st.tuples(_relations, _relations),
+                st.tuples(_relations, _values),
+            )
+        )
+    else:
+        path = draw(st.one_of(st.tuples(_values), st.tuples(_relations, _values)))
+        unit = draw(st.sampled_from([None, "Q11573"])) if has_units else None
+    of_first = tuple(draw(st.lists(filters(has_units=has_units), max_size=1)))
+    kind = Comparable.NUMBERS
+    return Order(path, kind, descending, rank, unit, fold, of_first, first)
 
 
 @st.composite

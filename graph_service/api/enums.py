@@ -188,6 +188,7 @@ _describe(
         "YES_NO": "Yes or no.",
         "SUPERLATIVE": "The first by some value.",
         "AVERAGE": "The mean of numbers.",
+        "GROUPS": "A number of each of some things.",
         "TOTAL": "The sum of numbers.",
     },
 )

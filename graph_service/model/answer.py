@@ -10,8 +10,8 @@ MOST_READINGS = 10
 
 
 class AnswerKind(StrEnum):
-    """What an answer tells: entities or values, how many, yes or no, the first by a value, or what
-    numbers come to: their average or their total.
+    """What an answer tells: entities or values, how many, yes or no, the first by a value, what
+    numbers come to: their average or their total; or a number of each of some things.
     """
 
     ENTITIES = "entities"
@@ -20,6 +20,7 @@ class AnswerKind(StrEnum):
     SUPERLATIVE = "superlative"
     AVERAGE = "average"
     TOTAL = "total"
+    GROUPS = "groups"
 
 
 @dataclass(frozen=True, slots=True)

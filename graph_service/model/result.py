@@ -320,6 +320,9 @@ class Answer:
                 total = max(len(labels), int(self.value) if self.value.isdecimal() else 0)
                 return f"{self.value}: {_enumerated(labels, total, most=MOST_COUNTED)}"
             return self._measure() or self.value
+        if self.kind is AnswerKind.GROUPS:
+            rows = self.value.split("; ")
+            return _enumerated(rows, len(rows), most=MOST_NAMED)
         labels = [label for label, _ in self._meant()]
         return _enumerated(labels, len(labels), most=MOST_NAMED)
 

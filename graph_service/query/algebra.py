@@ -25,6 +25,7 @@ MAX_STEPS = 3
 """Relations that a query follows."""
 MAX_FILTER_STEPS = 2
 """Relations from an answer to what a filter or an order looks at."""
+_ADDED_TO_ORDER = ("fold", "filters", "first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,36 +147,6 @@ class Step:
     filters: tuple[Filter, ...] = ()
 
 
-class Comparable(StrEnum):
-    """What answers are ordered by."""
-
-    NUMBERS = "numbers"
-    DATES = "dates"
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The order of the answers; those without such a value are left out.
-
-    Of several values of an answer its earliest date counts, or the number that comes first in the
-    order. Answers tie if their numbers are equal. Two dates tie if they overlap (1994 and May 1994),
-    since neither is surely first.
-
-    Attributes:
-        path: From an answer to the value; empty for the answer itself.
-        kind: Numbers or dates.
-        descending: Greatest or latest first.
-        rank: Only the answers of this rank, from 1; None for all.
-        unit: Id of the unit of the numbers that count; None for any.
-    """
-
-    path: tuple[Relation, ...]
-    kind: Comparable
-    descending: bool = False
-    rank: int | None = None
-    unit: str | None = None
-
-
 class Fold(StrEnum):
     """What is made of the answers: a list, their number, whether there is one, whether the first of
     two entities comes strictly before the second in the order, or the mean or the sum of the numbers
@@ -192,6 +163,45 @@ class Fold(StrEnum):
 
 MEASURES = frozenset({Fold.MEAN, Fold.SUM})
 """Folds of the numbers of the answers. Each distinct number of an answer counts once."""
+
+
+class Comparable(StrEnum):
+    """What answers are ordered by."""
+
+    NUMBERS = "numbers"
+    DATES = "dates"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order of the answers; those without such a value are left out.
+
+    Of several values of an answer its earliest date counts, or the number that comes first in the
+    order, or what ``fold`` makes of all of them. Answers tie if their numbers are equal. Two dates
+    tie if they overlap (1994 and May 1994), since neither is surely first.
+
+    Attributes:
+        path: From an answer to the value; empty for the answer itself.
+        kind: Numbers or dates.
+        descending: Greatest or latest first.
+        rank: Only the answers of this rank, from 1; None for all.
+        unit: Id of the unit of the numbers that count; None for any.
+        fold: ``COUNT`` orders by how many things the path leads to, none too; ``MEAN`` and ``SUM``
+            by what the numbers at its end come to, each distinct number of a thing once. Answers
+            whose numbers are of several units are left out.
+        filters: What the first relation leads to must pass, to be counted or measured.
+        first: Only the answers that fewer others than this surely come before; None for all. More
+            than so many where the last of them tie.
+    """
+
+    path: tuple[Relation, ...]
+    kind: Comparable
+    descending: bool = False
+    rank: int | None = None
+    unit: str | None = None
+    fold: Fold | None = None
+    filters: tuple[Filter, ...] = ()
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +235,9 @@ class Query:
         object.__setattr__(self, "start", _normal_start(self.start, self.fold))
         object.__setattr__(self, "path", path)
         object.__setattr__(self, "filters", _normal(filters))
+        if self.order is not None:
+            counted = _normal(self.order.filters)
+            object.__setattr__(self, "order", replace(self.order, filters=counted))
         if self.fold in MEASURES and self.order is not None:
             # Of which number comes first a mean says nothing.
             object.__setattr__(self, "order", replace(self.order, descending=False))
@@ -237,9 +250,7 @@ class Query:
                 argument="path",
             )
         if self.order is not None:
-            _check_path(self.order.path)
-            if self.order.rank is not None and self.order.rank < 1:
-                raise InputError(f"ranks begin at 1, got {self.order.rank}", argument="order")
+            _check_order(self.order)
         if self.fold is Fold.COMPARE:
             two = isinstance(self.start, Entities) and len({*self.start.ids}) == 2
             if not two or self.order is None or self.path or self.filters:
@@ -249,8 +260,11 @@ class Query:
                 )
         if self.fold in MEASURES:
             order = self.order
-            is_of_numbers = order is not None and order.kind is Comparable.NUMBERS
-            if order is None or not is_of_numbers or len(order.path) != 1 or order.rank is not None:
+            if (
+                order is None
+                or order != Order(order.path, Comparable.NUMBERS, unit=order.unit)
+                or (len(order.path) != 1)
+            ):
                 raise InputError(
                     "a mean or a sum takes an order by the numbers of one relation, without a rank",
                     argument="fold",
@@ -306,9 +320,17 @@ def paths_of(query: Query, /) -> set[str]:
     return ids
 
 
+def is_of_each(query: Query, /) -> bool:
+    """Returns whether a query lists its answers with a count, a mean or a sum of each."""
+    order = query.order
+    is_all = order is not None and order.rank is None and order.first is None
+    return is_all and order is not None and order.fold is not None and query.fold is Fold.LIST
+
+
 def filters_of(query: Query, /) -> list[Filter]:
-    """Returns the filters of each step of a query, and those of its answers."""
-    return [*(each for step in query.path for each in step.filters), *query.filters]
+    """Returns the filters of each step of a query, of its answers, and of what orders them."""
+    of_order = () if query.order is None else query.order.filters
+    return [*(each for step in query.path for each in step.filters), *query.filters, *of_order]
 
 
 def conditions_of(filter: Filter, /) -> list[Condition]:
@@ -398,6 +420,23 @@ def _check_path(path: Sequence[Relation]) -> None:
         )
 
 
+def _check_order(order: Order) -> None:
+    _check_path(order.path)
+    for name, count in (("ranks", order.rank), ("numbers of answers", order.first)):
+        if count is not None and count < 1:
+            raise InputError(f"{name} begin at 1, got {count}", argument="order")
+    if order.rank is not None and order.first is not None:
+        raise InputError("an order takes a rank or the first answers, not both", argument="order")
+    if order.fold is None and not order.filters:
+        return
+    is_number = order.fold in (Fold.COUNT, *MEASURES) and order.kind is Comparable.NUMBERS
+    if not is_number or not order.path or (order.fold is Fold.COUNT and order.unit is not None):
+        raise InputError(
+            "an order by a count, a mean or a sum takes numbers and a path; a count has no unit",
+            argument="order",
+        )
+
+
 def _tagged(part: Any) -> Any:
     """Returns a part of a query as JSON-ready data that names its types."""
     if isinstance(part, tuple):
@@ -405,4 +444,7 @@ def _tagged(part: Any) -> Any:
     fields = getattr(part, "__dataclass_fields__", None)
     if fields is None:
         return to_plain(part)
-    return {"": type(part).__name__, **{name: _tagged(getattr(part, name)) for name in fields}}
+    # An order that has none of what later releases added keeps its key.
+    added = _ADDED_TO_ORDER if isinstance(part, Order) else ()
+    names = [name for name in fields if name not in added or getattr(part, name)]
+    return {"": type(part).__name__, **{name: _tagged(getattr(part, name)) for name in names}}

@@ -235,6 +235,8 @@ class _Rendering:
 
     def _valued(self, order: Order) -> list[str]:
         """Returns what adds ``low`` and ``high``, what each answer is ordered by."""
+        if order.fold is not None:
+            return self._folded(order, order.fold)
         lines, node = [], "x"
         if order.path:
             nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
@@ -253,6 +255,40 @@ class _Rendering:
         lines.append(f"WITH answer, label, {best}(number) AS low, {best}(number) AS high")
         return lines
 
+    def _folded(self, order: Order, fold: Fold) -> list[str]:
+        """Returns what adds ``low`` and ``high`` to the answers: the count, mean or sum of each."""
+        nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
+        tests = self._statement_tests(order.path, "o_")
+        tests += [self._filter(each, nodes[1]) for each in order.filters]
+        match = self._match(nodes, order.path, "o_")
+        if fold is Fold.COUNT:
+            if not order.path[-1].backward:
+                tests.append(_KNOWN.format("v"))
+            # Of a clause of several matches each would be optional by itself.
+            return [
+                "CALL { WITH x "
+                f"{match} WHERE {' AND '.join(tests)} "
+                f"RETURN count(DISTINCT {self._thing('v')}) AS low }}",
+                "WITH answer, label, low, low AS high",
+            ]
+        made = f"{'avg' if fold is Fold.MEAN else 'sum'}(number)"
+        return [
+            match,
+            f"WHERE {' AND '.join(tests)}",
+            f"WITH answer, label, {self._thing(nodes[-2])} AS thing, "
+            f"{_number('v', order.unit)} AS number, {_unit('v')} AS unit",
+            "WHERE number IS NOT NULL",
+            "WITH DISTINCT answer, label, thing, number, unit",
+            f"WITH answer, label, count(DISTINCT unit) AS units, {made} AS low",
+            "WHERE units = 1",
+            "WITH answer, label, low, low AS high",
+        ]
+
+    def _thing(self, node: str) -> str:
+        """Returns what nodes of one thing share."""
+        own = f"coalesce({node}.long_id, {node}.id, {node}.value)"
+        return f"coalesce({node}.equal[0], {own})" if self._joins_equal else own
+
 
 def _ordered(query: Query) -> list[str]:
     """Returns what orders the answers by ``low`` and ``high``, and what is made of them."""
@@ -270,6 +306,13 @@ def _ordered(query: Query) -> list[str]:
             f"WITH {rows.format(left)} AS one, {rows.format(right)} AS other",
             "RETURN one.last < other.first AS answer",
         ]
+    if order.first is not None:
+        row = "{answer: answer, label: label, first: first, last: last}"
+        lines.append(f"WITH collect({row}) AS rows")
+        lines.append("UNWIND rows AS row")
+        before = "size([other IN rows WHERE other.last < row.first])"
+        lines.append(f"WITH row, {before} AS before WHERE before < {order.first}")
+        lines.append("WITH row.answer AS answer, row.label AS label, row.first AS first")
     if order.rank is not None:
         # Of values that overlap none is surely first.
         sure = (

@@ -256,10 +256,10 @@ class _English:
 
     def _ordered(self, phrase: str, order: Order) -> str:
         word = self._degree(order)
-        if order.rank is None:
+        if order.rank is None and order.first is None:
             return f"{_without_article(phrase)}, the {word} first"
-        ordinal = ""
-        if order.rank > 1:
+        ordinal = f"{order.first} " if order.first is not None else ""
+        if order.rank is not None and order.rank > 1:
             ordinal = f"{_ordinal(order.rank)} "
         phrase = phrase if phrase.startswith("those ") else f"the {_without_article(phrase)}"
         return f"the {ordinal}{word} of {phrase}"
@@ -268,18 +268,26 @@ class _English:
         """Returns which of some named entities: "the older of A and B"."""
         named = list(map(self._names.entity, ids))
         names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
-        known = _DEGREES.get(self._order_label(order)) if len(order.path) == 1 else None
+        known = self._known_degree(order)
         word = self._degree(order)
         if len(named) == 2 and known is not None:
             word = known.more if order.descending else known.less
+        if order.first is not None:
+            return f"the {order.first} {word} of {names}"
         if order.rank is None:
             return f"{names}, the {word} first"
         return f"the {f'{_ordinal(order.rank)} ' if order.rank > 1 else ''}{word} of {names}"
 
+    def _known_degree(self, order: Order) -> Degrees | None:
+        """Returns the adjectives for the values of an order's relation, if it has some."""
+        if len(order.path) != 1 or order.fold is not None:
+            return None
+        return _DEGREES.get(self._order_label(order))
+
     def _degree(self, order: Order) -> str:
         label = self._order_label(order)
-        known = _DEGREES.get(label)
-        if known is not None and len(order.path) == 1:
+        known = self._known_degree(order)
+        if known is not None:
             return known.greatest if order.descending else known.least
         if order.kind is Comparable.DATES:
             degree = "latest" if order.descending else "earliest"
@@ -289,15 +297,52 @@ class _English:
 
     def _compared(self, order: Order) -> str:
         label = self._order_label(order)
-        known = _DEGREES.get(label)
-        if known is not None and len(order.path) == 1:
+        known = self._known_degree(order)
+        if known is not None:
             return f"is {known.more if order.descending else known.less} than"
         if order.kind is Comparable.DATES:
             return f"has {'a later' if order.descending else 'an earlier'} {label} than"
         return f"has a {'greater' if order.descending else 'lesser'} {label} than"
 
     def _order_label(self, order: Order) -> str:
+        if order.fold is not None:
+            return self._folded_label(order, order.fold)
         return "'s ".join(self._label(relation) for relation in order.path)
+
+    def _folded_label(self, order: Order, fold: Fold) -> str:
+        """Returns what an order counts or measures: "number of parts whose supplier it is"."""
+        first, *rest = order.path
+        classes = [
+            each.test.class_ids
+            for each in order.filters
+            if isinstance(each, Condition) and not each.path and isinstance(each.test, InstanceOf)
+        ]
+        others = [
+            each
+            for each in order.filters
+            if not (
+                isinstance(each, Condition) and not each.path and isinstance(each.test, InstanceOf)
+            )
+        ]
+        noun = "things"
+        if classes:
+            noun = _or([plural(self._names.entity(id_)) for id_ in classes[0]])
+        elif not first.backward:
+            noun = plural(self._label(first))
+        label = self._label(first)
+        joined = ""
+        if first.backward:
+            joined = f" whose {label} it is" if _is_noun(label) else f" that are {label} it"
+        things = f"{noun}{joined}{self._filters(others, goes_on=bool(joined))}"
+        if fold is Fold.COUNT:
+            through = "".join(f" of {things}" for _ in rest)
+            return (
+                f"number of {plural(self._label(rest[-1]))}{through}"
+                if rest
+                else f"number of {things}"
+            )
+        made = "average" if fold is Fold.MEAN else "total"
+        return f"{made} {self._label(rest[-1])} of {things}" if rest else f"{made} {label}"
 
     def _label(self, relation: Relation) -> str:
         label = self._names.relation(relation.id)

@@ -105,6 +105,7 @@ class Degree:
         span: Characters of the question.
         relations: The relations that it may mean by id, with how well each fits.
         rank: Of the answers meant.
+        first: How many of the first are meant; there is no rank then.
     """
 
     kind: Comparable
@@ -112,6 +113,7 @@ class Degree:
     span: Span
     relations: Mapping[str, float]
     rank: int | None = 1
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +446,14 @@ class _Enumerator:
                 unit = max(sorted(set(units), key=str), key=units.count)
         elif not any(_days(values)):
             return
-        order = Order((relation,), degree.kind, degree.descending, degree.rank, unit)
+        order = Order(
+            (relation,),
+            degree.kind,
+            degree.descending,
+            None if degree.first is not None else degree.rank,
+            unit,
+            first=degree.first,
+        )
         yield _Option(order, degree.span, self._budget.span_gain + degree.relations[relation.id])
 
     def _values(self, nodes: Int64) -> list[tuple[Relation, list[Value]]]:

@@ -6,6 +6,7 @@ backward comes to siblings and not back. Unknown values, and that there is none,
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -17,7 +18,7 @@ from graph_service.model.days import Days
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
-from graph_service.model.values import EntityValue, Value, encode_value
+from graph_service.model.values import EntityValue, Quantity, Value, encode_value
 from graph_service.query.algebra import (
     MEASURES,
     Among,
@@ -86,7 +87,7 @@ class _Ordering:
 
     least: Decimal
     greatest: Decimal
-    node: int
+    value: Value
     edges: tuple[int, ...]
 
 
@@ -97,6 +98,15 @@ class _Answer:
     nodes: list[int]
     ways: list[int]
     ordering: _Ordering | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where the path of an order leads: the node before its last relation, its end, the edges."""
+
+    before: int
+    node: int
+    edges: tuple[int, ...]
 
 
 class _Execution:
@@ -230,29 +240,73 @@ class _Execution:
 
     def _ordered(self, answers: Sequence[_Answer], order: Order) -> list[_Answer]:
         """Returns the answers that have a value to be ordered by, in the order."""
-        nodes = np.array(
-            sorted({node for answer in answers for node in answer.nodes}), dtype=np.int64
-        )
-        walks = Walks.at(nodes)
-        for relation in order.path:
-            walks = self._walker.follow(walks, relation)
-        of_node: dict[int, list[_Ordering]] = {}
-        for row, (start, end) in enumerate(
-            zip(walks.origins.tolist(), walks.targets.tolist(), strict=True)
-        ):
-            bounds = _bounds(self._walker.value(end), order)
-            if bounds is not None:
-                ordering = _Ordering(*bounds, end, tuple(walks.edges[row].tolist()))
-                of_node.setdefault(int(nodes[start]), []).append(ordering)
+        of_node = self._reached_by_node(_nodes_of(answers), order)
         ordered: list[_Answer] = []
         for answer in answers:
-            orderings = [each for node in answer.nodes for each in of_node.get(node, ())]
-            if orderings:
-                answer.ordering = _own(orderings, order)
+            reached = [end for node in answer.nodes for end in of_node.get(node, ())]
+            if order.fold is None:
+                orderings = [
+                    ordering for end in reached if (ordering := self._ordering(end, order))
+                ]
+                answer.ordering = _own(orderings, order) if orderings else None
+            else:
+                answer.ordering = self._folded(reached, order, order.fold)
+            if answer.ordering is not None:
                 ordered.append(answer)
         # Sorting keeps the order of the answers where values are equal.
         ordered.sort(key=lambda answer: _position_of(answer, order))
         return ordered
+
+    def _reached_by_node(self, nodes: Int64, order: Order) -> dict[int, list[_End]]:
+        """Returns what the path of an order leads to from each of some distinct nodes."""
+        walks = Walks.at(nodes)
+        before = walks.targets
+        for index, relation in enumerate(order.path):
+            further = self._walker.follow(replace(walks, origins=np.arange(len(walks))), relation)
+            before = walks.targets[further.origins]
+            walks = replace(further, origins=walks.origins[further.origins])
+            if not index and order.filters:
+                rows = self._rows_that_hold(walks.targets, order.filters)
+                walks, before = walks.take(rows), before[rows]
+        of_node: dict[int, list[_End]] = {}
+        for row, start in enumerate(walks.origins.tolist()):
+            end = _End(int(before[row]), int(walks.targets[row]), tuple(walks.edges[row].tolist()))
+            of_node.setdefault(int(nodes[start]), []).append(end)
+        return of_node
+
+    def _rows_that_hold(self, targets: Int64, filters: Sequence[Filter]) -> Int64:
+        """Returns the rows of nodes that pass all filters."""
+        nodes, inverse = np.unique(targets, return_inverse=True)
+        holds = np.ones(len(nodes), dtype=bool)
+        for each in filters:
+            holds &= self._holds(each, nodes, {})
+        return np.flatnonzero(holds[inverse])
+
+    def _ordering(self, end: _End, order: Order) -> _Ordering | None:
+        """Returns what an answer is ordered by if it has this value alone."""
+        value = self._walker.value(end.node)
+        bounds = _bounds(value, order)
+        return None if bounds is None else _Ordering(*bounds, value, end.edges)
+
+    def _folded(self, reached: Sequence[_End], order: Order, fold: Fold) -> _Ordering | None:
+        """Returns the count, the mean or the sum that an answer is ordered by."""
+        if fold is Fold.COUNT:
+            count = len({encode_value(self._walker.value(end.node)) for end in reached})
+            value = Quantity(str(count))
+            counted = (edge for end in reached for edge in end.edges)
+            return _Ordering(Decimal(count), Decimal(count), value, tuple(dict.fromkeys(counted)))
+        edges: dict[int, None] = {}
+        amounts: set[tuple[int, Amount]] = set()
+        for end in reached:
+            amount = amount_of(self._walker.value(end.node))
+            if amount is not None and order.unit in (None, amount.unit):
+                amounts.add((end.before, amount))
+                edges.update(dict.fromkeys(end.edges))
+        measure = _measure_of([amount for _, amount in sorted(amounts, key=_by_number)], fold)
+        if measure.number is None:
+            return None
+        value = Quantity(format(measure.number, "f"), measure.unit)
+        return _Ordering(measure.number, measure.number, value, tuple(edges))
 
     def _result(
         self,
@@ -275,9 +329,7 @@ class _Execution:
 
     def _amounts(self, answers: Sequence[_Answer], order: Order) -> list[Amount]:
         """Returns the distinct numbers of each answer, of the order's unit if it has one."""
-        nodes = np.array(
-            sorted({node for answer in answers for node in answer.nodes}), dtype=np.int64
-        )
+        nodes = _nodes_of(answers)
         walks = self._walker.follow(Walks.at(nodes), order.path[0])
         of_node: dict[int, set[Amount]] = {}
         for start, end in zip(walks.origins.tolist(), walks.targets.tolist(), strict=True):
@@ -296,10 +348,19 @@ class _Execution:
         return AnswerRow(
             walker.value(answer.nodes[0]),
             walker.statement_ids(edges),
-            None if answer.ordering is None else walker.value(answer.ordering.node),
+            None if answer.ordering is None else answer.ordering.value,
             answer.nodes[0],
             tuple(edges),
         )
+
+
+def _nodes_of(answers: Sequence[_Answer]) -> Int64:
+    """Returns the distinct nodes of some answers, ascending."""
+    return np.array(sorted({node for answer in answers for node in answer.nodes}), dtype=np.int64)
+
+
+def _by_number(pair: tuple[int, Amount]) -> tuple[Decimal, int]:
+    return pair[1].number, pair[0]
 
 
 def _measure_of(amounts: Sequence[Amount], fold: Fold) -> Measure:
@@ -367,8 +428,17 @@ def _position_of(answer: _Answer, order: Order) -> tuple[Decimal, Decimal]:
 
 
 def _of_rank(ordered: Sequence[_Answer], order: Order, rank: int | None = None) -> list[_Answer]:
-    """Returns the answers of the order's rank: those of the first that overlap are of rank 1."""
+    """Returns the answers of the order's rank: those of the first that overlap are of rank 1; or
+    the first ones.
+    """
     rank = rank or order.rank
+    if rank is None and order.first is not None:
+        lasts = sorted(_position_of(answer, order)[1] for answer in ordered)
+        return [
+            answer
+            for answer in ordered
+            if bisect_left(lasts, _position_of(answer, order)[0]) < order.first
+        ]
     if rank is None:
         return list(ordered)
     rest = list(ordered)

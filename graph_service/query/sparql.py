@@ -140,13 +140,13 @@ class _Rendering:
             lines += self._first_of_thing(reached)
         return lines + [self._filter(each, "?x") for each in query.filters]
 
-    def _first_of_thing(self, node: str) -> list[str]:
-        """Returns what binds ``?x`` to the entity that stands for the thing of a node."""
+    def _first_of_thing(self, node: str, name: str = "?x") -> list[str]:
+        """Returns what binds a name to the entity that stands for the thing of a node."""
         other = self._name()
-        smaller = f"FILTER(STR({other}) < STR(?x)) {self._is_there(other)}"
+        smaller = f"FILTER(STR({other}) < STR({name})) {self._is_there(other)}"
         return [
-            f"{node} ({_SAME})* ?x . {self._is_there('?x')}",
-            f"FILTER(!EXISTS {{ ?x ({_SAME})* {other} . {smaller} }})",
+            f"{node} ({_SAME})* {name} . {self._is_there(name)}",
+            f"FILTER(!EXISTS {{ {name} ({_SAME})* {other} . {smaller} }})",
         ]
 
     def _is_there(self, node: str) -> str:
@@ -298,6 +298,8 @@ class _Rendering:
 
     def _own(self, lines: Sequence[str], node: str, order: Order) -> str:
         """Returns a sub-query of the answers with ``?low`` and ``?high``."""
+        if order.fold is not None:
+            return self._folded(lines, node, order, order.fold)
         valued, low, high = self._valued(node, order)
         best = "MAX" if order.descending and order.kind is Comparable.NUMBERS else "MIN"
         inner = " ".join([*lines, *valued])
@@ -306,13 +308,55 @@ class _Rendering:
             f"WHERE {{ {inner} }} GROUP BY {node}"
         )
 
+    def _folded(self, lines: Sequence[str], node: str, order: Order, fold: Fold) -> str:
+        """Returns that sub-query for a count, a mean or a sum of each answer."""
+        nodes = [node, *(self._name() for _ in order.path)]
+        triples = self._triples(nodes, order.path)
+        triples += [self._filter(each, nodes[1]) for each in order.filters]
+        if fold is Fold.COUNT:
+            binding, counted = self._thing(nodes[-1])
+            made = f"COUNT(DISTINCT {counted})"
+            # A pattern of its own, so that nothing is left out that leads to none.
+            pattern = f"OPTIONAL {{ {' '.join([*triples, *binding])} }}"
+            inner = f"SELECT DISTINCT {node} WHERE {{ {' '.join(lines)} }}"
+            where = f"{{ {inner} }} {pattern}"
+        else:
+            is_number, number = _number(nodes[-1])
+            binding, counted = self._thing(nodes[-2]) if len(order.path) > 1 else ([], node)
+            name = self._name()
+            amounts = [*lines, *triples, *binding, f"FILTER({is_number}) BIND({number} AS {name})"]
+            names = dict.fromkeys((node, counted, name))
+            where = f"{{ SELECT DISTINCT {' '.join(names)} WHERE {{ {' '.join(amounts)} }} }}"
+            made = f"{'AVG' if fold is Fold.MEAN else 'SUM'}({name})"
+        return (
+            f"SELECT {node} ({made} AS ?low) ({made} AS ?high) WHERE {{ {where} }} GROUP BY {node}"
+        )
+
+    def _thing(self, node: str) -> tuple[list[str], str]:
+        """Returns what binds a name to the entity that stands for the thing of a node, or to a
+        literal, and the name.
+        """
+        if not self._joins_equal:
+            return [], node
+        first, name = self._name(), self._name()
+        binding = " ".join(self._first_of_thing(node, first))
+        return [f"OPTIONAL {{ {binding} }} BIND(COALESCE({first}, {node}) AS {name})"], name
+
     def _ordered(self, lines: Sequence[str], order: Order) -> tuple[list[str], str]:
         """Returns what finds the answers in their order, and by what they are sorted."""
         own = self._own(lines, "?x", order)
         first = "?high" if order.descending else "?low"
         sorted_by = f"DESC({first})" if order.descending else first
         patterns = [f"{{ {own} }}"]
-        if order.rank == 1:
+        if order.first is not None:
+            other = own.replace("?x", "?y").replace("?low", "?l").replace("?high", "?h")
+            is_before = "?l > ?high" if order.descending else "?h < ?low"
+            patterns = [
+                f"{{ SELECT ?x ?low ?high WHERE {{ {{ {own} }} "
+                f"OPTIONAL {{ {{ {other} }} FILTER({is_before}) }} }} "
+                f"GROUP BY ?x ?low ?high HAVING (COUNT(DISTINCT ?y) < {order.first}) }}"
+            ]
+        elif order.rank == 1:
             # Of values that overlap none is surely first.
             sure = "MAX(?low)" if order.descending else "MIN(?high)"
             inner = own.replace("?low", "?l").replace("?high", "?h")

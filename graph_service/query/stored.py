@@ -139,6 +139,9 @@ class _Part:
             self._read_filters(step.filters, nodes)
         self._read_filters(query.filters, nodes)
         if query.order is not None:
+            if query.order.filters:
+                first = self._follow_path(nodes, query.order.path[:1])
+                self._read_filters(query.order.filters, first)
             self._follow_path(nodes, query.order.path)
         return start_ids
 

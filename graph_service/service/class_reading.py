@@ -19,6 +19,7 @@ from graph_service.retrieve.classes.measures import asks_what_is_spent, read_mea
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.strategy import ClassAnswer, answer_class_question
 from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.constraints.uncomputed import asks_uncomputed
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.units import units_of
@@ -121,15 +122,23 @@ def reads_another_number(
 
 
 def leaves_values_apart(
-    walked: Selection | None, source: GraphSlice, request: RetrieveRequest, deadline: Deadline, /
+    walked: Selection | None,
+    source: GraphSlice,
+    request: RetrieveRequest,
+    label_of: Callable[[str], str],
+    deadline: Deadline,
+    /,
 ) -> bool:
     """Returns whether walks list values of which the question asks for something else: numbers of
     which it asks the average or the total, dates of which it asks the last, no money where it asks
-    what somebody spent; or whether they count different numbers, or the classes of one thing.
+    what somebody spent; a figure that is not computed, such as a share; or whether they count
+    different numbers, or the classes of one thing.
     """
     if walked is None or walked.read is None:
         return False
     query, question = walked.read.query, request.question
+    if asks_uncomputed(question, [label_of(each.id) for each in query.relations]):
+        return True
     stated = read_measure(question)
     is_last = read_form(question).asks_for_last_time
     if query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:

@@ -121,10 +121,9 @@ class Selector:
             walked = self._walk(source, request, encoder, asking, question_vector, deadline)
             if walked is not None:
                 watch.stages(walked.timings_ms)
-            is_miscounted = reads_another_number(
-                walked, request, partial(_relation_label, source, request)
-            )
-            is_apart = leaves_values_apart(walked, source, request, deadline)
+            label_of = partial(_relation_label, source, request)
+            is_miscounted = reads_another_number(walked, request, label_of)
+            is_apart = leaves_values_apart(walked, source, request, label_of, deadline)
             is_miscounted = is_miscounted or is_apart
             if is_named and (walked is None or not walked.confident or is_miscounted):
                 of_class = class_reader.answer(request)

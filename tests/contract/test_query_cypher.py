@@ -261,7 +261,7 @@ def test_cypher_joins_entities_that_are_one_thing(
 
     agree()
     # Without the links the answers are others.
-    assert sum(crossing) > 2
+    assert sum(crossing) > 0
     for fold in sorted(MEASURES):
         order = Order((Relation("P2048"),), Comparable.NUMBERS, unit="Q11573")
         query = Query(Entities(tuple(ITEMS)), (Step(Relation("P40")),), (), order, fold)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from graph_builder import build_graph
 
@@ -95,6 +97,10 @@ def test_other_queries_have_other_keys() -> None:
         parts(filters=(AnyOf((DEAR, CHEAP)),)),
         parts(filters=(DEAR, CHEAP)),
         parts(order=order),
+        parts(order=replace(order, fold=Fold.MEAN)),
+        parts(order=replace(order, fold=Fold.COUNT)),
+        parts(order=replace(order, first=2)),
+        parts(order=replace(order, fold=Fold.SUM, filters=(DEAR,))),
         parts(fold=Fold.COUNT),
         Query(Instances(("lift",)), (Step(PART),)),
         Query(Entities(("lift",)), (Step(Relation("part", backward=True)),)),
@@ -104,6 +110,7 @@ def test_other_queries_have_other_keys() -> None:
     assert len({query.key for query in different}) == len(different)
     # The same on every machine and in every release: stored with results.
     assert parts(filters=(DEAR,)).key == "8eee27a3c4aaf38a70a00e044e56dd95"
+    assert parts(order=order).key == "ed7af6caa2378f4f8f95116c9559884d"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +122,15 @@ def test_other_queries_have_other_keys() -> None:
         lambda: parts(filters=(AnyOf(()),)),
         lambda: parts(filters=(Condition((PRICE,), Number(Comparison.OVER, "much")),)),
         lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, rank=0)),
+        lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, first=0)),
+        lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, rank=1, first=2)),
+        lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, fold=Fold.EXISTS)),
+        lambda: parts(order=Order((MADE,), Comparable.DATES, fold=Fold.COUNT)),
+        lambda: parts(order=Order((), Comparable.NUMBERS, fold=Fold.COUNT)),
+        lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, unit="kg", fold=Fold.COUNT)),
+        lambda: parts(
+            order=Order((PRICE,), Comparable.NUMBERS, filters=(Condition((), Present()),))
+        ),
         lambda: Query(Entities(("a", "b")), fold=Fold.COMPARE),
         lambda: Query(
             Entities(("a", "a")), order=Order((PRICE,), Comparable.NUMBERS), fold=Fold.COMPARE

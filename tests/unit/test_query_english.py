@@ -98,6 +98,46 @@ def back(relation: Relation) -> Relation:
             "parts, the greatest by rating first",
         ),
         (
+            Query(
+                Instances(("supplier",)),
+                order=Order(
+                    (back(Relation("supplier")),),
+                    Comparable.NUMBERS,
+                    True,
+                    1,
+                    fold=Fold.COUNT,
+                    filters=(Condition((), InstanceOf(("part",))),),
+                ),
+            ),
+            "the greatest by number of parts whose supplier it is of the suppliers",
+        ),
+        (
+            Query(
+                Instances(("supplier",)),
+                order=Order(
+                    (back(Relation("supplier")), PRICE),
+                    Comparable.NUMBERS,
+                    fold=Fold.MEAN,
+                    filters=(Condition((), InstanceOf(("part",))), DEAR),
+                ),
+            ),
+            "suppliers, the least by average price of parts whose supplier it is and whose price is "
+            "over 100 first",
+        ),
+        (
+            Query(
+                Instances(("film",)),
+                order=Order(
+                    (Relation("genre"),), Comparable.NUMBERS, True, first=2, fold=Fold.COUNT
+                ),
+            ),
+            "the 2 greatest by number of genres of the films",
+        ),
+        (
+            Query(Instances(("Part",)), order=Order((PRICE,), Comparable.NUMBERS, first=3)),
+            "the 3 cheapest of the parts",
+        ),
+        (
             Query(MARIA, (Step(SPOUSE),), (Condition((), ARNOLD),), fold=Fold.EXISTS),
             "whether the spouse of Maria Shriver is Arnold Schwarzenegger",
         ),

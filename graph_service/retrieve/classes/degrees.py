@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from graph_service.query.algebra import Comparable
 from graph_service.query.enumeration import Degree, Span, overlap
+from graph_service.retrieve.classes.extremes import count_of_class, count_of_degree, top_by
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
 from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import (
@@ -25,6 +27,7 @@ from graph_service.retrieve.units import units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
+_OWN_DATE = 0.3
 _PRICES = frozenset({"price", "cost"})
 
 
@@ -36,7 +39,7 @@ class DegreeReader:
 
     def read(self) -> list[Degree]:
         """Returns the orders, each with the relations that it may be of."""
-        degrees: list[Degree] = []
+        degrees: list[Degree] = [*self._top()]
         for stated in read_degrees(self._text.question):
             degrees += self._degree(stated)
         for match in DEGREE_OF.finditer(self._text.folded):
@@ -58,7 +61,37 @@ class DegreeReader:
                 if some:
                     span, rank = self._ranked(match.span())
                     degrees.append(Degree(kind, word not in LEAST_OF, span, some, rank))
-        return degrees
+        return [self._counted(each) for each in degrees]
+
+    def _top(self) -> Iterator[Degree]:
+        """Yields the order of *top five by price*, by the value that is named."""
+        stated = top_by(self._text.folded)
+        if stated is None:
+            return
+        span, count, is_top, begin = stated
+        rows = self._text.rows(begin, self._text.clause_end(begin))[:3]
+        fits = {
+            id_: fit for id_, fit in self._text.relation_words.local(rows).items() if fit >= FITTING
+        }
+        for kind in Comparable:
+            some = self._of_kind(fits, kind)
+            if some:
+                yield Degree(kind, is_top, span, some, None, count)
+
+    def _counted(self, degree: Degree) -> Degree:
+        """Returns an order of as many of the first as the question says: *the three cheapest*."""
+        if degree.first is not None or degree.rank != 1:
+            return degree
+        counted = count_of_degree(self._text.folded, degree.span)
+        if counted is not None:
+            return replace(degree, span=counted[0], rank=None, first=counted[1])
+        of_class = count_of_class(self._text.folded, self._text.class_span)
+        if of_class is None:
+            return degree
+        span, count = of_class
+        rows = [row for row, word in enumerate(self._text.content) if word.start == span[0]]
+        self._text.companions.setdefault(degree.span, set()).update(rows)
+        return replace(degree, rank=None, first=count)
 
     def _degree(self, stated: Superlative) -> Iterator[Degree]:
         fits = {
@@ -81,6 +114,9 @@ class DegreeReader:
         span, rank = self._ranked((stated.start, stated.end))
         numbers, dates = (self._of_kind(fits, kind) for kind in Comparable)
         if stated.is_date:
+            own = self._text.own_relations().intersection(dates)
+            if own and len(set(dates.values())) == 1:
+                dates |= {id_: dates[id_] + _OWN_DATE for id_ in own}
             if dates:
                 yield Degree(Comparable.DATES, stated.greatest, span, dates, rank)
             years = {

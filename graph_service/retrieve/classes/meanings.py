@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -15,8 +16,8 @@ from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.query.algebra import Entities, Query, Relation, Step
 from graph_service.query.enumeration import NamedThing, Span, overlap
 from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.classes.extremes import extreme_span
 from graph_service.retrieve.classes.measures import (
-    StatedMeasure,
     names_a_measure,
     read_measure,
 )
@@ -43,7 +44,7 @@ class ClassMeaning:
         are_people: Whether the words are *who* or *people*, which name no class.
         relation: That leads from the value back to the things; None for classes.
         are_measured: Whether no words name the class but the numbers of its instances, as in *the
-            average rent*.
+            average rent* or *the highest rent*.
         bridge: The two relations by which instances lead to the one entity through rows, where no
             words name the class but *what* or *who*.
     """
@@ -107,14 +108,41 @@ class MeaningReader:
 
     def meanings(self) -> Iterator[ClassMeaning]:
         """Yields them, those that come first in the question or are likelier first."""
-        names = _find_names(self._question, self._graph, self._walker)
+        names = self.names
         stated = read_measure(self._question)
-        measured = self._measured(names, stated) if stated is not None else []
+        measured: list[ClassMeaning] = []
+        if stated is not None:
+            measured = self._measured(names, stated.span[0])
+        elif extreme_span(self._question) is not None:
+            measured = self._measured(names, 0)
         if names.classes:
             return chain(self._named(names), measured)
         return chain(
             measured, self._across_rows(names), self._of_value(names) or self._people(names)
         )
+
+    @cached_property
+    def names(self) -> Names:
+        """The classes and the entities that the question names."""
+        return _find_names(self._question, self._graph, self._walker)
+
+    def of_tally(self) -> Iterator[ClassMeaning]:
+        """Yields the classes of which a count of each may be asked: those that are named, and the
+        people whom *who* may mean.
+        """
+        for span in sorted(self.names.classes):
+            ids = self.names.classes[span]
+            things = tuple(NamedThing(id_, span, is_class=True) for id_ in ids)
+            yield ClassMeaning(things, self.names.entities)
+        people = [
+            each for each in self._people(self.names) if not self.are_coded(self.instances(each))
+        ]
+        has_people = any(each.things[0].score == 0 for each in people)
+        for each in people:
+            (thing,) = each.things
+            # What is no person is not meant by "who" where there are persons.
+            doubt = CLASS_RULES.no_people if has_people and thing.score < 0 else 0.0
+            yield replace(each, things=(replace(thing, score=thing.score - doubt),))
 
     def instances(self, meaning: ClassMeaning) -> Int64:
         """Returns the things that a meaning is of, ascending."""
@@ -130,14 +158,14 @@ class MeaningReader:
         coded = sum(any(letter.isdigit() for letter in label) for label in labels)
         return 2 * coded > len(labels)
 
-    def _named(self, names: _Names) -> Iterator[ClassMeaning]:
+    def _named(self, names: Names) -> Iterator[ClassMeaning]:
         """Yields the classes that the question names, those of the same words together."""
         for index, span in enumerate(sorted(names.classes)[: CLASS_RULES.mentions]):
             score = -CLASS_RULES.later_mention * index
             things = [NamedThing(id_, span, score, is_class=True) for id_ in names.classes[span]]
             yield ClassMeaning(tuple(things), names.entities)
 
-    def _across_rows(self, names: _Names) -> Iterator[ClassMeaning]:
+    def _across_rows(self, names: Names) -> Iterator[ClassMeaning]:
         """Yields the classes of what rows join to a named entity: the books of Ann's loans."""
         asking = other_side_span(self._question)
         if asking is None or self._graph.edge_count > CLASS_RULES.implied_statements:
@@ -174,11 +202,12 @@ class MeaningReader:
             thing = NamedThing(self._graph.node_ids[node], span, score, is_class=True)
             yield ClassMeaning((thing,), [entity], bridge=bridge)
 
-    def _measured(self, names: _Names, stated: StatedMeasure) -> list[ClassMeaning]:
-        """Returns the classes whose instances have the numbers that an average or a total is of."""
+    def _measured(self, names: Names, start: int) -> list[ClassMeaning]:
+        """Returns the classes whose instances have the numbers that an average or a total is of, or
+        of which the highest is asked for.
+        """
         if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
             return []
-        start = stated.span[0]
         named = {id_ for ids in names.classes.values() for id_ in ids}
         meanings = []
         for id_ in self._walker.largest_classes(CLASS_RULES.implied):
@@ -195,7 +224,7 @@ class MeaningReader:
                 meanings.append(ClassMeaning((thing,), names.entities, are_measured=True))
         return meanings
 
-    def _of_value(self, names: _Names) -> list[ClassMeaning]:
+    def _of_value(self, names: Names) -> list[ClassMeaning]:
         """Returns the things that the question calls by a value that they have, as in *which dogs*
         those whose species is dog; by the relation that most have it by first.
         """
@@ -222,7 +251,7 @@ class MeaningReader:
             if span is not None
         ]
 
-    def _people(self, names: _Names) -> Iterator[ClassMeaning]:
+    def _people(self, names: Names) -> Iterator[ClassMeaning]:
         """Yields the classes that *who* or *people* may mean, those most like a person first."""
         span = people_span(self._question)
         if span is None or not self._has_all_classes:
@@ -240,14 +269,14 @@ class MeaningReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class Names:
     """The classes that a question names by span, and the entities: span, node, score."""
 
     classes: dict[Span, list[str]]
     entities: list[tuple[Span, int, float]]
 
 
-def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
+def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> Names:
     classes: dict[Span, list[str]] = {}
     entities: list[tuple[Span, int, float]] = []
     spans = word_spans(question)
@@ -273,7 +302,7 @@ def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> _Names:
                     for some in demonymous
                     for node in some.tolist()
                 ]
-    return _Names(classes, entities)
+    return Names(classes, entities)
 
 
 def _is_joined(question: str, span: Span) -> bool:

@@ -13,10 +13,12 @@ from graph_service.model.answer import MOST_READINGS, AnswerKind, AnswerMeasure
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import ScorePart, Strategy
+from graph_service.model.values import Quantity, Value
 from graph_service.query.algebra import (
     MEASURES,
     Fold,
     Instances,
+    is_of_each,
 )
 from graph_service.query.enumeration import (
     Span,
@@ -115,8 +117,8 @@ class AnswerPicker:
         if is_sure:
             answer = PickedAnswer(
                 _kind(best),
-                _value(best, result),
-                () if query.fold in _WITHOUT_NODES else tuple(row.node for row in result.rows),
+                self._rows_text(result) if is_of_each(query) else _value(best, result),
+                () if query.fold in _WITHOUT_NODES else self._nodes(best, result),
                 tuple(dict.fromkeys(edge for row in rows for edge in row.edges)),
                 not result.is_complete or result.count > len(result.rows),
                 self._measure(result),
@@ -142,6 +144,26 @@ class AnswerPicker:
                 ),
             ),
         )
+
+    def _nodes(self, best: RankedReading, result: QueryResult) -> tuple[int, ...]:
+        """Returns the answers, or the values that they are ordered by."""
+        if not best.is_value:
+            return tuple(row.node for row in result.rows)
+        # The first statement of a row is the one that orders it.
+        values = (self._columns_of(row.edges[0])[1] for row in result.rows)
+        return tuple(dict.fromkeys(values))
+
+    def _rows_text(self, result: QueryResult) -> str:
+        """Returns the number of each of some things: ``Pola: 3; Kestrel: 2``."""
+        labels = self._labels.nodes(np.array([row.node for row in result.rows], dtype=np.int64))
+        numbers = [self._number_of(row.ordered_by) for row in result.rows]
+        return "; ".join(f"{label}: {text}" for label, text in zip(labels, numbers, strict=True))
+
+    def _number_of(self, value: Value | None) -> str:
+        """Returns the number of an answer as people write it, with its unit."""
+        assert isinstance(value, Quantity)
+        unit = "" if value.unit is None else f" {self._labels.unit(value.unit)}"
+        return f"{decimals(Decimal(value.amount))}{unit}"
 
     def _measure(self, result: QueryResult) -> AnswerMeasure | None:
         """Returns what an average or a total is made of."""
@@ -204,6 +226,8 @@ def _kind(ranked: RankedReading) -> AnswerKind:
         return AnswerKind.YES_NO
     if query.fold in MEASURES:
         return AnswerKind.AVERAGE if query.fold is Fold.MEAN else AnswerKind.TOTAL
+    if is_of_each(query):
+        return AnswerKind.GROUPS
     return AnswerKind.ENTITIES if query.order is None else AnswerKind.SUPERLATIVE
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from graph_service.query.enumeration import Span, overlap
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.vocabulary import CLAUSE, HAVING, LOADED, NEGATIONS
-from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
-from graph_service.text.fold import lowered, word_spans
+from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word, word_fit
+from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import BE, DO, read_form
 
@@ -103,6 +103,17 @@ class QuestionText:
             if word in CLAUSE and span[1] <= start and end <= right:
                 right = min(right, start)
         return [*self.rows(left, span[0]), *self.rows(span[1], right)]
+
+    def own_relations(self) -> set[str]:
+        """Returns the relations that are named as the class is: the ``order date`` of orders, which
+        is meant before the day when they were shipped.
+        """
+        own = words(self.question[slice(*self.class_span)])
+        return {
+            each.id
+            for each in self.profiles
+            if own and all(word_fit(word, each.label) >= 1.0 for word in own)
+        }
 
     def free_rows(self) -> list[int]:
         """Returns the content words outside of all items."""

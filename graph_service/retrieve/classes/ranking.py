@@ -35,6 +35,7 @@ from graph_service.query.enumeration import (
     overlap,
 )
 from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.extremes import asks_for_value
 from graph_service.retrieve.classes.meanings import ClassMeaning, MeaningReader
 from graph_service.retrieve.classes.profile import (
     RelationProfile,
@@ -51,6 +52,8 @@ from graph_service.retrieve.classes.reading import ClassReading, read_class_ques
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.row_queries import RowQueries, bridge_of
 from graph_service.retrieve.classes.rules import CLASS_RULES
+from graph_service.retrieve.classes.tallies import StatedTally, read_tally
+from graph_service.retrieve.classes.tally_queries import TallyReader
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
@@ -64,8 +67,8 @@ _UNCOUNTED = (ValueKind.NUMBER, ValueKind.DATE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedReading:
-    """A query, its score less what it leaves unread, the words that it does, and whether no words
-    name its class.
+    """A query, its score less what it leaves unread, the words that it does, whether no words name
+    its class, and whether the values that order its answers are asked for.
     """
 
     scored: ScoredQuery
@@ -73,6 +76,7 @@ class RankedReading:
     score: float
     unread: tuple[str, ...]
     is_implied: bool
+    is_value: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,8 +143,49 @@ class QueryRanker:
             profiles = profile_relations(self._walker, nodes, self._relation_labels)
             relations += len(profiles)
             ranked += self._queries(meaning, nodes, profiles)
+        tallies = self._tallies()
+        if tallies or self._is_of_each:
+            ranked = tallies
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         return ranked
+
+    @cached_property
+    def _is_of_each(self) -> bool:
+        """Whether the question asks for a number of each of some things, which no other query has."""
+        stated = self._stated_tally
+        return stated is not None and stated.group_from is not None and not stated.is_by
+
+    @cached_property
+    def _stated_tally(self) -> StatedTally | None:
+        return read_tally(self._request.question)
+
+    def _tallies(self) -> list[RankedReading]:
+        """Returns the queries for a count, an average or a total of each of some things."""
+        stated = self._stated_tally
+        if stated is None:
+            return []
+        reader = TallyReader(
+            self._request.question,
+            stated,
+            self._walker,
+            self._labels,
+            self._relation_labels,
+            self._request.cosines,
+            self._joined,
+            self._meanings.are_coded,
+        )
+        named = self._meanings.names.classes
+        return [
+            RankedReading(
+                each.scored,
+                each.reading,
+                round(each.scored.score - CLASS_RULES.unread * len(each.unread), 4),
+                each.unread,
+                meaning.is_implied,
+            )
+            for meaning in self._meanings.of_tally()
+            for each in reader.queries(meaning, named)
+        ]
 
     @cached_property
     def _relation_labels(self) -> dict[str, str]:
@@ -204,7 +249,16 @@ class QueryRanker:
                 # "Who makes it?": no word says what the rows are.
                 return None
         score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
-        return RankedReading(scored, reading, score, unread, meaning.is_implied)
+        is_value = self._asks_value(scored.query, meaning)
+        return RankedReading(scored, reading, score, unread, meaning.is_implied, is_value)
+
+    def _asks_value(self, query: Query, meaning: ClassMeaning) -> bool:
+        """Returns whether the value that orders a query's answers is asked for."""
+        order = query.order
+        if order is None or len(order.path) != 1 or query.fold is not Fold.LIST:
+            return False
+        label = self._relation_labels.get(order.path[0].id, "")
+        return asks_for_value(self._request.question, query, label, meaning.span)
 
     def _is_able(self, query: Query, context: _Context) -> bool:
         """Returns whether a query may be meant: it leads to what is asked for, and does with it what
@@ -212,7 +266,8 @@ class QueryRanker:
         """
         meaning, question = context.meaning, self._request.question
         steps = meaning.steps_of(query)
-        if steps is None or not _is_meant(query, meaning, steps):
+        is_value = self._asks_value(query, meaning)
+        if steps is None or not _is_meant(query, meaning, steps, is_value=is_value):
             return False
         if steps and self._asks_for_things(meaning) and _begins_at(query, meaning):
             return False
@@ -264,11 +319,14 @@ def _without_work(
     return tuple(word for word in unread if root(word) != _WORK)
 
 
-def _is_meant(query: Query, meaning: ClassMeaning, steps: Sequence[Step]) -> bool:
+def _is_meant(
+    query: Query, meaning: ClassMeaning, steps: Sequence[Step], *, is_value: bool
+) -> bool:
     """Returns whether a query has what a meaning that no words name is known by: numbers that are
-    added up, which no step leads away from, or the rows that lead to an entity.
+    added up or of which the highest is asked for, which no step leads away from, or the rows that
+    lead to an entity.
     """
-    is_measure = query.fold in MEASURES
+    is_measure = query.fold in MEASURES or is_value
     if (is_measure and steps) or (meaning.are_measured and not is_measure):
         return False
     return meaning.bridge is None or (not steps and bridge_of(query) == meaning.bridge)

@@ -23,8 +23,9 @@ from graph_service.query.enumeration import (
     Span,
     overlap,
 )
-from graph_service.retrieve.classes.amounts import read_amounts
+from graph_service.retrieve.classes.amounts import ComparedAmount, read_amounts
 from graph_service.retrieve.classes.degrees import DegreeReader
+from graph_service.retrieve.classes.extremes import count_of_class
 from graph_service.retrieve.classes.measures import MeasureReader, read_measure
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.question_text import Mention, QuestionText
@@ -149,6 +150,7 @@ class _Reader:
         self._things = things
         self._used: list[Span] = []
         self._has_degree = False
+        self._degrees: Sequence[Degree] = ()
         # The words of a class that no words name are none.
         self._is_implied = text.class_span[0] == text.class_span[1]
 
@@ -168,12 +170,13 @@ class _Reader:
                 for date in dates
             )
         ]  # fmt: skip
+        degrees = DegreeReader(self._text).read()
+        amounts = [each for each in amounts if not self._is_count_of(each, degrees)]
         amount_spans = [(each.start, each.end) for each in amounts]
         degrees = [
-            each
-            for each in DegreeReader(self._text).read()
-            if not any(overlap(each.span, span) for span in amount_spans)
+            each for each in degrees if not any(overlap(each.span, span) for span in amount_spans)
         ]
+        self._degrees = degrees
         self._text.items = sorted(
             [
                 *(Mention((each.start, each.end), True) for each in amounts),
@@ -220,6 +223,16 @@ class _Reader:
         )
         companions = {span: frozenset(rows) for span, rows in self._text.companions.items()}
         return ClassReading(parts, self._text.relation_words, companions, refusal)
+
+    def _is_count_of(self, amount: ComparedAmount, degrees: Sequence[Degree]) -> bool:
+        """Returns whether a number says how many of the first are meant."""
+        span = (amount.start, amount.end)
+        of_class = count_of_class(self._text.folded, self._text.class_span)
+        return any(
+            overlap(span, each.span) or (of_class is not None and overlap(span, of_class[0]))
+            for each in degrees
+            if each.first is not None
+        )
 
     def _measured(self, fold_: Fold, degrees: list[Degree]) -> tuple[Fold, list[Degree]]:
         """Returns the fold and the orders: the numbers of an average or a total, where one is meant
@@ -292,7 +305,11 @@ class _Reader:
         if fold_ is Fold.LIST and read_form(self._text.question).auxiliary:
             return "a question for yes or no that does not ask whether there are any"
         for match in DEGREE_OF.finditer(self._text.folded):
-            if SEVERAL.search(self._text.folded[: match.start()]):
+            is_read = any(
+                each.first is not None and overlap(each.span, match.span())
+                for each in self._degrees
+            )
+            if SEVERAL.search(self._text.folded[: match.start()]) and not is_read:
                 return "several by an order"
         spans = sorted(set(named))
         for left, right in zip(spans, spans[1:], strict=False):

@@ -19,6 +19,8 @@ class ClassRules:
         demonym: Off the score of an entity that is named by what people and things of it are called.
         bridged: Instances, and entities between, at most, where a further entity is looked for.
         implied: Classes that *who* may mean, the largest ones.
+        no_people: Off the score of a class that is less like people than like things, where *who* has
+            the most of something, and another class is of people.
         implied_relations: Relations of their instances, after which no further class is read.
         labels: Of things that are looked at, to tell whether they may be people.
         implied_statements: Of a graph at most in which *who* is read as people of a class.
@@ -33,7 +35,8 @@ class ClassRules:
     doubtful: float = 0.3
     demonym: float = 0.1
     bridged: int = 2_000
-    implied: int = 6
+    implied: int = 24
+    no_people: float = 0.3
     implied_relations: int = 60
     labels: int = 50
     implied_statements: int = 2_000_000

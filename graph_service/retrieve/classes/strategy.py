@@ -20,6 +20,7 @@ from graph_service.query.algebra import (
     InstanceOf,
     Instances,
     filters_of,
+    is_of_each,
 )
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits, QueryResult
@@ -145,7 +146,11 @@ class _ClassQuestion:
         self, best: RankedReading, result: QueryResult, others: Sequence[RankedReading]
     ) -> bool:
         answer = _answer_key(best, result)
-        near = [each for each in others if each.score > best.score - CLASS_RULES.gap]
+        near = [
+            each
+            for each in others
+            if each.score > best.score - CLASS_RULES.gap and not (each.is_implied and each.unread)
+        ]
         if len(near) > CLASS_RULES.near:
             near = near[: CLASS_RULES.near]
         return any(_answer_key(each, self._execute(each)) != answer for each in near)
@@ -168,4 +173,8 @@ def _answer_key(ranked: RankedReading, result: QueryResult) -> object:
         return result.count
     if result.measure is not None:
         return result.measure
+    if ranked.is_value:
+        return frozenset(row.ordered_by for row in result.rows)
+    if is_of_each(ranked.scored.query):
+        return frozenset((row.node, row.ordered_by) for row in result.rows)
     return frozenset(row.node for row in result.rows), result.count

@@ -13,7 +13,14 @@ from graph_service.retrieve.classes.amounts import ComparedAmount
 from graph_service.retrieve.classes.degrees import meaning_fit
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, texts_of
 from graph_service.retrieve.classes.question_text import QuestionText
-from graph_service.retrieve.classes.vocabulary import CLAUSE, IN_STOCK, NEAR_WORDS, NO_STOCK, STOCK
+from graph_service.retrieve.classes.vocabulary import (
+    CLAUSE,
+    FITTING,
+    IN_STOCK,
+    NEAR_WORDS,
+    NO_STOCK,
+    STOCK,
+)
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import comparative_meanings
@@ -129,6 +136,9 @@ class ValueTestReader:
             for each in self._text.profiles
             if each.kind is ValueKind.DATE
         }
+        if len(dated) > 1 and not any(dated.values()):
+            own = self._text.own_relations()
+            dated |= {id_: FITTING for id_ in dated if id_ in own}
         if dated:
             yield NamedTest(During(days), span, dated)
         low, high = _years_of(days)

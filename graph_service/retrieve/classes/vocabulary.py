@@ -45,9 +45,9 @@ RANKS = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
 }  # fmt: skip
 RANK = re.compile(rf"\b({'|'.join(RANKS)})[\s-]+$")
-SEVERAL = re.compile(
-    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|few|top|bottom)[\s-]+$"
-)
+_COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+COUNTS = rf"\d{{1,3}}|{'|'.join(_COUNTS)}"
+SEVERAL = re.compile(rf"\b(?:{COUNTS}|few|top|bottom)[\s-]+$")
 CLAUSE = frozenset({"and", "but", "or", "whose", "which", "that", "who"})
 FITTING, NAMED = 0.6, 0.15
 NEAR_WORDS = 3
@@ -61,3 +61,12 @@ BEGUN_ROOTS = frozenset(
 OF_LOCATION = frozenset(
     map(root, ("country", "city", "origin", "location", "town", "region", "place"))
 )
+
+
+def read_count(text: str, /) -> int:
+    """Returns the number that a text of ``COUNTS`` is.
+
+    >>> read_count("three"), read_count("12")
+    (3, 12)
+    """
+    return int(text) if text.isdigit() else _COUNTS.index(text) + 2

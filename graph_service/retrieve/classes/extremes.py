@@ -1,0 +1,104 @@
+"""The highest value itself, and how many of the first are meant: *the highest salary*, *three*."""
+
+from __future__ import annotations
+
+import re
+
+from graph_service.query.algebra import Query
+from graph_service.query.enumeration import Span
+from graph_service.retrieve.classes.vocabulary import COUNTS, DEGREE_OF, RANKS, read_count
+from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.constraints.reading import read_degrees
+from graph_service.text.fold import lowered, word_spans
+
+_ASKING = re.compile(
+    r"^\s*(?:and\s+|so\s+)?(?:(?:what|which)(?:['\u2019]?s|\s+(?:is|was|are|were))?"
+    r"|(?:tell|give|show)\s+me|find|name|how\s+(?:much|high|low|long|big|large)\s+(?:is|was))?\s+"
+    rf"(?:the\s+)?(?:(?:{'|'.join(RANKS)})[\s-]+)?$"
+)
+_BEFORE = re.compile(rf"\b(?:(?:top|bottom|best|first|last)[\s-]+)?({COUNTS})[\s-]+$")
+_AFTER = re.compile(rf"^[\s-]+({COUNTS})\b(?=\s+[a-z])(?!\s+(?:%|percent|times|of|or)\b)")
+_COUNT_OF_CLASS = re.compile(
+    rf"\b(?:which|what|the|top|bottom|name|list|show|find|give me)\s+({COUNTS})\s+$"
+)
+_TOP = re.compile(rf"\b(top|bottom)[\s-]+({COUNTS})\b(?=.*\bby\s+(?:the\s+|their\s+)?)")
+_BY = re.compile(r"\bby\s+(?:the\s+|their\s+)?")
+
+
+def extreme_span(question: str, /) -> Span | None:
+    """Returns the word of degree whose value itself a question asks for.
+
+    >>> extreme_span("What is the highest salary?"), extreme_span("Who has the highest salary?")
+    ((12, 19), None)
+    """
+    folded = lowered(question)
+    spans = [(each.start, each.end) for each in read_degrees(question)]
+    spans += [match.span() for match in DEGREE_OF.finditer(folded)]
+    return next((span for span in sorted(spans) if _ASKING.match(folded[: span[0]])), None)
+
+
+def asks_for_value(question: str, query: Query, label: str, class_span: Span, /) -> bool:
+    """Returns whether a question asks for the value that orders a query's answers, by name.
+
+    Args:
+        question: As asked.
+        query: With an order by one relation.
+        label: Of that relation.
+        class_span: The words of the class of its answers.
+    """
+    span = extreme_span(question)
+    order = query.order
+    if span is None or order is None or order.fold is not None or len(order.path) != 1:
+        return False
+    end = class_span[0] if class_span[0] < class_span[1] and class_span[0] >= span[1] else None
+    after = [
+        word
+        for word, start, _ in word_spans(question)
+        if start >= span[1] and (end is None or start < end)
+    ]
+    return any(word_fit(word, label) >= 1.0 for word in after[:2])
+
+
+def count_of_degree(folded: str, span: Span, /) -> tuple[Span, int] | None:
+    """Returns how many of the first a word of degree means, and the characters of both.
+
+    >>> count_of_degree("the three cheapest parts", (10, 18))
+    ((4, 18), 3)
+    >>> count_of_degree("the last 2 orders", (4, 8))
+    ((4, 10), 2)
+    >>> count_of_degree("the cheapest part", (4, 12)), count_of_degree("at least 7 units", (3, 8))
+    (None, None)
+    """
+    if folded[: span[0]].endswith("at "):
+        return None
+    before = _BEFORE.search(folded[: span[0]])
+    if before is not None:
+        return (before.start(), span[1]), read_count(before[1])
+    after = _AFTER.match(folded[span[1] :])
+    if after is not None:
+        return (span[0], span[1] + after.end(1)), read_count(after[1])
+    return None
+
+
+def count_of_class(folded: str, class_span: Span, /) -> tuple[Span, int] | None:
+    """Returns how many instances of a class are meant, and the characters that say so.
+
+    >>> count_of_class("which two parts are the cheapest?", (10, 15))
+    ((6, 9), 2)
+    """
+    match = _COUNT_OF_CLASS.search(folded[: class_span[0]])
+    return None if match is None else (match.span(1), read_count(match[1]))
+
+
+def top_by(folded: str, /) -> tuple[Span, int, bool, int] | None:
+    """Returns what *top five by price* says: its characters, how many, whether the greatest are
+    meant, and where the name of the value begins.
+
+    >>> top_by("top 5 films by rating")
+    ((0, 5), 5, True, 15)
+    """
+    match = _TOP.search(folded)
+    if match is None:
+        return None
+    by = [each.end() for each in _BY.finditer(folded, match.end())]
+    return match.span(), read_count(match[2]), match[1] == "top", by[-1]

@@ -1,0 +1,447 @@
+"""The queries for a count, an average or a total of each of some things.
+
+The things are the instances of a class, and what is counted leads to them: the parts whose supplier
+they are. What stands after it in the question is a filter of what is counted, what stands elsewhere
+one of the things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.graph import Int64
+from graph_service.query.algebra import (
+    MAX_FILTER_STEPS,
+    Comparable,
+    Condition,
+    Filter,
+    Fold,
+    InstanceOf,
+    Instances,
+    Order,
+    Present,
+    Query,
+    Relation,
+)
+from graph_service.query.enumeration import (
+    EnumerationBudget,
+    NamedThing,
+    ScoredQuery,
+    Span,
+    enumerate_queries,
+    overlap,
+)
+from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.classes.extremes import count_of_class
+from graph_service.retrieve.classes.meanings import ClassMeaning
+from graph_service.retrieve.classes.profile import (
+    RelationProfile,
+    ValueKind,
+    profile_relations,
+)
+from graph_service.retrieve.classes.reading import ClassReading, content_of, read_class_question
+from graph_service.retrieve.classes.row_words import RowNames, name_rows, says_rows
+from graph_service.retrieve.classes.tallies import StatedTally
+from graph_service.retrieve.classes.wording import Cosines, Word, word_fit
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import lowered, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+
+_FILTERS = EnumerationBudget(beam=1, constrained=1, options=3, queries=40, steps=0)
+_MOST_INSTANCES = 20_000
+_BOTH = 12
+"""Filters of the things, and of what is counted, that are put together."""
+_OWN, _ROWS, _THROUGH, _NAMED_SO = 1.0, 0.8, 0.2, 0.3
+_LIGHT = frozenset(
+    map(root, ("placed", "place", "took", "take", "taken", "hold", "held", "total", "overall",
+               "done", "individual", "handle", "handled", "process", "processed", "respective", "respectively", "receive", "received", "value"))
+)  # fmt: skip
+"""Verbs and adjectives that say no more than that there are some."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TallyQuery:
+    """A query for a tally, how it was read, and the content words that nothing accounts for."""
+
+    scored: ScoredQuery
+    reading: ClassReading
+    unread: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """What is counted of each thing: instances of a class that a path leads to.
+
+    Attributes:
+        path: From a thing to what is counted, or to the numbers that are measured.
+        class_id: Of what the first relation leads to; None where a relation alone says what it is.
+        span: The words that name it; None for none.
+        nodes: What the first relation leads to.
+        names: The class and the relations that words of the question may speak of.
+        score: How well it fits.
+    """
+
+    path: tuple[Relation, ...]
+    class_id: str | None
+    span: Span | None
+    nodes: Int64
+    names: RowNames
+    score: float
+
+
+class TallyReader:
+    """Finds the queries for a tally.
+
+    Args:
+        question: As asked.
+        stated: What it says of one.
+        walker: Of the graph or view.
+        labels: Of its nodes.
+        relation_labels: Of its relations by id.
+        cosines: Of texts.
+        joined: Returns the entities that a question joins to the instances of a class.
+        are_coded: Returns whether some nodes have codes for names, as rows of events have.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        stated: StatedTally,
+        walker: Walker,
+        labels: Labels,
+        relation_labels: Mapping[str, str],
+        cosines: Cosines,
+        joined: Callable[[ClassMeaning, Int64], list[NamedThing]],
+        are_coded: Callable[[Int64], bool],
+        /,
+    ) -> None:
+        self._question = question
+        self._stated = stated
+        self._walker = walker
+        self._labels = labels
+        self._relation_labels = relation_labels
+        self._cosines = cosines
+        self._joined = joined
+        self._are_coded = are_coded
+        self._words = [
+            word
+            for word in content_of(question)
+            if not any(overlap((word.start, word.end), span) for span in stated.spans)
+        ]
+
+    def queries(
+        self, meaning: ClassMeaning, named: Mapping[Span, Sequence[str]], /
+    ) -> Iterator[TallyQuery]:
+        """Yields the queries for the instances of a class as the things.
+
+        Args:
+            meaning: The class of the things.
+            named: All classes that the question names, by their words.
+        """
+        if not self._may_be_things(meaning):
+            return
+        ids = [each.id for each in meaning.things]
+        nodes = np.unique(self._walker.instances(ids).targets)
+        if len(nodes) > _MOST_INSTANCES:
+            return
+        own = self._readings(meaning, nodes, ())
+        for counted in self._counted(meaning, nodes, named):
+            yield from self._of_counted(meaning, nodes, own, counted)
+
+    def _may_be_things(self, meaning: ClassMeaning) -> bool:
+        """Returns whether the words of a class stand where those of the things do."""
+        stated, (start, _) = self._stated, meaning.span
+        if stated.group_from is not None:
+            between = self._question[stated.group_from : start].strip().casefold()
+            return start >= stated.group_from and between in {"", "the", "of the"}
+        return start < stated.counted_from
+
+    # What is counted
+
+    def _counted(
+        self, meaning: ClassMeaning, nodes: Int64, named: Mapping[Span, Sequence[str]]
+    ) -> Iterator[_Counted]:
+        for relation in self._walker.relations_at(nodes):
+            if relation.id in INSTANCE_RELATIONS:
+                continue
+            if not relation.backward:
+                yield from self._values_of(relation, nodes)
+                continue
+            heads = np.unique(self._walker.follow(Walks.at(nodes), relation).targets)
+            for names in name_rows(self._walker, self._labels, heads):
+                yield from self._of_class(meaning, relation, heads, names, named)
+
+    def _values_of(self, relation: Relation, nodes: Int64) -> Iterator[_Counted]:
+        """Yields the entities of a relation that the question counts by its name: *the most tags*."""
+        if self._stated.fold is not Fold.COUNT or self._stated.is_often:
+            return
+        label = self._relation_labels[relation.id]
+        word = self._noun()
+        if word is None or word_fit(word.text, label) < 1.0:
+            return
+        targets = np.unique(self._walker.follow(Walks.at(nodes), relation).targets)
+        if not len(targets) or targets[-1] >= self._walker.graph.entity_count:
+            return
+        names = RowNames("", label, (label,))
+        span = (word.start, word.end)
+        yield _Counted((relation,), None, span, targets, names, _OWN)
+
+    def _noun(self) -> Word | None:
+        """Returns the first content word of what is counted."""
+        after = [word for word in self._words if word.start >= self._stated.counted_from]
+        return after[0] if after else None
+
+    def _of_class(
+        self,
+        meaning: ClassMeaning,
+        relation: Relation,
+        heads: Int64,
+        names: RowNames,
+        named: Mapping[Span, Sequence[str]],
+    ) -> Iterator[_Counted]:
+        spans = [
+            span
+            for span, ids in named.items()
+            if names.class_id in ids and not overlap(span, meaning.span)
+        ]
+        nodes = np.intersect1d(self._walker.instances((names.class_id,)).targets, heads)
+        span = min(spans) if spans else None
+        if self._stated.fold is not Fold.COUNT:
+            for profile in self._numbers(nodes):
+                path = (relation, Relation(profile.id))
+                score = (_OWN if span else _ROWS) + self._fit(profile)
+                yield _Counted(path, names.class_id, span, nodes, names, score)
+            return
+        if span is not None:
+            yield _Counted((relation,), names.class_id, span, nodes, names, _OWN)
+        elif self._are_named(names) and (not self._stated.is_often or self._are_coded(nodes)):
+            yield _Counted((relation,), names.class_id, None, nodes, names, _ROWS)
+        if self._stated.is_often:
+            return
+        for other in self._walker.relations_at(nodes):
+            if other.backward or other.id in INSTANCE_RELATIONS or other.id == relation.id:
+                continue
+            targets = np.unique(self._walker.follow(Walks.at(nodes), other).targets)
+            classes = {
+                self._walker.graph.node_ids[each]
+                for each in np.unique(self._walker.classes_of(targets).targets).tolist()
+            }
+            for at in sorted(named):
+                if not overlap(at, meaning.span) and not classes.isdisjoint(named[at]):
+                    path = (relation, Relation(other.id))
+                    yield _Counted(path, names.class_id, at, nodes, names, _OWN - _THROUGH)
+
+    def _are_named(self, names: RowNames) -> bool:
+        """Returns whether a verb, or a noun that is like the name of the class, says the rows."""
+        if self._stated.is_often:
+            before = [word for word in self._words if word.end <= self._stated.spans[0][0]]
+            return bool(before) and says_rows(
+                [before[-1].text], names, self._question, self._cosines
+            )
+        noun = self._noun()
+        return noun is not None and says_rows([noun.text], names, self._question, self._cosines)
+
+    def _numbers(self, nodes: Int64) -> list[RelationProfile]:
+        """Returns the relations of numbers, all of one unit, that the question measures."""
+        profiles = profile_relations(self._walker, nodes, dict(self._relation_labels))
+        return [
+            each
+            for each in profiles
+            if each.kind is ValueKind.NUMBER
+            and not (each.are_years and self._stated.fold is Fold.SUM)
+            and self._fit(each) > 0
+            and len({getattr(value, "unit", None) for value in each.values}) == 1
+        ]
+
+    def _fit(self, profile: RelationProfile) -> float:
+        """Returns how well the words right after an average or a total name numbers."""
+        after = [word.text for word in self._words if word.start >= self._stated.counted_from][:2]
+        own = [each for each in words(profile.label) if each not in EMPTY_IN_ENGLISH]
+        matching = sum(any(word_fit(word, each) for word in after) for each in own)
+        best = max((word_fit(word, profile.label) for word in after), default=0.0)
+        return best * matching / len(own) if own else 0.0
+
+    # Queries
+
+    def _of_counted(
+        self,
+        meaning: ClassMeaning,
+        nodes: Int64,
+        own: Sequence[tuple[ScoredQuery, ClassReading]],
+        counted: _Counted,
+    ) -> Iterator[TallyQuery]:
+        stated = self._stated
+        taken = [meaning.span, *stated.spans, *([counted.span] if counted.span else [])]
+        of_class = count_of_class(lowered(self._question), meaning.span)
+        if of_class is not None and not any(overlap(of_class[0], span) for span in taken):
+            taken.append(of_class[0])
+        of_counted: Sequence[tuple[ScoredQuery, ClassReading]] = ()
+        if counted.class_id is not None:
+            at = counted.span or (stated.counted_from, stated.counted_from)
+            thing = NamedThing(counted.class_id, at, is_class=True)
+            inner_meaning = replace(meaning, things=(thing,), are_people=False, relation=None)
+            of_counted = self._readings(inner_meaning, counted.nodes, [meaning.span])
+        both: Sequence[tuple[ScoredQuery | None, ClassReading | None]] = of_counted or [
+            (None, None)
+        ]
+        for outer, reading in own:
+            for inner, inner_reading in both:
+                filters = () if inner is None else inner.query.filters
+                inner_spans = [] if inner is None else _filter_spans(inner, counted.span)
+                outer_spans = _filter_spans(outer, meaning.span)
+                spans = [*taken, *inner_spans, *outer_spans]
+                if not _are_apart(spans):
+                    continue
+                query = self._query(outer.query, counted, filters, nodes, of_class)
+                score = outer.score + counted.score + 0.5 + self._own_fit(meaning, counted)
+                score += 0.0 if inner is None else inner.score
+                # What follows what is counted is said of it.
+                score += 0.1 * len(inner_spans)
+                unread = self._unread(counted, spans, [reading, inner_reading], query, filters)
+                yield TallyQuery(
+                    ScoredQuery(query, score, tuple(spans)),
+                    _of_both(reading, inner_reading),
+                    unread,
+                )
+
+    def _own_fit(self, meaning: ClassMeaning, counted: _Counted) -> float:
+        """Returns how well the relation to the things is named as they are: ``customer`` of orders,
+        and not the one whose ship name it is.
+        """
+        label = self._relation_labels[counted.path[0].id]
+        word = self._question[slice(*meaning.span)]
+        return _NAMED_SO * all(word_fit(each, label) >= 1.0 for each in words(word) or [""])
+
+    def _query(
+        self,
+        outer: Query,
+        counted: _Counted,
+        filters: Sequence[Filter],
+        nodes: Int64,
+        of_class: tuple[Span, int] | None,
+    ) -> Query:
+        stated = self._stated
+        first = of_class[1] if of_class is not None and stated.rank == 1 else stated.first
+        if counted.class_id is not None:
+            filters = (Condition((), InstanceOf((counted.class_id,))), *filters)
+        order = Order(
+            counted.path,
+            Comparable.NUMBERS,
+            stated.descending,
+            stated.rank if first is None else None,
+            None,
+            stated.fold,
+            tuple(filters),
+            first,
+        )
+        assert isinstance(outer.start, Instances)
+        of_things: list[Filter] = [*outer.filters]
+        if stated.fold is Fold.COUNT and not self._are_rows(nodes):
+            # The values of several columns may be of one class: those of this one are meant.
+            of_things.append(Condition(counted.path[:MAX_FILTER_STEPS], Present()))
+        return Query(outer.start, (), tuple(of_things), order)
+
+    def _are_rows(self, nodes: Int64) -> bool:
+        """Returns whether a table is about some things: it says something of them."""
+        return any(
+            not each.backward and each.id not in INSTANCE_RELATIONS
+            for each in self._walker.relations_at(nodes)
+        )
+
+    def _readings(
+        self, meaning: ClassMeaning, nodes: Int64, taken: Sequence[Span]
+    ) -> list[tuple[ScoredQuery, ClassReading]]:
+        """Returns the queries for the instances of a class with filters, best first."""
+        profiles = profile_relations(self._walker, nodes, dict(self._relation_labels))
+        joined = [
+            each
+            for each in self._joined(meaning, nodes)
+            if not any(overlap(each.span, span) for span in [*taken, *self._stated.spans])
+        ]
+        reading = read_class_question(
+            self._question, meaning.things, joined, profiles, self._cosines
+        )
+        tests = [
+            each
+            for each in reading.parts.tests
+            if not any(overlap(each.span, span) for span in [*taken, *self._stated.spans])
+        ]
+        parts = replace(reading.parts, tests=tests, degrees=(), fold=Fold.LIST, used=())
+        enumeration = enumerate_queries(
+            parts, self._walker.graph, overlay=self._walker.overlay, budget=_FILTERS
+        )
+        own = [
+            (each, reading)
+            for each in enumeration.queries
+            if isinstance(each.query.start, Instances) and not each.query.path
+        ]
+        return own[:_BOTH]
+
+    def _unread(
+        self,
+        counted: _Counted,
+        spans: Sequence[Span],
+        readings: Sequence[ClassReading | None],
+        query: Query,
+        filters: Sequence[Filter],
+    ) -> tuple[str, ...]:
+        """Returns the content words that nothing of a query accounts for."""
+        companions: set[Span] = set()
+        for reading in readings:
+            for span, rows in () if reading is None else reading.companions.items():
+                if span in spans and reading is not None:
+                    content = reading.words.content
+                    companions |= {(content[row].start, content[row].end) for row in rows}
+        order = query.order
+        assert order is not None
+        of_order = {relation.id for relation in order.path}
+        of_order |= {
+            relation.id
+            for each in (*filters, *query.filters)
+            if isinstance(each, Condition)
+            for relation in each.path
+        }
+        labels = [self._relation_labels[each] for each in sorted(of_order)]
+        left = []
+        for word in self._words:
+            at = (word.start, word.end)
+            if any(overlap(at, span) for span in spans) or at in companions:
+                continue
+            if root(word.text) in _LIGHT or any(word_fit(word.text, each) for each in labels):
+                continue
+            if any(_speaks_of(reading, word, of_order) for reading in readings):
+                continue
+            if says_rows([word.text], counted.names, self._question, self._cosines):
+                continue
+            left.append(word.text)
+        return tuple(left)
+
+
+def _speaks_of(reading: ClassReading | None, word: Word, relation_ids: set[str]) -> bool:
+    if reading is None:
+        return False
+    rows = [row for row, each in enumerate(reading.words.content) if each.start == word.start]
+    return any(reading.words.speaks_of(row, sorted(relation_ids)) for row in rows)
+
+
+def _filter_spans(scored: ScoredQuery, class_span: Span | None) -> list[Span]:
+    return [span for span in scored.spans if span != class_span and span[0] < span[1]]
+
+
+def _are_apart(spans: Sequence[Span]) -> bool:
+    return not any(
+        overlap(span, other) for index, span in enumerate(spans) for other in spans[:index]
+    )
+
+
+def _of_both(reading: ClassReading, inner: ClassReading | None) -> ClassReading:
+    """Returns a reading with the things of both, and what speaks against neither."""
+    if inner is None:
+        return replace(reading, refusal="")
+    things = [*reading.parts.things, *inner.parts.things]
+    return replace(reading, parts=replace(reading.parts, things=things), refusal="")

@@ -1,0 +1,36 @@
+"""Figures that a question may ask for and that are not computed: shares, medians, differences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.text.fold import lowered, words
+
+_FIGURES = re.compile(
+    r"\b(?:(?:what|which|how\s+(?:big|large|high)(?:\s+a)?)\s+(?:is\s+the\s+|was\s+the\s+|a\s+)?"
+    r"(?P<share>share|percentages?|per\s?cent|proportion|fraction|ratio)\s+of"
+    r"|(?P<median>median|standard deviation|variance|quartile|percentile|mode)\b"
+    r"|(?P<difference>difference)\s+(?:in\s+\w+\s+)?between"
+    r"|how\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
+    r"|how\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
+)
+
+
+def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
+    """Returns whether a question asks for a figure that is not computed, and that no relation of
+    some labels states.
+
+    >>> asks_uncomputed("What share of the parts is red?"), asks_uncomputed("What is the share?")
+    (True, False)
+    >>> asks_uncomputed("What is the median price?")
+    True
+    >>> asks_uncomputed("What is the median price?", ["median price"])
+    False
+    """
+    match = _FIGURES.search(lowered(question))
+    if match is None:
+        return False
+    own = {root(word) for label in labels for word in words(label)}
+    return not any(root(text) in own for text in match.groups() if text)
