@@ -173,7 +173,7 @@ def _xml_format(start: bytes, kind: str | None, name: str) -> Format | None:
             name,
             "is a web page (HTML), which holds no statements that can be read",
             "Download the file that the page leads to; a page in its place often says why that "
-            "failed.",
+            "failed. A table that a program wrote as HTML: open it in Excel, and save it as .xlsx.",
         )
     return {"mediawiki": Format.MEDIAWIKI_XML, "rdf": Format.RDF_XML}.get(kind or "")
 

@@ -26,6 +26,7 @@ _TOTALS = frozenset(
     | {"average", "mean", "durchschnitt", "mittelwert", "moyenne", "promedio"}
 )
 _REMARK = re.compile(r"[*\u2020\u2021\u00b9\u00b2\u00b3#(\[]|\d\)|[^\W\d]{3,}\s?:|\S+(?:\s+\S+){3}")
+_TEXT_MARK = re.compile(r"=\"(?P<text>[^\"]*)\"|'(?P<digits>\d[\d ./-]*)")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/]\d\d)?|[QH]\d", re.I)
 """What names a time of a group's numbers: 2023, 2023/24, Q1."""
 _HEADER_ROWS = 30
@@ -91,7 +92,7 @@ class Shape:
             if is_title and not row.cells[0].lower().lstrip('"').startswith("sep="):
                 counts["rows before the header"] += 1
             return None
-        cells = row.cells
+        cells = [_without_marks_of_text(cell) for cell in row.cells]
         while len(cells) > len(self.header) and not cells[-1].strip():
             cells = cells[:-1]
         filled = [clean(cell) for cell in cells if cell.strip()]
@@ -126,6 +127,12 @@ class Shape:
             else:
                 joined.append(cell)
         return joined
+
+
+def _without_marks_of_text(cell: str) -> str:
+    """Returns a cell without what tells Excel that it is text: ``="0012"``, ``'0012``."""
+    match = _TEXT_MARK.fullmatch(cell) if cell[:1] in ("=", "'") else None
+    return cell if match is None else match["text"] or match["digits"] or ""
 
 
 def _begins_total(filled: Sequence[str]) -> bool:
@@ -195,7 +202,7 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
 
 def _is_second_header(header: Row, below: Row) -> bool:
     """Returns whether a row names the columns of groups: it has cells where the header has none, one
-    before these, or one that is there again, and nowhere else.
+    before these, or one that is there again, and nowhere else but where it repeats the header.
     """
     names = [clean(cell) for cell in header.cells]
     again = Counter(name for name in names if name)
@@ -211,7 +218,8 @@ def _is_second_header(header: Row, below: Row) -> bool:
         bool(groups)
         and not all(in_groups)
         and all(
-            bool(cell.strip()) == grouped for cell, grouped in zip(cells, in_groups, strict=True)
+            bool(cell.strip()) if grouped else clean(cell) in ("", name)
+            for name, cell, grouped in zip(names, cells, in_groups, strict=True)
         )
     )
 

@@ -36,6 +36,9 @@ _DAMAGED = (
 _BATCH_ROWS = 500
 _SHOWN = 200
 """Characters of a row that a reject shows."""
+_HEAD_BYTES = 1_024
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Begins files of Office before 2007, and workbooks that are encrypted."""
 
 
 def sheet_names(path: str, /) -> list[str]:
@@ -136,8 +139,23 @@ def _reading(path: str, *errors: type[Exception]) -> Iterator[None]:
         yield
     except damaged as error:
         raise InputError(
-            f"{path} can't be read as an Excel workbook ({error})", argument="source"
+            f"{path} can't be read as an Excel workbook ({error})",
+            argument="source",
+            hint=_hint(path),
         ) from error
+
+
+def _hint(path: str) -> str:
+    """Returns what to do with a file that is called a workbook and is none."""
+    with open(path, "rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if head.startswith(_OLE):
+        return "It is in the old format (.xls), or has a password: save it as .xlsx without one."
+    if head.lstrip()[:1] == b"<":
+        return "It is HTML or XML: open it in Excel or LibreOffice, and save it as .xlsx."
+    if head and b"\0" not in head:
+        return "It is text: give it a name that ends in .csv."
+    return "It may be cut: copy it or save it again."
 
 
 def _require_no_bomb(file: BinaryIO, path: str) -> None:

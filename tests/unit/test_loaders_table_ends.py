@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import openpyxl
 import pytest
 from things_of_tables import Things
 
@@ -117,6 +119,57 @@ def test_columns_are_called_by_their_groups_where_their_names_say_nothing(
     assert {c.relation for c in columns if c.relation} == expected
     assert [c.type for c in columns][:2] == [ColumnType.KEY, ColumnType.NAME]
     assert things.labels()["item/a1"] == "Table"
+
+
+def test_header_cells_that_are_merged_over_two_rows_are_no_row(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for cells in (
+        ["Sales report"],
+        ["Code", "Name", "Sales", None, "Kind"],
+        [None, None, 2022, 2023, None],
+        ["A1", "Table", 10, 12, "oak"],
+        ["A2", "Chair", 7, 9, "oak"],
+        ["Total", None, 17, 21, None],
+        ["* in units"],
+    ):
+        sheet.append(cells)
+    for merged in ("A1:E1", "C2:D2", "A2:A3", "B2:B3", "E2:E3"):
+        sheet.merge_cells(merged)
+    data = io.BytesIO()
+    workbook.save(data)
+    things = Things(tmp_path, {"items.xlsx": data.getvalue()})
+    assert things.values("sales 2022") == {"item/a1": "10", "item/a2": "7"}
+    assert things.values("sales 2023") == {"item/a1": "12", "item/a2": "9"}
+    assert things.parsed.skipped == {
+        "rows before the header": 2,
+        "rows of totals": 1,
+        "rows of remarks at the end": 1,
+    }
+
+
+def test_what_tells_excel_that_a_cell_is_text_is_no_part_of_it(tmp_path: Path) -> None:
+    text = 'SKU,Phone,Band\n="0012",\'0170123,\'90s\n"=""0013""",\'0171456,\'80s\n'
+    things = Things(tmp_path, {"items.csv": text}, row="SKU")
+    assert things.values("phone") == {"item/0012": "0170123", "item/0013": "0171456"}
+    assert things.values("band")["item/0012"] == "'90s"
+
+
+@pytest.mark.parametrize(
+    ("data", "way_out"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
+        (b"<html><table></table></html>", "save it as .xlsx"),
+        (b"id,name\n1,A\n", "ends in .csv"),
+        (b"PK\x03\x04\0\0", "copy it"),
+    ],
+)
+def test_a_file_that_is_no_workbook_is_refused_with_the_way_out(
+    tmp_path: Path, data: bytes, way_out: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        Things(tmp_path, {"items.xlsx": data})
+    assert way_out in str(caught.value)
 
 
 @pytest.mark.parametrize(
