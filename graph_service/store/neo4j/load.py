@@ -11,8 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict
 from typing import Any, Self
 
 import neo4j
@@ -20,13 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from graph_service import __version__
 from graph_service.errors import InputError, LoadInProgressError, StoreError
-from graph_service.model.graph_info import GraphCounts, GraphInfo
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import Fingerprints
-from graph_service.store.decoding import decodes
 from graph_service.store.hashes import collision
-from graph_service.store.lease import is_gone
 from graph_service.store.names import now_text
 from graph_service.store.neo4j.batch import WRITE_ROWS, BatchWork
 from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
@@ -39,6 +35,7 @@ from graph_service.store.neo4j.editions import (
     read_statement_rows,
 )
 from graph_service.store.neo4j.equal_ids import write_equal_ids
+from graph_service.store.neo4j.graph_infos import graph_info
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
@@ -56,6 +53,7 @@ from graph_service.store.neo4j.journal import (
     to_delete_by_head,
     unpack,
 )
+from graph_service.store.neo4j.load_lease import LoadPlan
 from graph_service.store.neo4j.rows import (
     checked_key,
 )
@@ -70,25 +68,6 @@ _ADVANCE = """MATCH (e:GraphEdition {id: $edition})
         e.statements = e.statements + $statements, e.outdated = e.outdated + $outdated,
         e.conflicting = coalesce(e.conflicting, 0) + $conflicting,
         e.lease_until = timestamp() + $lease_ms"""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
-    """A load whose lease is taken.
-
-    Attributes:
-        base: The edition it begins as a copy of; None for none.
-        token: Names this session; whoever takes the load over gives it another.
-    """
-
-    graph: str
-    edition: str
-    base: str | None
-    token: str
-    lease_ms: int
-    sequence: int
-    checkpoint: str | None
-    max_new_types: int
 
 
 class Neo4jLoadSession:
@@ -610,156 +589,3 @@ class Neo4jLoadSession:
 
     def _entity_key(self, key: int) -> str:
         return f"{self._plan.edition}:{hex_key(key)}"
-
-
-def begin(
-    connection: Connection,
-    graph: str,
-    /,
-    *,
-    replace: bool,
-    owner: str,
-    source: str,
-    options: Mapping[str, Any],
-    lease_s: float,
-    max_new_types: int,
-) -> LoadPlan:
-    """Takes the lease of a graph; begins a load, or resumes the one left unfinished.
-
-    Raises:
-        LoadInProgressError: Another owner holds the lease.
-    """
-    token = secrets.token_hex(16)
-    encoded = orjson.dumps(dict(options), option=orjson.OPT_SORT_KEYS).decode()
-    lease_ms = int(lease_s * 1000)
-
-    def take(tx: neo4j.Transaction) -> LoadPlan:
-        row = one_row(
-            tx,
-            """MERGE (g:Graph {name: $graph}) SET g.touched = timestamp()
-            RETURN g.current""",
-            {"graph": graph},
-        )
-        current: str | None = row[0] if row else None
-        unfinished = rows_of(
-            tx,
-            """MATCH (e:GraphEdition {graph: $graph}) WHERE e.state IN ['loading', 'finished']
-            SET e.touched = timestamp()
-            WITH e WHERE e.state IN ['loading', 'finished']
-            RETURN e.id, e.owner, e.source, e.options, e.replace, e.base, e.sequence, e.checkpoint,
-                e.started_at, e.token IS NOT NULL AND e.lease_until > timestamp(), e.token""",
-            {"graph": graph},
-        )
-        for (
-            edition,
-            holder,
-            of_source,
-            of_options,
-            of_replace,
-            base,
-            sequence,
-            checkpoint,
-            started_at,
-            held,
-            of_token,
-        ) in unfinished:
-            if held and holder != owner and of_token != token and not is_gone(holder):
-                raise LoadInProgressError(
-                    f"graph {graph!r} is being loaded by {holder} from {of_source} "
-                    f"(since {started_at})",
-                    hint="Wait for it to end, or stop it.",
-                )
-            same = (of_source, of_options, of_replace) == (source, encoded, replace)
-            if same and base == (None if replace else current):
-                rows_of(
-                    tx,
-                    """MATCH (e:GraphEdition {id: $edition}) SET e.token = $token,
-                    e.owner = $owner, e.lease_until = timestamp() + $lease_ms""",
-                    {"edition": edition, "token": token, "owner": owner, "lease_ms": lease_ms},
-                )
-                return LoadPlan(
-                    graph, edition, base, token, lease_ms, sequence, checkpoint, max_new_types
-                )
-            rows_of(
-                tx,
-                """MATCH (e:GraphEdition {id: $edition})
-                SET e.state = 'dropping', e.token = null, e.lease_until = 0""",
-                {"edition": edition},
-            )
-        number = rows_of(
-            tx,
-            """MATCH (m:GraphServiceMeta {id: 'schema'})
-            SET m.editions = coalesce(m.editions, 0) + 1 RETURN m.editions""",
-            {},
-        )[0][0]
-        edition = f"{graph}@{number}"
-        base = None if replace else current
-        rows_of(
-            tx,
-            "CREATE (e:GraphEdition) SET e = $fields, e.lease_until = timestamp() + $lease_ms",
-            {
-                "lease_ms": lease_ms,
-                "fields": {
-                    "id": edition,
-                    "number": number,
-                    "graph": graph,
-                    "state": "loading",
-                    "base": base,
-                    "replace": replace,
-                    "owner": owner,
-                    "token": token,
-                    "source": source,
-                    "options": encoded,
-                    "started_at": now_text(),
-                    "sequence": 0,
-                    "statements": 0,
-                    "outdated": 0,
-                    "report": "{}",
-                    "tool_version": __version__,
-                },
-            },
-        )
-        return LoadPlan(graph, edition, base, token, lease_ms, 0, None, max_new_types)
-
-    return connection.transaction(take, what="beginning a load")
-
-
-INFO_COLUMNS = """e.graph, e.id, e.counts, e.edges, e.content, e.source, e.published_at, e.options,
-    e.tool_version, e.report"""
-INFO_WIDTH = INFO_COLUMNS.count(",") + 1
-
-
-@decodes("the record of an edition")
-def info_of_row(row: list[Any], /) -> GraphInfo:
-    """Returns the graph of ``INFO_COLUMNS``."""
-    if None in row:
-        raise ValueError("it lacks a value")
-    return GraphInfo(
-        name=row[0],
-        edition=row[1],
-        counts=GraphCounts(**orjson.loads(row[2])),
-        fingerprints=Fingerprints(edges=row[3], content=row[4]),
-        source=row[5],
-        published_at=row[6],
-        options=orjson.loads(row[7]),
-        tool_version=row[8],
-        report=orjson.loads(row[9]),
-    )
-
-
-def graph_info(connection: Connection, name: str, /) -> GraphInfo | None:
-    """Returns a published graph, or None; a load under way is not filled in."""
-    query = f"""MATCH (g:Graph {{name: $name}}) WHERE g.current IS NOT NULL
-        OPTIONAL MATCH (e:GraphEdition {{id: g.current}}) RETURN {INFO_COLUMNS}"""
-
-    def read(tx: neo4j.Transaction) -> GraphInfo | None:
-        row = one_row(tx, query, {"name": name})
-        return None if row is None else info_of_row(row)
-
-    return connection.transaction(read, access="READ", what="reading a graph")
-
-
-def time_text(milliseconds: int, /) -> str:
-    """Returns a moment of the server's clock in ISO 8601, UTC."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -49,16 +49,11 @@ from graph_service.store.neo4j.editions import (
     require_published,
 )
 from graph_service.store.neo4j.equal_ids import read_pairs
+from graph_service.store.neo4j.graph_infos import INFO_COLUMNS, INFO_WIDTH, info_of_row, time_text
 from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
 from graph_service.store.neo4j.journal import HEAD_ROW, key_page, unpack
-from graph_service.store.neo4j.load import (
-    INFO_COLUMNS,
-    INFO_WIDTH,
-    Neo4jLoadSession,
-    begin,
-    info_of_row,
-    time_text,
-)
+from graph_service.store.neo4j.load import Neo4jLoadSession
+from graph_service.store.neo4j.load_lease import begin_load
 from graph_service.store.neo4j.migration import ensure_schema
 from graph_service.store.neo4j.passages import Neo4jPassages, mark_passages
 from graph_service.store.neo4j.records import Neo4jRecords, delete_records
@@ -435,7 +430,7 @@ class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
         """Begins or resumes a load; see ``Store.begin_load``."""
         require_graph_name(graph)
         connection = self._connection.patient(self._load_retry_s)
-        plan = begin(
+        plan = begin_load(
             connection,
             graph,
             replace=replace,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from graph_service import __version__
 from graph_service.errors import (
     InputError,
-    LoadInProgressError,
 )
 from graph_service.model.equal_entities import EqualEntities
 from graph_service.model.graph import RANKS, KnowledgeGraph
@@ -36,7 +33,6 @@ from graph_service.model.statement import (
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.store.decoding import decodes, decoding
 from graph_service.store.fingerprinter import Fingerprinter, require_claimed
-from graph_service.store.lease import is_gone
 from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
@@ -60,9 +56,13 @@ from graph_service.store.sqlite.inspect import inspect_edition, inspect_file
 from graph_service.store.sqlite.load import (
     Lease,
     SqliteLoadSession,
-    create_edition,
     drop_editions,
     graph_info,
+)
+from graph_service.store.sqlite.load_lease import (
+    take_lease,
+    unfinished_edition,
+    unfinished_loads,
 )
 from graph_service.store.sqlite.passages import SqlitePassages
 from graph_service.store.sqlite.region import read_neighbourhood, read_relations
@@ -111,7 +111,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
         """Returns all published graphs; see ``GraphReader.graphs``."""
         with self._database.reading() as connection:
             names = [name for (name,) in connection.execute("SELECT name FROM graphs").fetchall()]
-            unfinished = {_graph_of(load.edition): load for load in _unfinished(connection)}
+            unfinished = {_graph_of(load.edition): load for load in unfinished_loads(connection)}
             infos = [(name, graph_info(connection, name)) for name in sorted(names)]
         return [
             replace(info, unfinished=unfinished.get(name))
@@ -126,13 +126,15 @@ class SqliteStore(CachedStore[SqlitePassages]):
             if info is None:
                 rows = connection.execute("SELECT name FROM graphs").fetchall()
                 raise unknown_graph(name, [known for (known,) in rows])
-            loads = [load for load in _unfinished(connection) if _graph_of(load.edition) == name]
+            loads = [
+                load for load in unfinished_loads(connection) if _graph_of(load.edition) == name
+            ]
         return replace(info, unfinished=loads[0]) if loads else info
 
     def unfinished_loads(self) -> list[UnfinishedLoad]:
         """Returns loads not published, in order of their editions' numbers."""
         with self._database.reading() as connection:
-            return _unfinished(connection)
+            return unfinished_loads(connection)
 
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
@@ -452,7 +454,7 @@ class SqliteStore(CachedStore[SqlitePassages]):
         encoded = orjson.dumps(dict(options or {}), option=orjson.OPT_SORT_KEYS).decode()
         lease = Lease(owner, secrets.token_hex(16), lease_s)
         with self._database.writing(durable=False) as connection:
-            number = _take_lease(connection, graph, replace, lease, source, encoded)
+            number = take_lease(connection, graph, replace, lease, source, encoded)
         with mapping_errors(self._database.path):
             drop_editions(self._database.connection())
         return SqliteLoadSession(self._database, graph, number, lease)
@@ -460,11 +462,11 @@ class SqliteStore(CachedStore[SqlitePassages]):
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph, its editions and its records; see ``Store.delete_graph``."""
         with self._database.writing() as connection:
-            held = _unfinished_of(connection, name)
-            if held is not None and held[5] > time.time() and not is_gone(held[1]):
-                raise _in_progress(name, held)
+            unfinished = unfinished_edition(connection, name)
+            if unfinished is not None and unfinished.is_held():
+                raise unfinished.in_progress(name)
             known = [row[0] for row in connection.execute("SELECT name FROM graphs").fetchall()]
-            if name not in known and held is None:
+            if name not in known and unfinished is None:
                 raise unknown_graph(name, known)
             connection.execute("DELETE FROM graphs WHERE name = ?", (name,))
             connection.execute("DELETE FROM records WHERE graph = ?", (name,))
@@ -663,95 +665,3 @@ def _record_row(record: Record, name: str | None = None) -> tuple[object, ...]:
         record.updated_at or now_text(),
         name,
     )
-
-
-def _unfinished(connection: sqlite3.Connection) -> list[UnfinishedLoad]:
-    rows = connection.execute(
-        """SELECT graph, number, owner, source, started_at, appended, lease_expires FROM editions
-            WHERE state IN ('loading', 'finished') ORDER BY number"""
-    ).fetchall()
-    return [
-        UnfinishedLoad(
-            f"{graph}@{edition_number}",
-            owner,
-            source,
-            started_at,
-            appended,
-            time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(lease_expires)),
-        )
-        for graph, edition_number, owner, source, started_at, appended, lease_expires in rows
-    ]
-
-
-def _unfinished_of(connection: sqlite3.Connection, graph: str) -> tuple[Any, ...] | None:
-    row: tuple[Any, ...] | None = connection.execute(
-        """SELECT number, owner, source, options, replacing, lease_expires, started_at, base
-            FROM editions WHERE graph = ? AND state IN ('loading', 'finished')
-            ORDER BY number DESC LIMIT 1""",
-        (graph,),
-    ).fetchone()
-    return row
-
-
-def _in_progress(graph: str, held: tuple[Any, ...]) -> LoadInProgressError:
-    _, owner, source, _, _, expires, started_at, _ = held
-    return LoadInProgressError(
-        f"graph {graph!r} is being loaded by {owner} from {source}, begun {started_at}",
-        hint=f"Wait for it, or try again in {max(1, round(expires - time.time()))} s: "
-        "a load that died gives way then.",
-    )
-
-
-def _take_lease(
-    connection: sqlite3.Connection,
-    graph: str,
-    replacing: bool,
-    lease: Lease,
-    source: str,
-    options: str,
-) -> int:
-    """Returns the edition to load into: the one left unfinished, or a new one."""
-    row = connection.execute("SELECT current FROM graphs WHERE name = ?", (graph,)).fetchone()
-    base = None if row is None or replacing else row[0]
-    held = _unfinished_of(connection, graph)
-    if held is not None:
-        if held[5] > time.time() and held[1] != lease.owner and not is_gone(held[1]):
-            raise _in_progress(graph, held)
-        number = int(held[0])
-        if (held[2], held[3], bool(held[4]), held[7]) == (source, options, replacing, base):
-            connection.execute(
-                "UPDATE editions SET owner = ?, token = ?, lease_expires = ? WHERE number = ?",
-                (lease.owner, lease.token, lease.until(), number),
-            )
-            return number
-        connection.execute(
-            "UPDATE editions SET state = 'dropping', token = NULL WHERE number = ?", (number,)
-        )
-    sums, base_rows = bytes(32), 0
-    if base is not None:
-        sums, counts = connection.execute(
-            "SELECT sums, counts FROM editions WHERE number = ?", (base,)
-        ).fetchone()
-        base_rows = orjson.loads(counts)[1]
-    cursor = connection.execute(
-        """INSERT INTO editions (graph, state, replacing, base, base_rows, owner, token,
-            lease_expires, started_at, source, options, sums, tool_version)
-            VALUES (?, 'loading', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (
-            graph,
-            replacing,
-            base,
-            base_rows,
-            lease.owner,
-            lease.token,
-            lease.until(),
-            now_text(),
-            source,
-            options,
-            sums,
-            __version__,
-        ),
-    )
-    number = int(cursor.lastrowid or 0)
-    create_edition(connection, number)
-    return number
