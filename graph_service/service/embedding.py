@@ -82,7 +82,7 @@ def embed_questions(
     needed = [
         question_texts(
             question.request.question,
-            question.source.linking.asked_of,
+            question.source.linking.named_spans,
             question.source.preset,
             has_vector=question.request.question_vector is not None,
         )

@@ -54,7 +54,7 @@ class Linking:
     are_from_caller: bool = False
 
     @property
-    def asked_of(self) -> tuple[tuple[int, int] | None, ...]:
+    def named_spans(self) -> tuple[tuple[int, int] | None, ...]:
         """Where the question names its candidates, each place once; None for those of the caller
         that it does not name.
         """

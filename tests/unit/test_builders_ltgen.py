@@ -78,7 +78,7 @@ def test_offers_are_a_draw_of_relations_and_all_their_facts_l3(tmp_path: Path) -
     assert {one.id for one in two} < {one.id for one in three}
     by_id = {one.id: one for one in three}
     assert [t.statement_id for t in by_id["Q1/Pteacher"].triples] == ["s10", "s11"]
-    assert by_id["Q1/-Ppupil"].asked == "what has it as its pupil"
+    assert by_id["Q1/-Ppupil"].relation_words == "what has it as its pupil"
     talk = conversation_offers(sample, most_facts=3)
     assert [(one.id, len(one.triples), one.left_out) for one in talk][0] == ("Q1", 3, 1)
     more = conversation_offers(sample, most_facts=4)[0].triples

@@ -132,12 +132,12 @@ def test_a_step_and_the_same_back_are_read_as_one() -> None:
 
 def test_a_step_that_no_word_is_left_for_costs() -> None:
     """Who asks "Who directed X" has one word to ask with: a second and a third step are nobody's wish."""
-    wording = Wording(NAMES, spoken=1, extra_hop_cost=0.05)
+    wording = Wording(NAMES, question_words=1, extra_hop_cost=0.05)
     steps = ((2, False), (0, False), (1, False))
     assert [wording.cost(steps[:length]) for length in (1, 2, 3)] == [0.0, 0.05, 0.1]
     # A question of function words alone asks for one step; where words cannot be told, all may.
-    assert Wording(NAMES, spoken=0, extra_hop_cost=0.05).cost(steps) == 0.1
-    assert Wording(NAMES, spoken=None, extra_hop_cost=0.05).cost(steps) == 0.0
+    assert Wording(NAMES, question_words=0, extra_hop_cost=0.05).cost(steps) == 0.1
+    assert Wording(NAMES, question_words=None, extra_hop_cost=0.05).cost(steps) == 0.0
     assert content_words("Who directed the films of [it]?") == ["directed", "films"]
     assert content_words("谁导演了这部电影") is None
 

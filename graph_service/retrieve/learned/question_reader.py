@@ -240,7 +240,7 @@ class QuestionReader:
                     continue
                 final = self._sequence_scorer(way, of_text).final(sequences)
                 text[rows, column] = final.similarity
-                text[rows, column + 1] = final.lacking
+                text[rows, column + 1] = final.unsupported
                 text[rows, column + 2] = final.score
                 if not column:
                     text[rows, 3] = float(bool(kinds))
@@ -272,7 +272,7 @@ class QuestionReader:
             inverse_cost=preset.inverse_cost,
             unsupported_step_cost=preset.unsupported_step_cost,
             unsupported_step_margin=preset.unsupported_step_margin,
-            spoken=None if said is None else len(said),
+            question_words=None if said is None else len(said),
             extra_hop_cost=preset.extra_hop_cost,
         )
         return SequenceScorer(question.vector.astype(np.float32), self._call.encode, wording)

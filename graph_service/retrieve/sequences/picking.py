@@ -77,9 +77,9 @@ def pick_walks(
             )
             for walk in walks[: preset.limit]
         ]
-        kept, cut = over(call, paths)
+        selected, cut = over(call, paths)
         cuts = (*cuts, *limited(call, len(walks)), *cut)
-        found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=cuts)
+        selection = Selection(NO_STATS, NO_STATS, paths=selected, cuts=cuts)
     else:
         emitted: dict[int, float] = {}
         for walk in walks:
@@ -93,16 +93,16 @@ def pick_walks(
         node_prizes = np.zeros(region.node_count)
         if call.strategy is Strategy.TRIPLETS:
             chosen = edges[: preset.limit]
-            picked, cut = pick_edges(call, chosen, node_prizes, edge_prizes)
+            triples, cut = pick_edges(call, chosen, node_prizes, edge_prizes)
             cuts = (*cuts, *limited(call, len(edges)), *cut)
-            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=cuts)
+            selection = Selection(NO_STATS, NO_STATS, triples=triples, cuts=cuts)
         else:
             priority = np.full(region.edge_count, np.iinfo(np.int64).max)
             priority[edges] = np.arange(len(edges))
             like = np.zeros(region.edge_count)
-            found = pick_subgraph(call, node_prizes, edge_prizes, like, priority, cuts)
+            selection = pick_subgraph(call, node_prizes, edge_prizes, like, priority, cuts)
     call.clock.stage(call.strategy.value)
-    return found
+    return selection
 
 
 class TripleTexts:
@@ -110,22 +110,22 @@ class TripleTexts:
 
     Args:
         call: Whose region and labels.
-        wanted: Unit vector of the question, float32 [d].
+        question: Unit vector of the question, float32 [d].
         relation_texts: Words of each relation of the region.
     """
 
     def __init__(
         self,
         call: RetrievalContext[LearnedPreset],
-        wanted: npt.NDArray[np.float32],
+        question: npt.NDArray[np.float32],
         relation_texts: Mapping[int, str],
     ) -> None:
         self._call = call
-        self._wanted = wanted
+        self._question = question
         self._relations = relation_texts
         self._known: dict[str, float] = {}
 
-    def likeness(self, edges: Int64, /) -> Float64:
+    def similarity(self, edges: Int64, /) -> Float64:
         """Returns the cosine of each local edge's text."""
         region, labels = self._call.region, self._call.labels
         heads = labels.nodes(region.nodes[region.head[edges]])
@@ -134,11 +134,11 @@ class TripleTexts:
         triples = [" ".join(parts) for parts in zip(heads, names, tails, strict=True)]
         new = sorted(set(triples) - self._known.keys())
         if new:
-            like = cosines(self._wanted, self._call.encode(new))
+            like = cosines(self._question, self._call.encode(new))
             self._known.update(zip(new, like.tolist(), strict=True))
         return np.array([self._known[text] for text in triples])
 
     def order(self, edges: Int64, /) -> Float64:
         """Returns the cosines of a few edges; where there are many, key alone decides: zeros."""
         many = len(edges) > self._call.preset.max_tied
-        return np.zeros(len(edges)) if many else self.likeness(edges)
+        return np.zeros(len(edges)) if many else self.similarity(edges)

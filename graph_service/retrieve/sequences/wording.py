@@ -42,7 +42,7 @@ class Wording:
         unsupported_step_cost: Taken off for each unit by which a part of the sequence fits better.
         unsupported_step_margin: By which a part may fit better at no cost, for words such as "couple"
             that the model barely knows; of three steps by half as much, for they share it.
-        spoken: How many words the question has to speak of steps with; None where it is not known.
+        question_words: How many words the question has to speak of steps with; None where it is not known.
         extra_hop_cost: Taken off for each step beyond those: no word is left to ask for it.
     """
 
@@ -52,33 +52,33 @@ class Wording:
     inverse_cost: float = 0.0
     unsupported_step_cost: float = 0.0
     unsupported_step_margin: float = 0.0
-    spoken: int | None = None
+    question_words: int | None = None
     extra_hop_cost: float = 0.0
 
-    def parts(self, steps: Steps, /, *, whole: bool = True) -> list[str]:
+    def parts(self, steps: Steps, /, *, is_whole: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
 
         A step and the same back are read as one: ``other film with the same director``. A step
         from tail to head reaches what its relation is said of: with ``film`` as the kind,
         ``film written by``. Where no step does, the kind is what the question begins at: ``film's
-        written by`` for "who wrote the film X". Steps that are not the ``whole`` sequence from its
+        written by`` for "who wrote the film X". Steps that are not the whole sequence from its
         beginning on do not begin there.
         """
         parts: list[str] = []
         reaches_kind = False
-        place = 0
-        while place < len(steps):
-            rel, backward = steps[place]
-            if steps[place + 1 : place + 2] == ((rel, not backward),):
+        index = 0
+        while index < len(steps):
+            rel, backward = steps[index]
+            if steps[index + 1 : index + 2] == ((rel, not backward),):
                 parts.append(self._return(rel, backward))
                 reaches_kind |= rel in self.kinds
-                place += 2
+                index += 2
             else:
                 kind = self.kinds.get(rel) if backward else None
                 reaches_kind |= kind is not None
                 parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
-                place += 1
-        if whole and steps and not steps[0][1] and not reaches_kind:
+                index += 1
+        if is_whole and steps and not steps[0][1] and not reaches_kind:
             start = self.kinds.get(steps[0][0])
             if start is not None:
                 parts.insert(0, start)
@@ -107,9 +107,9 @@ class Wording:
 
     def extra_hops(self, length: int, /) -> float:
         """Returns what the steps cost that no word of the question is left for."""
-        if self.spoken is None:
+        if self.question_words is None:
             return 0.0
-        return self.extra_hop_cost * max(length - max(self.spoken, 1), 0)
+        return self.extra_hop_cost * max(length - max(self.question_words, 1), 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,13 +118,13 @@ class FinalScores:
 
     Attributes:
         similarity: Cosine of each one's text with the question.
-        lacking: By how much some part of it is more like the question than it is, beyond the
+        unsupported: By how much some part of it is more like the question than it is, beyond the
             margin; 0 for a sequence whose every step is spoken of.
-        score: Similarity less the costs of its steps and of what it is lacking.
+        score: Similarity less the costs of its steps and of what has no support in the question.
     """
 
     similarity: Float64
-    lacking: Float64
+    unsupported: Float64
     score: Float64
 
 
@@ -144,12 +144,12 @@ class SequenceScorer:
         self._encode = encode
         self._texts: dict[tuple[Steps, bool], str] = {}
 
-    def text(self, steps: Steps, /, *, whole: bool = True) -> str:
+    def text(self, steps: Steps, /, *, is_whole: bool = True) -> str:
         """Returns a sequence as it is read from its start; see ``Wording.parts``."""
-        key = (steps, whole)
+        key = (steps, is_whole)
         text = self._texts.get(key)
         if text is None:
-            text = self._texts[key] = from_start(self.wording.parts(steps, whole=whole))
+            text = self._texts[key] = from_start(self.wording.parts(steps, is_whole=is_whole))
         return text
 
     def own_score(self, sequences: Sequence[Steps], /) -> Float64:
@@ -158,8 +158,8 @@ class SequenceScorer:
         self._embed(sorted(set(texts) - self.similarity.keys()))
         similarity = np.array([self.similarity[text] for text in texts])
         costs = np.array([self.wording.cost(steps) for steps in sequences])
-        found: Float64 = np.round(similarity - costs, SIMILARITY_DIGITS)
-        return found
+        score: Float64 = np.round(similarity - costs, SIMILARITY_DIGITS)
+        return score
 
     def final(self, sequences: Sequence[Steps], /) -> FinalScores:
         """Returns the final scores of a few sequences.
@@ -172,7 +172,7 @@ class SequenceScorer:
         texts = [self.text(steps) for steps in sequences]
         parts = [
             [
-                self.text(part, whole=part[0] == steps[0])
+                self.text(part, is_whole=part[0] == steps[0])
                 for count in range(1, len(steps))
                 for part in combinations(steps, count)
             ]
@@ -185,13 +185,14 @@ class SequenceScorer:
             for text, of_one in zip(texts, parts, strict=True)
         ]
         further = np.array([max(len(steps) - 1, 1) for steps in sequences])
-        lacking: Float64 = np.maximum(
+        unsupported: Float64 = np.maximum(
             np.array(best) - similarity - wording.unsupported_step_margin / further, 0.0
         )
         score: Float64 = np.round(
-            self.own_score(sequences) - wording.unsupported_step_cost * lacking, SIMILARITY_DIGITS
+            self.own_score(sequences) - wording.unsupported_step_cost * unsupported,
+            SIMILARITY_DIGITS,
         )
-        return FinalScores(similarity, lacking, score)
+        return FinalScores(similarity, unsupported, score)
 
     def _embed(self, texts: list[str]) -> None:
         if not texts:

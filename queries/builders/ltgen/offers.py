@@ -35,7 +35,7 @@ class Offer:
     Attributes:
         id: ``Q1/P50`` of a relation's question, ``Q1`` of a conversation.
         relation: Signed id of the relation that is asked for; empty of a conversation.
-        asked: What the relation is called; empty of a conversation.
+        relation_words: What the relation is called; empty of a conversation.
         triples: The facts, in the order of their numbers.
         left_out: Facts that there are and that were not offered.
     """
@@ -44,7 +44,7 @@ class Offer:
     entity: EntityRef
     level: LongTailLevel
     relation: str
-    asked: str
+    relation_words: str
     triples: tuple[Triple, ...]
     left_out: int
 

@@ -88,7 +88,7 @@ class Writer:
 
         messages = load_builder_prompt("ltgen-question").render(
             entity=one_line(offer.entity.label),
-            relation=offer.asked,
+            relation=offer.relation_words,
             facts=numbered_facts(offer.triples),
         )
         question, numbers = request_value(self.model, messages, read, generation=self.generation)
