@@ -13,16 +13,14 @@ from graph_service.retrieve.classes.question_text import QuestionText
 from graph_service.retrieve.classes.vocabulary import (
     BEGUN,
     BEGUN_ROOTS,
-    DEGREE_OF,
     FITTING,
-    LEAST_OF,
-    OF_DATES,
     RANK,
     RANKS,
 )
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
+from graph_service.retrieve.degree_words import DEGREE_OF_NOUN, DEGREE_WORDS
 from graph_service.retrieve.units import units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -42,7 +40,7 @@ class DegreeReader:
         degrees: list[Degree] = [*self._top()]
         for stated in read_degrees(self._text.question):
             degrees += self._degree(stated)
-        for match in DEGREE_OF.finditer(self._text.folded):
+        for match in DEGREE_OF_NOUN.finditer(self._text.folded):
             word = match[1]
             if any(overlap(match.span(), each.span) and each.relations for each in degrees):
                 continue
@@ -55,12 +53,12 @@ class DegreeReader:
                 if fit >= FITTING
             }
             fits = self._named_before(match.start()) or fits
-            kinds = (Comparable.DATES,) if word in OF_DATES else (Comparable.NUMBERS,)
+            kinds = (Comparable.DATES,) if DEGREE_WORDS[word].is_date else (Comparable.NUMBERS,)
             for kind in kinds:
                 some = self._of_kind(fits, kind)
                 if some:
                     span, rank = self._ranked(match.span())
-                    degrees.append(Degree(kind, word not in LEAST_OF, span, some, rank))
+                    degrees.append(Degree(kind, DEGREE_WORDS[word].greatest, span, some, rank))
         return [self._counted(each) for each in degrees]
 
     def _top(self) -> Iterator[Degree]:

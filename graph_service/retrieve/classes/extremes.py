@@ -6,9 +6,10 @@ import re
 
 from graph_service.query.algebra import Query
 from graph_service.query.enumeration import Span
-from graph_service.retrieve.classes.vocabulary import COUNTS, DEGREE_OF, RANKS, read_count
+from graph_service.retrieve.classes.vocabulary import COUNTS, RANKS, read_count
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.reading import read_degrees
+from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import lowered, word_spans
 
 _ASKING = re.compile(
@@ -33,7 +34,7 @@ def extreme_span(question: str, /) -> Span | None:
     """
     folded = lowered(question)
     spans = [(each.start, each.end) for each in read_degrees(question)]
-    spans += [match.span() for match in DEGREE_OF.finditer(folded)]
+    spans += [match.span() for match in DEGREE_OF_NOUN.finditer(folded)]
     return next((span for span in sorted(spans) if _ASKING.match(folded[: span[0]])), None)
 
 

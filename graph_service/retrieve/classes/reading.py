@@ -32,7 +32,6 @@ from graph_service.retrieve.classes.question_text import Mention, QuestionText
 from graph_service.retrieve.classes.value_tests import ValueTestReader
 from graph_service.retrieve.classes.vocabulary import (
     COUNT_TAIL,
-    DEGREE_OF,
     IGNORED,
     LEAST_OF_STEP,
     LOADED,
@@ -47,6 +46,7 @@ from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import (
     read_dates,
 )
+from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
@@ -304,7 +304,7 @@ class _Reader:
             return "an average or a total"
         if fold_ is Fold.LIST and read_form(self._text.question).auxiliary:
             return "a question for yes or no that does not ask whether there are any"
-        for match in DEGREE_OF.finditer(self._text.folded):
+        for match in DEGREE_OF_NOUN.finditer(self._text.folded):
             is_read = any(
                 each.first is not None and overlap(each.span, match.span())
                 for each in self._degrees

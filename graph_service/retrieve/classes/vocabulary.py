@@ -33,14 +33,6 @@ NO_STOCK = re.compile(
 IN_STOCK = re.compile(r"\b(?:still |currently )?(?:in stock|available|on hand)\b")
 STOCK = frozenset(map(root, ("stock", "inventory", "available", "availability")))
 COUNT_TAIL = re.compile(r"\b(?:in total|in all|altogether|overall|(?:are|is) there)\b")
-DEGREE_OF = re.compile(
-    r"\b(most|fewest|least|highest|lowest|largest|greatest|biggest|smallest|longest|shortest"
-    r"|maximum|minimum|earliest|latest|newest|oldest|(?:first|last)(?=\s*\?*$))\b"
-)
-LEAST_OF = frozenset(
-    {"fewest", "least", "lowest", "smallest", "shortest", "minimum", "earliest", "oldest", "first"}
-)
-OF_DATES = frozenset({"earliest", "latest", "newest", "oldest", "first", "last"})
 RANKS = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
 }  # fmt: skip

@@ -13,6 +13,15 @@ from enum import StrEnum
 
 from graph_service.model.days import Days
 from graph_service.retrieve.constraints.dates import SaidDate, said_dates
+from graph_service.retrieve.degree_words import (
+    BORN_OR_MADE,
+    CLOSING_DEGREE,
+    COMPARATIVE,
+    COMPARATIVES,
+    DEGREE,
+    DEGREE_WORDS,
+    DegreeWord,
+)
 from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import FUNCTION_WORDS
 from graph_service.text.nouns import singular
@@ -191,10 +200,8 @@ def read_degrees(question: str, /) -> list[Superlative]:
     """
     folded = lowered(question)
     return [
-        Superlative(
-            question[match.start() : match.end()], match.start(), match.end(), *_DEGREES[match[1]]
-        )
-        for match in _DEGREE.finditer(folded)
+        _stated(question, match, DEGREE_WORDS[match[1]])
+        for match in DEGREE.finditer(folded)
         if not _FIXED.match(folded[match.end() :])
     ]
 
@@ -205,7 +212,7 @@ def comparative_meanings(word: str, /) -> tuple[str, ...]:
     >>> comparative_meanings("heavier")
     ('mass', 'weight')
     """
-    return _DEGREES[_COMPARATIVES[word]][2] if word in _COMPARATIVES else ()
+    return DEGREE_WORDS[COMPARATIVES[word]].meanings if word in COMPARATIVES else ()
 
 
 def _masked(text: str, names: Sequence[tuple[int, int]]) -> str:
@@ -235,7 +242,7 @@ def _pair(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[int, int
         for left, right in zip(ordered, ordered[1:], strict=False)
         if _OR.fullmatch(folded[left[1] : right[0]])
     ]
-    compares = any(not _is_within(said, names) for said in _COMPARATIVE.finditer(folded))
+    compares = any(not _is_within(said, names) for said in COMPARATIVE.finditer(folded))
     return pairs[0] if len(pairs) == 1 and compares else ()
 
 
@@ -245,8 +252,8 @@ def _comparative(
     """Returns the one word of degree by which a question compares two."""
     found = [
         match
-        for match in _COMPARATIVE.finditer(folded)
-        if not _is_within(match, names) and match[1] in _COMPARATIVES
+        for match in COMPARATIVE.finditer(folded)
+        if not _is_within(match, names) and match[1] in COMPARATIVES
     ]
     if len(found) != 1:
         return None
@@ -255,11 +262,17 @@ def _comparative(
 
 def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -> Superlative:
     """Returns what a comparative compares: the values of a noun, or those that it means itself."""
-    greatest, is_date, meanings = _DEGREES[_COMPARATIVES[match[1]]]
-    text = question[match.start() : match.end()]
-    if noun is not None:
-        meanings = (noun[1],)
-    return Superlative(text, match.start(), match.end(), greatest, is_date, meanings)
+    degree = DEGREE_WORDS[COMPARATIVES[match[1]]]
+    return _stated(question, match, degree, () if noun is None else (noun[1],))
+
+
+def _stated(
+    question: str, match: re.Match[str], degree: DegreeWord, meanings: tuple[str, ...] = ()
+) -> Superlative:
+    """Returns a word of degree where it stands, with other names of what it compares if given."""
+    start, end = match.span()
+    meanings = meanings or degree.meanings
+    return Superlative(question[start:end], start, end, degree.greatest, degree.is_date, meanings)
 
 
 def _claim(
@@ -275,13 +288,13 @@ def _claim(
     (left, right) = ordered
     between = folded[left[1] : right[0]]
     if match := _VERB_BEFORE.fullmatch(between):
-        meanings = _BORN_OR_MADE if match[1] == "born" else (match[1],)
+        meanings = BORN_OR_MADE if match[1] == "born" else (match[1],)
         start, end = left[1] + match.start(1), left[1] + match.end(2)
         is_later = match[2] in {"after", "later than"}
         return (left, right), Superlative(question[start:end], start, end, is_later, True, meanings)
     if match := _THAN.search(between):
-        comparative = _COMPARATIVE.match(folded, left[1] + match.start(1), left[1] + match.end(1))
-        if comparative is None or comparative[1] not in _COMPARATIVES:
+        comparative = COMPARATIVE.match(folded, left[1] + match.start(1), left[1] + match.end(1))
+        if comparative is None or comparative[1] not in COMPARATIVES:
             return None
         noun = (
             _OF_LEFT.search(folded, 0, left[0])
@@ -405,78 +418,6 @@ def _is_name(date: SaidDate, folded: str, names: Sequence[tuple[int, int]]) -> b
 
 _LEADING = FUNCTION_WORDS - {"when", "where", "how", "why", "whose"}
 
-_BORN_OR_MADE = ("date of birth", "birth year", "inception", "date founded")
-_SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
-_DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
-    "first": (False, True, _SHOWN),
-    "earliest": (False, True, _SHOWN),
-    "oldest": (False, True, (*_BORN_OR_MADE, *_SHOWN)),
-    "eldest": (False, True, _BORN_OR_MADE),
-    "firstborn": (False, True, _BORN_OR_MADE),
-    "last": (True, True, _SHOWN),
-    "latest": (True, True, _SHOWN),
-    "newest": (True, True, (*_SHOWN, *_BORN_OR_MADE)),
-    "youngest": (True, True, _BORN_OR_MADE),
-    "most recent": (True, True, _SHOWN),
-    "most recently released": (True, True, _SHOWN),
-    "longest": (True, False, ("length", "duration", "running time")),
-    "shortest": (False, False, ("length", "duration", "running time", "height")),
-    "largest": (True, False, ("area", "population", "size")),
-    "biggest": (True, False, ("area", "population", "size")),
-    "smallest": (False, False, ("area", "population", "size")),
-    "highest": (True, False, ("elevation above sea level", "height")),
-    "tallest": (True, False, ("height", "elevation above sea level")),
-    "lowest": (False, False, ("elevation above sea level", "height")),
-    "heaviest": (True, False, ("mass", "weight")),
-    "lightest": (False, False, ("mass", "weight")),
-    "most expensive": (True, False, ("price", "cost")),
-    "priciest": (True, False, ("price", "cost")),
-    "costliest": (True, False, ("price", "cost")),
-    "cheapest": (False, False, ("price", "cost")),
-    "least expensive": (False, False, ("price", "cost")),
-    "deepest": (True, False, ("depth", "vertical depth")),
-    "most populous": (True, False, ("population",)),
-    "most populated": (True, False, ("population",)),
-    "least populated": (False, False, ("population",)),
-    "widest": (True, False, ("width",)),
-    "fastest": (True, False, ("speed", "maximum speed")),
-    "earns most": (True, False, ("salary", "wage", "income", "pay")),
-    "earns least": (False, False, ("salary", "wage", "income", "pay")),
-    "costs most": (True, False, ("price", "cost")),
-    "costs least": (False, False, ("price", "cost")),
-    "weighs most": (True, False, ("mass", "weight")),
-    "weighs least": (False, False, ("mass", "weight")),
-}
-_DEGREE = re.compile(
-    rf"\b({'|'.join(sorted(map(re.escape, _DEGREES), key=len, reverse=True))})\b(?!-)"
-)
-_COMPARATIVES: Mapping[str, str] = {
-    **{
-        degree.removesuffix("est") + "er": degree
-        for degree in _DEGREES
-        if degree.endswith("est") and degree not in {"first", "latest"}
-    },
-    **{
-        degree.replace("most ", "more ").replace("least ", "less "): degree
-        for degree in _DEGREES
-        if degree.startswith(("most ", "least "))
-    },
-    **{
-        f"{verb}{ending} {word}": f"{verb}s {degree}"
-        for verb in ("earn", "cost", "weigh")
-        for ending in ("", "s", "ed")
-        for word, degree in (("more", "most"), ("less", "least"))
-    },
-    "first": "first",
-    "last": "last",
-    "later": "latest",
-    "elder": "eldest",
-}
-"""The superlative of each comparative."""
-_COMPARATIVE = re.compile(
-    rf"\b({'|'.join(sorted(map(re.escape, _COMPARATIVES), key=len, reverse=True))}"
-    r"|(?:more|less)\s+\w+|better|worse|(?!other|over|under|after|never|ever|either)\w{3,}ier)\b"
-)
 # "has a bigger budget", "the budget of X", "X's budget"
 _HAVING_NOUN = re.compile(
     r"\b(?:has|have|had|with)\s+(?:a|an|the)\s+(?:more\s+)?\w+(?:er)?\s+(\w+)(?=\s*,|\s+than\b)"
@@ -484,7 +425,7 @@ _HAVING_NOUN = re.compile(
 _OF_LEFT = re.compile(r"\bthe\s+((?:\w+\s+)?\w+)\s+of\s+(?:the\s+)?$")
 _OWN_NOUN = re.compile(r"['\u2019]s?\s+((?:\w+\s+)?\w+?)(?=\s+(?:more|less|\w+er)\b)")
 _THAN = re.compile(
-    rf"\b({_COMPARATIVE.pattern[2:-2]})(?:\s+\w+)?\s+than\s+"
+    rf"\b({COMPARATIVE.pattern[2:-2]})(?:\s+\w+)?\s+than\s+"
     r"(?:(?:that|the\s+(?:\w+\s+){1,2}?)\s*of\s+)?(?:the\s+|an?\s+)?$"
 )
 _VERB_BEFORE = re.compile(r"\s+(\w+)\s+(before|after|earlier than|later than)\s+(?:the\s+)?")
@@ -496,10 +437,6 @@ _FIXED = re.compile(
     r"instance|nations?|amendment|resort|supper|words?)\b"
 )
 _AT = re.compile(r"\b(?:at|in|for\s+the)\s+$")
-
-
-# "Which of them is the oldest?"
-_CLOSING = re.compile(rf"\b(?:is|are|was|were)\s+the\s+(?:{'|'.join(_DEGREES)})\s*[?.]?\s*$")
 
 
 def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> bool:
@@ -526,24 +463,22 @@ def _superlative(
     """Returns the one word of degree that a question orders its answers by."""
     found = [
         match
-        for match in _DEGREE.finditer(folded)
+        for match in DEGREE.finditer(folded)
         if (strict or match[1] not in _OF_PRICE)
         and not any(start < match.end() and match.start() < end for start, end in names)
         and not _FIXED.match(folded[match.end() :])
         and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
-        and (re.match(r"\s+\w", folded[match.end() :]) or _CLOSING.search(folded))
+        and (re.match(r"\s+\w", folded[match.end() :]) or CLOSING_DEGREE.search(folded))
     ]
     if len(found) != 1:
         return None
     (match,) = found
-    if not _CLOSING.search(folded) and not _is_asked_for(question, match.start(), names):
+    if not CLOSING_DEGREE.search(folded) and not _is_asked_for(question, match.start(), names):
         return None
-    greatest, is_date, meanings = _DEGREES[match[1]]
+    degree = DEGREE_WORDS[match[1]]
     following = _NEXT.match(folded, match.end())
-    if is_date and following and singular(following[1]) in _BORN:
-        meanings = _BORN_OR_MADE
-    text = question[match.start() : match.end()]
-    return Superlative(text, match.start(), match.end(), greatest, is_date, meanings)
+    is_of_birth = degree.is_date and following and singular(following[1]) in _BORN
+    return _stated(question, match, degree, BORN_OR_MADE if is_of_birth else ())
 
 
 # Nouns of kin and sex

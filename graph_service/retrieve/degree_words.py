@@ -1,0 +1,119 @@
+"""Words of degree: which of several comes first, and by what values.
+
+One table for questions about entities and about classes: a word that names what it compares (*the
+heaviest*: mass), or only orders what a noun names (*the greatest depth*).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DegreeWord:
+    """What a word of degree says.
+
+    Attributes:
+        greatest: Whether the greatest value is meant, or the latest date; else the least.
+        is_date: Whether dates are compared; else numbers.
+        meanings: Names that the relation of such values may have; none where a noun has to name it.
+    """
+
+    greatest: bool
+    is_date: bool
+    meanings: tuple[str, ...] = ()
+
+
+BORN_OR_MADE = ("date of birth", "birth year", "inception", "date founded")
+_SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
+_SIZE = ("area", "population", "size")
+_MASS = ("mass", "weight")
+_PRICE = ("price", "cost")
+_PAY = ("salary", "wage", "income", "pay")
+DEGREE_WORDS: Mapping[str, DegreeWord] = {
+    "first": DegreeWord(False, True, _SHOWN),
+    "earliest": DegreeWord(False, True, _SHOWN),
+    "oldest": DegreeWord(False, True, (*BORN_OR_MADE, *_SHOWN)),
+    "eldest": DegreeWord(False, True, BORN_OR_MADE),
+    "firstborn": DegreeWord(False, True, BORN_OR_MADE),
+    "last": DegreeWord(True, True, _SHOWN),
+    "latest": DegreeWord(True, True, _SHOWN),
+    "newest": DegreeWord(True, True, (*_SHOWN, *BORN_OR_MADE)),
+    "youngest": DegreeWord(True, True, BORN_OR_MADE),
+    "most recent": DegreeWord(True, True, _SHOWN),
+    "most recently released": DegreeWord(True, True, _SHOWN),
+    "longest": DegreeWord(True, False, ("length", "duration", "running time")),
+    "shortest": DegreeWord(False, False, ("length", "duration", "running time", "height")),
+    "largest": DegreeWord(True, False, _SIZE),
+    "biggest": DegreeWord(True, False, _SIZE),
+    "smallest": DegreeWord(False, False, _SIZE),
+    "highest": DegreeWord(True, False, ("elevation above sea level", "height")),
+    "tallest": DegreeWord(True, False, ("height", "elevation above sea level")),
+    "lowest": DegreeWord(False, False, ("elevation above sea level", "height")),
+    "heaviest": DegreeWord(True, False, _MASS),
+    "lightest": DegreeWord(False, False, _MASS),
+    "most expensive": DegreeWord(True, False, _PRICE),
+    "priciest": DegreeWord(True, False, _PRICE),
+    "costliest": DegreeWord(True, False, _PRICE),
+    "cheapest": DegreeWord(False, False, _PRICE),
+    "least expensive": DegreeWord(False, False, _PRICE),
+    "deepest": DegreeWord(True, False, ("depth", "vertical depth")),
+    "most populous": DegreeWord(True, False, ("population",)),
+    "most populated": DegreeWord(True, False, ("population",)),
+    "least populated": DegreeWord(False, False, ("population",)),
+    "widest": DegreeWord(True, False, ("width",)),
+    "fastest": DegreeWord(True, False, ("speed", "maximum speed")),
+    "earns most": DegreeWord(True, False, _PAY),
+    "earns least": DegreeWord(False, False, _PAY),
+    "costs most": DegreeWord(True, False, _PRICE),
+    "costs least": DegreeWord(False, False, _PRICE),
+    "weighs most": DegreeWord(True, False, _MASS),
+    "weighs least": DegreeWord(False, False, _MASS),
+    "most": DegreeWord(True, False),
+    "greatest": DegreeWord(True, False),
+    "maximum": DegreeWord(True, False),
+    "fewest": DegreeWord(False, False),
+    "least": DegreeWord(False, False),
+    "minimum": DegreeWord(False, False),
+}
+_WITH_MEANING = {word: degree for word, degree in DEGREE_WORDS.items() if degree.meanings}
+_ANY = "|".join(sorted(map(re.escape, _WITH_MEANING), key=len, reverse=True))
+DEGREE = re.compile(rf"\b({_ANY})\b(?!-)")
+"""A word that says by itself what is compared."""
+CLOSING_DEGREE = re.compile(rf"\b(?:is|are|was|were)\s+the\s+(?:{_ANY})\s*[?.]?\s*$")
+"""*Which of them is the oldest?*"""
+_BY_A_NOUN = (
+    "most", "fewest", "least", "highest", "lowest", "largest", "greatest", "biggest", "smallest",
+    "longest", "shortest", "maximum", "minimum", "earliest", "latest", "newest", "oldest",
+)  # fmt: skip
+DEGREE_OF_NOUN = re.compile(rf"\b({'|'.join(_BY_A_NOUN)}|(?:first|last)(?=\s*\?*$))\b")
+"""A word that may order what a noun or a verb near it names: *the highest salary*, *hired last*."""
+COMPARATIVES: Mapping[str, str] = {
+    **{
+        degree.removesuffix("est") + "er": degree
+        for degree in _WITH_MEANING
+        if degree.endswith("est") and degree not in {"first", "latest"}
+    },
+    **{
+        degree.replace("most ", "more ").replace("least ", "less "): degree
+        for degree in _WITH_MEANING
+        if degree.startswith(("most ", "least "))
+    },
+    **{
+        f"{verb}{ending} {word}": f"{verb}s {degree}"
+        for verb in ("earn", "cost", "weigh")
+        for ending in ("", "s", "ed")
+        for word, degree in (("more", "most"), ("less", "least"))
+    },
+    "first": "first",
+    "last": "last",
+    "later": "latest",
+    "elder": "eldest",
+}
+"""The superlative of each comparative."""
+COMPARATIVE = re.compile(
+    rf"\b({'|'.join(sorted(map(re.escape, COMPARATIVES), key=len, reverse=True))}"
+    r"|(?:more|less)\s+\w+|better|worse|(?!other|over|under|after|never|ever|either)\w{3,}ier)\b"
+)
