@@ -73,7 +73,7 @@ def read_tally(question: str, /) -> StatedTally | None:
     >>> read_tally("What is the average price per category?").fold.value
     'mean'
     >>> read_tally("How many parts does each supplier have?").group_from
-    28
+    25
     >>> read_tally("How many parts are there?")
     """
     folded = lowered(question)
