@@ -53,6 +53,7 @@ _ROLE_OF_NAME = {name: role for role, names in _KNOWN_NAMES.items() for name in 
 _END_NOUN = re.compile(r"(?P<end>\w{2,}?)[ _-](?:node|vertex|entity|item|id|uri|iri)")
 """A head or a tail whose header says what it is: from_node, source_id."""
 _NUMBERED_END = re.compile(r"(?:node|vertex|entity|item|concept|id)[ _-]?(?P<number>[12])")
+_PROPERTY = re.compile(r"P[1-9]\d*|<?https?://\S+|\w+:\w+")
 _MAY_BE_NAMES = frozenset({"label"})
 """Headers of a relation, or of what a row is called."""
 _FEWEST_NAMES = 3
@@ -258,7 +259,27 @@ def _roles_of(rows: Sequence[Sequence[str]]) -> list[str | None]:
     for index, name in enumerate(header):
         if name.strip().lower() in _MAY_BE_NAMES and _are_no_relations(others, index):
             roles[index] = None
+    if any(_NEO4J.fullmatch(name.strip()) for name in header):
+        # Properties of relationships may be called source or relation too.
+        return [
+            role if role not in _REQUIRED or _NEO4J.fullmatch(name.strip()) else None
+            for name, role in zip(header, roles, strict=True)
+        ]
+    if len(roles) == len(_REQUIRED) and roles[1] == "relation" and _come_again(others, 1):
+        missing = [role for role in _REQUIRED if role not in roles]
+        if len(missing) == 1 and roles == [
+            role if role != missing[0] else None for role in _REQUIRED
+        ]:
+            # Of item, property, value the first is what the others are said of.
+            return list(_REQUIRED)
     return roles
+
+
+def _come_again(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Returns whether the cells of a column are relations: ids of properties, or there again."""
+    cells = [row[index].strip() for row in rows if index < len(row)]
+    are_ids = all(_PROPERTY.fullmatch(cell) for cell in cells)
+    return bool(cells) and (are_ids or len(set(cells)) < len(cells))
 
 
 def _are_no_relations(rows: Sequence[Sequence[str]], index: int) -> bool:

@@ -598,6 +598,30 @@ def test_a_header_whose_ends_say_what_they_are_is_known(tmp_path: Path, header: 
     assert triples(parsed) == [("ann", "knows", EntityValue("ben"))]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("item,property,value\nQ1,P31,Q2\n", [("Q1", "P31", "Q2")]),
+        ("Source,Relationship,Destination\na,p,b\nc,p,d\n", [("a", "p", "b"), ("c", "p", "d")]),
+        (
+            ":START_ID,:END_ID,:TYPE,source,relation\np1,m1,ACTED_IN,imdb,lead\n",
+            [("p1", "ACTED_IN", "m1")],
+        ),
+    ],
+)
+def test_the_last_role_of_three_columns_and_names_of_neo4js_properties(
+    tmp_path: Path, text: str, expected: list[tuple[str, str, str]]
+) -> None:
+    parsed = read(tmp_path, text, tables.read_csv)
+    assert triples(parsed) == [(head, name, EntityValue(tail)) for head, name, tail in expected]
+
+
+def test_a_table_of_houses_and_their_values_is_none_of_statements(tmp_path: Path) -> None:
+    text = "city,property,value\nUlm,Villa,500000\nBonn,Cottage,300000\n"
+    with pytest.raises(InputError, match="looks like a header"):
+        read(tmp_path, text, tables.read_csv)
+
+
 def test_labels_of_edges_that_are_empty_are_no_relations(tmp_path: Path) -> None:
     text = "Source;Target;Type;Id;Label;Weight\n1;2;Directed;0;;1.0\n2;3;Directed;1;;2.0\n"
     with pytest.raises(InputError, match="list of edges"):
