@@ -212,8 +212,9 @@ class ByteSource:
         """Returns all bytes from here to the end, for a format that can't be read in blocks.
 
         Returns:
-            The bytes, and why they are not all: damage, or more than a line may have; then
-            ``what`` is named and ``instead`` said. Empty if they are.
+            The bytes, and why they are not all; "" if they are. Before damage they are those that
+            came; of more than a line may have they are none, and ``what`` is named and ``instead``
+            said.
         """
         limit = self.limits.max_line_bytes
         pieces: list[bytes] = []
@@ -223,7 +224,7 @@ class ByteSource:
                 pieces.append(data)
                 size += len(data)
         except DamagedSourceError as error:
-            return b"", error.message
+            return b"".join(pieces), error.message
         if size > limit:
             return b"", f"{what} of more than {limit} bytes in one piece; {instead}"
         return b"".join(pieces), ""

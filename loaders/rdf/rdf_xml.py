@@ -34,6 +34,8 @@ def read_rdf_xml(
     data, problem = source.read_all(what="RDF/XML", instead="convert it to N-Triples")
     triples: list[str] = []
     at_line = 1
+    # What came before damage is read.
+    damage, problem = (problem, "") if data else ("", problem)
     if not problem:
         try:
             data = as_utf_8(data)
@@ -44,6 +46,7 @@ def read_rdf_xml(
         if triples and not any(map(_names_resource, triples)):
             # So rdflib reads XML of any kind, in which nothing has an id to be found by.
             triples, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
+    problem = damage or problem
     with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
         mapper.index_blank_nodes = True
         mapper.wikidata |= holds_wikidata(data)

@@ -57,6 +57,8 @@ class ColumnMapping:
         kind: Of ``ENTITY``, what they are instances of; "" for nothing.
         references: Of ``ENTITY``, the table whose things they are.
         by_name: Whether they name these by their names and not by their keys.
+        shared: What the ids of its entities begin with, which are those of another column of the table;
+            "" where they are its own.
         digits: Of the keys that it names, whose first zeros its cells may lack; 0 if they have all.
         separator: Between the values of a list; "" where a cell is one value.
         unit: Of numbers that are written without one.
@@ -75,6 +77,7 @@ class ColumnMapping:
     kind: str = ""
     references: str = ""
     by_name: bool = False
+    shared: str = ""
     digits: int = 0
     separator: str = ""
     unit: str = ""
@@ -83,6 +86,11 @@ class ColumnMapping:
     accounting: bool = False
     first: Mapping[str, str] = field(default_factory=dict)
     of: str = ""
+
+    @property
+    def space(self) -> str:
+        """What the ids of its entities begin with: names are told apart by what they are."""
+        return self.shared or self.kind or self.relation
 
     def order(self, separator: str, /) -> str:
         """Returns what comes first in dates with a separator; "" if it is not decided."""

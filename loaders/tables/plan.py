@@ -13,7 +13,13 @@ from loaders.options import LoadOptions
 from loaders.source import STANDARD_INPUT
 from loaders.tables.decimal_marks import settle_marks
 from loaders.tables.mapping import ColumnType, TablesPlan, TablesRequest
-from loaders.tables.references import check_key, find_references, look_again, yield_key
+from loaders.tables.references import (
+    check_key,
+    find_references,
+    look_again,
+    share_names,
+    yield_key,
+)
 from loaders.tables.table_look import TableLook
 from loaders.tables.table_rows import is_table, is_workbook
 from loaders.tables.workbook import sheet_names
@@ -53,6 +59,7 @@ def plan_tables(source: str | Path, request: TablesRequest, options: LoadOptions
         yield_key(look, looks)
     for look in looks:
         find_references(look, looks)
+        share_names(look)
     settle_marks(looks)
     for look in looks:
         check_key(look)
@@ -102,7 +109,7 @@ def _labels(looks: Sequence[TableLook]) -> dict[tuple[str, str], str]:
         for column in look.mapping.columns:
             if column.type is not ColumnType.ENTITY or column.references:
                 continue
-            group = column.kind or column.relation
+            group = column.space
             for name, counts in look.profile(column.name).spellings(column.separator).items():
                 spellings.setdefault((group, name), Counter()).update(counts)
     return {

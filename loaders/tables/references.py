@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -12,12 +13,18 @@ from graph_service.errors import InputError
 from loaders.items import Parsed
 from loaders.source import open_source
 from loaders.tables.cells import BLANK_WORDS, clean, folded
-from loaders.tables.decide import decide_column
+from loaders.tables.decide import decide_column, kind_of
 from loaders.tables.mapping import NAMES, ColumnMapping, ColumnType
 from loaders.tables.rows import Row
 from loaders.tables.table_look import TableLook
 from loaders.tables.table_rows import read_table
-from loaders.tables.wording import referred_name, relation_name
+from loaders.tables.wording import (
+    header_words,
+    is_id_name,
+    is_name_header,
+    referred_name,
+    relation_name,
+)
 
 _KNOWN_SHARE = 0.9
 """So many values of a column must be keys of the table that it names; the others are counted."""
@@ -45,6 +52,8 @@ _SELF = frozenset(
 )
 """Headers that may name a thing of the same table, also by a number."""
 _MEASURES = (ColumnType.NUMBER, ColumnType.DATE, ColumnType.YEAR, ColumnType.YES_NO)
+_NAMES_OF_ANY = frozenset({"name", "title", "label", "titel", "titre", "column"})
+"""Last words of headers under which any thing has its name."""
 _LEAST_NAMES = 2
 """So many names of its own table a column with another header must have."""
 _LEAST_NAMES_OF_OTHERS = 3
@@ -95,6 +104,44 @@ def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
             continue
         if candidates or not _refer_by_cells(table, column, looks):
             _tell_apart(table, column, candidates)
+
+
+def share_names(table: TableLook) -> None:
+    """Makes the names of two columns the same entities where half of them are in both columns.
+
+    Who gives in ``From`` and who gets in ``To`` are people of one kind.
+    """
+    for column, other in combinations([column.name for column in table.mapping.columns], 2):
+        first, second = table.mapping.column(column), table.mapping.column(other)
+        if not (_may_share(table, first) and _may_share(table, second)):
+            continue
+        names = table.profile(column).folded_keys(), table.profile(other).folded_keys()
+        common = len(np.intersect1d(*names, assume_unique=True))
+        if first.space == second.space or common < max(_LEAST_NAMES, min(map(len, names)) / 2):
+            continue
+        for each in (first, second):
+            table.mapping = table.mapping.with_column(
+                replace(
+                    each,
+                    type=ColumnType.ENTITY,
+                    kind=each.kind or kind_of(each.name),
+                    shared=first.space,
+                )
+            )
+            table.notes[each.name].append(
+                f"the names of {first.name} and of {second.name} are the same things"
+            )
+
+
+def _may_share(table: TableLook, column: ColumnMapping) -> bool:
+    """Returns whether a column holds single names that no other table has."""
+    counts = table.profile(column.name).cells
+    return (
+        not (column.references or column.separator or column.of)
+        and table.requests.get(column.name, {}).get("type", ColumnType.ENTITY) is ColumnType.ENTITY
+        and _has_names(table, column, _LEAST_NAMES)
+        and counts.short >= _KNOWN_SHARE * counts.cells
+    )
 
 
 def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
@@ -233,8 +280,23 @@ def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -
             words in _SELF or words.rpartition(" ")[2] in _SELF or words.removesuffix(kind) in _SELF
             for words in (base, name)
         )
-    same = name == relation_name(key.name).lower() and bool(referred_name(key.name))
+    same = name == relation_name(key.name).lower() and (
+        bool(referred_name(key.name)) or _has_own_name(table, column)
+    )
     return same or base == look.kind.lower() or base.endswith(f" {look.kind.lower()}")
+
+
+def _has_own_name(table: TableLook, column: ColumnMapping) -> bool:
+    """Returns whether names stand under a header that says whose they are: Client, and not Name."""
+    counts = table.profile(column.name).cells
+    words = header_words(column.name)
+    return (
+        _has_names(table, column, 1)
+        and not counts.dates
+        and not is_id_name(column.name)
+        and not is_name_header(column.name)
+        and words[-1].lower() not in _NAMES_OF_ANY
+    )
 
 
 def _refer_to(table: TableLook, column: ColumnMapping, look: TableLook) -> bool:

@@ -132,7 +132,10 @@ def _is_header(
         columns: What their cells are.
     """
     names = [cell.strip() for cell in cells if cell.strip()]
-    words = [name for name in names if any(letter.isalpha() for letter in name)]
+    # A name may be a sign, such as %.
+    words = [
+        name for name in names if any(map(str.isalpha, name)) or not any(map(str.isdigit, name))
+    ]
     others = [name for name in names if name not in words]
     if not words or not all(map(read_year, others)):
         return False

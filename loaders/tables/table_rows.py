@@ -22,9 +22,11 @@ from loaders.tables.workbook import WORKBOOK_SUFFIXES, read_workbook_rows
 TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".tab"})
 _TOTALS = frozenset(
     {"total", "totals", "sum", "subtotal", "sub-total", "grand total", "summe", "gesamt"}
-    | {"gesamtsumme", "zwischensumme", "insgesamt", "somme", "totale", "totaal"}
+    | {"gesamtergebnis", "gesamtsumme", "zwischensumme", "insgesamt", "somme", "totale", "totaal"}
     | {"average", "mean", "durchschnitt", "mittelwert", "moyenne", "promedio"}
 )
+_GROUP_TOTALS = (" total", " totals", " subtotal", " summe", " gesamt", " ergebnis")
+"""How totals of a group end, as pivot tables have them."""
 _REMARK = re.compile(r"[*\u2020\u2021\u00b9\u00b2\u00b3#(\[]|\d\)|[^\W\d]{3,}\s?:|\S+(?:\s+\S+){3}")
 _TEXT_MARK = re.compile(r"=\"(?P<text>[^\"]*)\"|'(?P<digits>\d[\d ./-]*)")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/]\d\d)?|[QH]\d", re.I)
@@ -105,7 +107,10 @@ class Shape:
             counts["rows that repeat the header"] += 1
             return None
         is_sparse = 2 * len(filled) <= len(self.header) + 1
-        if _begins_total(filled) and (is_sparse or self._is_past_end(row)):
+        if _begins_total(filled) and is_sparse:
+            counts["rows of totals"] += 1
+            return None
+        if self._is_past_end(row) and may_be_total(cells):
             counts["rows of totals"] += 1
             return None
         if self._is_past_end(row):
@@ -136,13 +141,22 @@ def _without_marks_of_text(cell: str) -> str:
 
 
 def _begins_total(filled: Sequence[str]) -> bool:
-    return filled[0].lower().rstrip(":") in _TOTALS
+    """Returns whether a row begins with a word for totals, or with a group's: IT total, 7000."""
+    first = filled[0].lower().rstrip(":")
+    return first in _TOTALS or (
+        first.endswith(_GROUP_TOTALS) and len(filled) > 1 and all(map(read_number, filled[1:]))
+    )
 
 
 def may_be_total(cells: Sequence[str], /) -> bool:
-    """Returns whether a row may be one of totals: its first word says so, and numbers follow."""
+    """Returns whether a row may be one of totals: its first word says so and numbers follow, or it has
+    no word at all, and nothing where the others begin.
+    """
     filled = [clean(cell) for cell in cells if cell.strip()]
-    return _begins_total(filled) and all(map(read_number, filled[1:]))
+    if not filled or not all(map(read_number, filled[1:])):
+        return False
+    is_nameless = not cells[0].strip() and read_number(filled[0]) is not None
+    return _begins_total(filled) or (is_nameless and 2 * len(filled) <= len(cells) + 1)
 
 
 def is_remark(cell: str, /) -> bool:

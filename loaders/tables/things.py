@@ -155,10 +155,9 @@ class _ThingReader:
         """Returns the entity of a cell, with its label and what it is."""
         if column.references:
             return self._referred(column, name, parsed)
-        kind = column.kind or column.relation
         same = folded(name)
-        id_ = self._ids.id_of(kind, same)
-        label = self._plan.labels.get((kind, same), name)
+        id_ = self._ids.id_of(column.space, same)
+        label = self._plan.labels.get((column.space, same), name)
         if label != name:
             parsed.kept[
                 f"cells of {column.name} joined with names that differ in case or spaces"

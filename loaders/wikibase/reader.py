@@ -261,8 +261,8 @@ def read_all(
     )
     if problem:
         parsed.rejects.append(Reject(source.name, 1, 0, problem))
-        parsed.counts.rejected += 1
-    else:
+        parsed.counts.rejected += not data
+    if data:
         text = data.removeprefix(b"\xef\xbb\xbf")
         document_blocks(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
     yield parsed

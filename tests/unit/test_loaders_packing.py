@@ -242,3 +242,32 @@ def test_workbooks_that_are_none_are_refused_by_name(
     if not name.endswith(".parquet"):
         with pytest.raises(InputError, match=reason):
             load(tmp_path / name, store=tmp_store, graph="g")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.rdf",
+            '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://a/">'
+            '<r:Description r:about="http://a/s"><p r:resource="http://a/o"/></r:Description></r:RDF>',
+        ),
+        (
+            "a.json",
+            '{\n"type":"item","id":"Q1","labels":{"en":{"language":"en","value":"A"}},"claims":{}\n}',
+        ),
+    ],
+)
+@pytest.mark.parametrize("after", [b"not a stream", b"\x1f\x8b cut"])
+def test_a_document_that_is_read_whole_is_read_before_damage(
+    tmp_path: Path, tmp_store: Store, name: str, text: str, after: bytes
+) -> None:
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(text.encode()) + after)
+    options = LoadOptions(rejects_path=tmp_path / "rejects")
+    report = load(path, store=tmp_store, graph="g", options=options)
+    assert report.exit_code == EXIT_REJECTS
+    assert report.rejected == 1
+    assert report.graph is not None
+    assert report.graph.counts.entities >= 1
+    assert "gzip data" in (tmp_path / "rejects").read_text()

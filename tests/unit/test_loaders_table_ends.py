@@ -32,6 +32,7 @@ def items(things: Things) -> set[str]:
         ("\nSource: the shop,,\n", {"rows of remarks at the end": 1}),
         ("Prices of last year only,,\n", {"rows of remarks at the end": 1}),
         ("\nInternal,,\nby Ann,,\n", {"rows of remarks at the end": 2}),
+        (",22,\n", {"rows of totals": 1}),
         ("(1) not counted\n", {}),
     ],
 )
@@ -64,6 +65,34 @@ def test_a_last_row_without_a_year_is_a_row_where_names_are_long(tmp_path: Path)
     text = "Film,Year\nAlien: Covenant,2017\nHeat,1995\nThe Lord of the Rings,\n"
     things = Things(tmp_path, {"films.csv": text})
     assert items(things) == {"alien: covenant", "heat", "the lord of the rings"}
+
+
+def test_totals_of_groups_are_no_rows(tmp_path: Path) -> None:
+    text = (
+        "No,Dept,Item,Amount\n1,IT,Laptops,5000\n2,IT,Licences,2000\n,IT total,,7000\n"
+        "3,HR,Training,3000\n,HR total,,3000\n,Grand total,,10000\n"
+    )
+    things = Things(tmp_path, {"costs.csv": text})
+    assert things.values("amount") == {"cost/1": "5000", "cost/2": "2000", "cost/3": "3000"}
+    assert things.parsed.skipped == {"rows of totals": 3}
+
+
+def test_a_column_whose_name_is_a_sign(tmp_path: Path) -> None:
+    path = tmp_path / "poll.csv"
+    path.write_text("Party,Votes,%\nRed,1200,40%\nBlue,1500,50%\nTotal,2700,90%\n")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(path, store=store, graph="g")
+    assert report.keys == {"poll.csv": "Party"}
+    assert report.skipped == {"rows of totals": 1}
+
+
+def test_a_column_that_is_called_as_another_files_key_refers_to_it(tmp_path: Path) -> None:
+    tables = {
+        "a.csv": "Kunde;Umsatz\nAlpha;10\nBeta;20\n",
+        "b.csv": "Datum;Kunde;Menge\n01.02.2024;alpha;3\n15.02.2024;BETA;4\n",
+    }
+    values = Things(tmp_path, tables).values("kunde")
+    assert set(values.values()) == {"a/alpha", "a/beta"}
 
 
 def test_a_firm_that_is_called_total_is_a_row(tmp_path: Path) -> None:
@@ -284,3 +313,24 @@ def test_keys_whose_zeros_another_file_lacks_are_joined(
     }
     things = Things(tmp_path, tables)
     assert [things.values("product")[f"order/o{row}"] for row in range(3)] == expected
+
+
+def test_two_columns_with_the_same_names_name_the_same_things(tmp_path: Path) -> None:
+    text = (
+        "ID,From,To,Type,Label\n1,Ann,Ben,gift,Ring\n2,Ben,Cid,loan,Car\n"
+        "3,Ann,Dan,gift,Book\n4,Cid,ann,loan,Boat\n"
+    )
+    things = Things(tmp_path, {"transfers.csv": text})
+    givers, takers = things.values("from"), things.values("to")
+    assert givers["transfer/1"] == takers["transfer/4"] == "from/ann"
+    assert givers["transfer/4"] == takers["transfer/2"]
+    assert things.labels()["transfer/1"] == "Ring"
+    assert things.values("type")["transfer/2"] == "type/loan"
+    assert "From and of To are the same things" in things.notes()
+
+
+def test_two_columns_with_few_names_in_common_stay_apart(tmp_path: Path) -> None:
+    text = "id,city,singer\n1,Paris,Madonna\n2,Berlin,Paris\n3,Rome,Prince\n4,Paris,Prince\n"
+    things = Things(tmp_path, {"shows.csv": text})
+    assert things.values("city")["show/1"] == "city/paris"
+    assert things.values("singer")["show/2"] == "singer/paris"
