@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int64, KnowledgeGraph
+from graph_service.model.graph import Int64, KnowledgeGraph, labels_of
 from graph_service.model.region import Region
 from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 
-"""Words that no name begins or ends with; some of other languages are English nouns."""
+_AUXILIARY_BEFORE = re.compile(r".*\b(?:do|does|did)\s+(?:the\s+)?", re.IGNORECASE | re.DOTALL)
 MOST_WORDS = 6
 """Words of a name that is looked up."""
 
@@ -74,14 +75,19 @@ def find_named(
     """Returns the runs of a question's words that name entities of a region, longer ones first.
 
     A noun names in the plural too (``cities``), and one of kin or sex names that sex
-    (``daughters``: female). What linking found is named as well, by parts of names too.
+    (``daughters``: female). What linking found is named as well, by parts of names too, but not by
+    *major* of a major regional center. The verb of a name names nothing: ``play``, in *what music
+    did Debussy play*.
     """
     spans = word_spans(question)
+    verbs = _verbs_of(question, spans, mentions)
     found: dict[tuple[int, int], set[int]] = {}
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
             run = [word for word, _, _ in spans[first:after]]
             if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
+                continue
+            if spans[first][1] in verbs:
                 continue
             nodes = {
                 int(node) for name in _names(run) for node in graph.names.find(name)[0].tolist()
@@ -90,8 +96,11 @@ def find_named(
                 found.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
     names = {(one.start, one.end) for one in mentions if one.is_name and one.start >= 0}
     for one in mentions:
-        if one.start >= 0:
-            found.setdefault((one.start, one.end), set()).add(one.node)
+        span = (one.start, one.end)
+        if one.start < 0 or one.start in verbs:
+            continue
+        if span in found or not _is_noun_of_label(question[slice(*span)], one.node, graph):
+            found.setdefault(span, set()).add(one.node)
     named = []
     for (start, end), nodes in found.items():
         numbers = np.array(sorted(nodes), dtype=np.int64)
@@ -103,6 +112,30 @@ def find_named(
             is_name = (start, end) in names
             named.append(NamedNodes(question[start:end], start, end, words, local, is_name))
     return sorted(named, key=lambda one: (-len(one.words), one.start, one.end))
+
+
+def _verbs_of(
+    question: str, spans: Sequence[tuple[str, int, int]], mentions: Sequence[Mention]
+) -> set[int]:
+    """Returns where the words stand that follow a name after *do*, *does* or *did*."""
+    ends = {
+        one.end
+        for one in mentions
+        if one.linked and one.start >= 0 and _AUXILIARY_BEFORE.fullmatch(question[: one.start])
+    }
+    return {
+        start
+        for _, start, _ in spans
+        if any(not question[end:start].strip() for end in ends if end < start)
+    }
+
+
+def _is_noun_of_label(text: str, node: int, graph: KnowledgeGraph) -> bool:
+    """Returns whether one word stands without a capital within a longer label, and so says what kind
+    of thing that is, or some kind of it.
+    """
+    (label,) = labels_of(graph.node_labels, np.array([node], dtype=np.int32), ("en", "mul"))
+    return label is not None and text.lower() in label.split() and text.lower() != label.lower()
 
 
 def _names(run: Sequence[str]) -> set[str]:

@@ -16,7 +16,7 @@ from graph_service.link.joint import JointMention, joint_linking
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.result import MOST_OF_READING
+from graph_service.model.result import MOST_OF_READING, Strategy
 from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.interpreting import interpret, plain_query
 from graph_service.retrieve.constraints.judging import RankedCandidate
@@ -116,7 +116,11 @@ def by_learning(
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
     relevance = judge.relevance
-    walks, more = chosen_walks(call, reader, chosen, relevance, openly=judge.openly)
+    # A tree joins what is best, be it of one reading.
+    in_order = verdict.confident or call.strategy is Strategy.SUBGRAPH
+    walks, more = chosen_walks(
+        call, reader, chosen, relevance, openly=judge.openly, in_order=in_order
+    )
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         with_met(pick_walks(call, walks, cuts, more=more), region, walks),
