@@ -16,6 +16,7 @@ NAMES: Names = {
     "Q4": ["Norland"],
     "Q5": ["major regional center"],
     "Q6": ["Barack Obama"],
+    "Q7": ["Kind Lady"],
 }
 FACTS = [
     ("Q1", "genre", "Q3"),
@@ -23,6 +24,7 @@ FACTS = [
     ("Q4", "kind", "Q5"),
     ("Q6", "born in", "Q4"),
     ("Q1", "born in", "Q4"),
+    ("Q7", "genre", "Q3"),
 ]
 
 
@@ -47,6 +49,8 @@ def mention(graph: KnowledgeGraph, question: str, text: str, id_: str) -> Mentio
          {"operas", "Claude Moss", "play"}),
         # A small word of a longer label says what kind of thing it is.
         ("what are the major cities of norland", "major", "Q5", {"norland"}),
+        ("What kind of operas did Claude Moss write?", "kind", "Q7", {"operas", "Claude Moss"}),
+        ("what kind of operas are from norland", "kind", "Q7", {"operas", "norland"}),
         ("what did obama say of norland", "obama", "Q6", {"obama", "norland"}),
     ],
 )  # fmt: skip

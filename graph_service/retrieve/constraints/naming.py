@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int64, KnowledgeGraph, labels_of
+from graph_service.link.partial_names import names_of
+from graph_service.link.question import read_atoms, writes_capitals
+from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.constraints.reading import sex_of
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
+from graph_service.text.relation_phrases import asking_words
 
 _AUXILIARY_BEFORE = re.compile(r".*\b(?:do|does|did)\s+(?:the\s+)?", re.IGNORECASE | re.DOTALL)
 MOST_WORDS = 6
@@ -76,10 +79,11 @@ def find_named(
 
     A noun names in the plural too (``cities``), and one of kin or sex names that sex
     (``daughters``: female). What linking found is named as well, by parts of names too, but not by
-    *major* of a major regional center. The verb of a name names nothing: ``play``, in *what music
-    did Debussy play*.
+    those that are no names in the question: *major* of a major regional center, *kind* of the film
+    Kind Lady. The verb of a name names nothing: ``play``, in *what music did Debussy play*.
     """
     spans = word_spans(question)
+    capitals = writes_capitals(read_atoms(question))
     verbs = _verbs_of(question, spans, mentions)
     found: dict[tuple[int, int], set[int]] = {}
     for first in range(len(spans)):
@@ -99,7 +103,7 @@ def find_named(
         span = (one.start, one.end)
         if one.start < 0 or one.start in verbs:
             continue
-        if span in found or not _is_noun_of_label(question[slice(*span)], one.node, graph):
+        if not _is_mere_part(question[slice(*span)], one.node, graph, capitals=capitals):
             found.setdefault(span, set()).add(one.node)
     named = []
     for (start, end), nodes in found.items():
@@ -108,9 +112,9 @@ def find_named(
         place[place == region.node_count] = 0
         local = place[region.nodes[place] == numbers]
         if len(local):
-            words = tuple(word for word, left, right in spans if start <= left and right <= end)
+            folded = tuple(word for word, left, right in spans if start <= left and right <= end)
             is_name = (start, end) in names
-            named.append(NamedNodes(question[start:end], start, end, words, local, is_name))
+            named.append(NamedNodes(question[start:end], start, end, folded, local, is_name))
     return sorted(named, key=lambda one: (-len(one.words), one.start, one.end))
 
 
@@ -130,12 +134,15 @@ def _verbs_of(
     }
 
 
-def _is_noun_of_label(text: str, node: int, graph: KnowledgeGraph) -> bool:
-    """Returns whether one word stands without a capital within a longer label, and so says what kind
-    of thing that is, or some kind of it.
+def _is_mere_part(text: str, node: int, graph: KnowledgeGraph, /, *, capitals: bool) -> bool:
+    """Returns whether one word stands in a longer label and is no name in the question: the label
+    or the question has it without a capital where names have one, or people ask with it.
     """
-    (label,) = labels_of(graph.node_labels, np.array([node], dtype=np.int32), ("en", "mul"))
-    return label is not None and text.lower() in label.split() and text.lower() != label.lower()
+    (label,) = names_of(graph, np.array([node], dtype=np.int32), ("en", "mul"))
+    word = text.lower()
+    if label is None or word == label.lower() or word not in words(label):
+        return False
+    return word in label.split() or (capitals and text == word) or word in asking_words()
 
 
 def _names(run: Sequence[str]) -> set[str]:
