@@ -70,10 +70,12 @@ def chosen_walks(
             used, place = ranked(edges.ravel())
             like = texts[way].order(used)
             mean = np.round(like[place.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
-            # Who asks for more than a thing rarely asks for the thing itself.
-            home = _ends_of(region, edges[:, -1], backward[-1]) == region.start_entities[start]
+            # Who asks for more than a thing rarely asks for the thing itself, or what leads on from it.
+            passed = _ends_of(region, edges, np.array(backward))
+            known = passed[:, -1] == region.start_entities[start]
+            known |= (passed[:, :-1] == passed[:, -1:]).any(axis=1)
             # Walks of equal rank stay in the order of their keys.
-            order = np.lexsort((-mean, home, missed))[:of_one]
+            order = np.lexsort((-mean, known, missed))[:of_one]
             edges, met, missed = edges[order], met[order], missed[order]
         parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
         if value != parts[0].amount:

@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import PickedReading, PickedSet, RetrievalContext, Selection
 from graph_service.retrieve.learned.answer_judge import AnswerJudge
+from graph_service.retrieve.learned.asked_nouns import asked_bonus
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
@@ -89,6 +90,7 @@ def by_learning(
     empty = reader.answers_nothing(finalists.numbers)
     is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
+    score += asked_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))
     cuts = reader.cuts
     if len(candidates) > len(order):
