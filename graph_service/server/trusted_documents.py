@@ -97,7 +97,7 @@ def read_trusted(paths: Iterable[Path], /) -> TrustedDocuments:
                 _check(text)
             except InputError as error:
                 raise SetupError(
-                    f"document {name!r} of {path} is not valid: {error.message}.",
+                    f"document {name!r} of {path} is not valid: {error.message}",
                     hint="Make the list anew with the schema of this version: docs/schema.graphql",
                 ) from error
             for id_ in (_one_form(name), document_id(text)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,12 @@ import pytest
 from error_texts import raises
 from graphs import load_graph
 
-from graph_service.errors import SchemaVersionError, StoreError, StoreUnavailableError
+from graph_service.errors import (
+    SchemaVersionError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 from graph_service.store import open_store
 from graph_service.store.sqlite.frozen import FrozenDatabase, is_frozen
 from graph_service.store.sqlite.store import open_sqlite
@@ -55,6 +61,20 @@ for line in sys.stdin:
         found = {"error": type(error).__name__, "message": str(error)}
     print(orjson.dumps(found).decode(), flush=True)
 """
+
+
+def test_a_store_on_a_full_disk_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite makes two files beside a store to read it, unless nobody can write it."""
+    file = tmp_path / "store.db"
+    with open_sqlite(file) as store:
+        load_graph(store, "g", [ROW])
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    with open_sqlite(file) as store:
+        assert [info.name for info in store.graphs()] == ["g"]
+        assert not list(tmp_path.glob("store.db-*"))
+        with raises(StoreFullError):
+            store.delete_graph("g")
 
 
 def without_roots_rights() -> None:

@@ -1,4 +1,4 @@
-"""A store's file in a place where nothing can be written: another user's, or a read-only disk.
+"""A store's file where nothing can be written: another user's, on a read-only disk, or a full one.
 
 SQLite reads a file in its log mode only where it can make its log and lock files beside it, or
 where it is promised that nobody writes. That promise is kept here by looking: whatever changes
@@ -8,6 +8,7 @@ the file, or begins a log beside it, makes the next read open it anew.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -16,10 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from graph_service.errors import SchemaVersionError, StoreError, StoreUnavailableError
+from graph_service.errors import (
+    SchemaVersionError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 from graph_service.model.limits import Deadline
 from graph_service.store.sqlite.database import READER_CACHE_KIB, Database
 from graph_service.store.sqlite.schema import SCHEMA_VERSION
+
+_LEAST_FREE_BYTES = 2**16
 
 
 def is_frozen(path: Path, /) -> bool:
@@ -29,8 +37,13 @@ def is_frozen(path: Path, /) -> bool:
     if not os.access(path, os.W_OK):
         return True
     if os.access(path.absolute().parent, os.W_OK):
-        return False
+        return has_no_room(path)
     return not all(os.access(f"{path}{end}", os.W_OK) for end in ("-wal", "-shm"))
+
+
+def has_no_room(path: Path, /) -> bool:
+    """Returns whether the disk of a file has no space for a log and a lock file beside it."""
+    return shutil.disk_usage(path.absolute().parent).free < _LEAST_FREE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,7 @@ class FrozenDatabase(Database):
 
     def __init__(self, path: Path, /, *, busy_timeout_s: float) -> None:
         self._state_of_thread = _StateOfThread()
+        self._is_full = has_no_room(path)
         super().__init__(path, read_only=True, busy_timeout_s=busy_timeout_s)
         with self.reading() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -114,6 +128,12 @@ class FrozenDatabase(Database):
     def writing(self, *, durable: bool = True) -> NoReturn:
         """Raises ``StoreError``, since a frozen file is only read."""
         del durable
+        if self._is_full:
+            raise StoreFullError(
+                f"no space was left on the disk of {self.path} when it was opened, so that it is "
+                "only read",
+                hint="Free disk space and run the same command again; a server starts again.",
+            )
         raise StoreError(
             f"{self.path} can only be read: this user may not write it, or not its folder",
             hint="Allow it, or copy the file to where it may be written.",
