@@ -18,6 +18,7 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -247,7 +248,11 @@ def check_packages(distribution: Distribution | None = None, /) -> list[Check]:
         else:
             required.append(line)
     checks = [_check_required(distribution.version, required)]
-    checks.extend(_check_extra(name, lines) for name, lines in sorted(extras.items()))
+    for name, lines in sorted(extras.items()):
+        others = {
+            package for other in extras if other != name for package in _packages(extras[other])
+        }
+        checks.append(_check_extra(name, lines, of_others=others))
     return checks
 
 
@@ -263,10 +268,17 @@ def _check_required(version: str, lines: Sequence[str]) -> Check:
     return Check("packages", State.OK, f"{DISTRIBUTION} {version}; {', '.join(versions)}")
 
 
-def _check_extra(name: str, lines: Sequence[str]) -> Check:
+def _packages(lines: Sequence[str]) -> list[str]:
+    """Returns the names of the packages that some requirements are of."""
+    return [match[1] for line in lines if (match := _REQUIREMENT.match(line))]
+
+
+def _check_extra(name: str, lines: Sequence[str], *, of_others: AbstractSet[str]) -> Check:
+    """Checks an extra. One of which nothing is there but what other extras need was not chosen."""
+    own = [line for line in lines if not set(_packages([line])) <= of_others]
     versions, faults = _installed(lines)
     install = f'pip install "{DISTRIBUTION}[{name}]"'
-    if not versions:
+    if not versions or (own and not _installed(own)[0]):
         return Check(f"extra {name}", State.ABSENT, EXTRAS.get(name, name), install)
     if faults:
         return Check(f"extra {name}", State.WARN, f"needs {', '.join(faults)}", install)

@@ -100,12 +100,15 @@ def test_an_extra_that_is_absent_is_no_fault_and_one_too_old_is_one_to_look_at(
                 "no-such-package-of-ours>=1; extra == 'absent'",
                 "numpy>=99; extra == 'old'",
                 'numpy[all]>=1.0; extra == "there"',
+                "numpy>=1.0; extra == 'of-others'",
+                "no-such-package-of-ours-2>=1; extra == 'of-others'",
             ],
         )
     )
     assert [(check.name, check.state) for check in found] == [
         ("packages", State.OK),
         ("extra absent", State.ABSENT),
+        ("extra of-others", State.ABSENT),
         ("extra old", State.WARN),
         ("extra there", State.OK),
     ]
