@@ -439,7 +439,7 @@ class _RowFiles:
         self._files.__exit__(kind, *rest)
 
     def add(self, statements: Any, records: list[dict[str, Any]], /) -> None:
-        """Adds rows."""
+        """Adds rows of statements and their records; many rows at once go to disk."""
         self._statements.append(statements)
         self._records += records
         self.next_statement += statements.num_rows

@@ -151,7 +151,7 @@ class _Measured:
 
     @property
     def base(self) -> Any:
-        """The base's edges."""
+        """The edges of the base graph, without those that the view adds."""
         return self.frame.where("layer % 2 = 0")
 
 

@@ -93,7 +93,7 @@ class Workspace:
         return {int(path.stem) for path in folder.glob("*.json")}
 
     def remove(self) -> None:
-        """Deletes the folder."""
+        """Deletes the folder with all that tasks wrote; a folder that is gone is no error."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _record_path(self, stage: str, index: int) -> Path:

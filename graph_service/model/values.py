@@ -110,7 +110,7 @@ class SomeValue:
 
 @dataclass(frozen=True, slots=True)
 class NoValue:
-    """There is no value."""
+    """The value of a statement that says that there is none: no children, no known author."""
 
     @property
     def note(self) -> str:

@@ -84,7 +84,7 @@ class Walker:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        """What limits left out."""
+        """What limits left out of all walks so far, once for each limit."""
         return tuple(self._cuts.values())
 
     def nodes(self, ids: Sequence[str], /) -> Int64:

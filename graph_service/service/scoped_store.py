@@ -52,7 +52,7 @@ def scoped_store(store: Store, names: Collection[str], /) -> Store:
 
 
 class _ScopedStore:
-    """See ``scoped_store``. A method of a store that is not listed here does not exist."""
+    """A store of which a caller sees some graphs; it has no methods but those that are listed here."""
 
     def __init__(self, store: Store, names: Collection[str], /) -> None:
         self._store = store

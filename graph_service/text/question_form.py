@@ -87,7 +87,7 @@ class QuestionForm:
 
     @property
     def asks_where(self) -> bool:
-        """Whether it asks *where*."""
+        """Whether it asks for a place by the word *where*."""
         return self.word == "where"
 
     @property

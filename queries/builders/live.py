@@ -56,7 +56,7 @@ class Topic:
 
     @property
     def id(self) -> str:
-        """Both ids."""
+        """The ids of the entity and of the relation, joined by ``|``."""
         return f"{self.head}|{self.relation}"
 
 

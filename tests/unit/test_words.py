@@ -12,9 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("graph_service", "loaders", "queries")
 EXCEPTED = (
-    "graph_service/link/naming",
     "graph_service/retrieve/constraints",
-    "graph_service/retrieve/kinds",
     "graph_service/retrieve/learned",
 )
 """Rooms whose names change when their code is replaced."""

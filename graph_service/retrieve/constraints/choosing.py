@@ -104,20 +104,20 @@ class Chosen:
 
     def met_by(self, number: int, walks: int, /) -> Bool:
         """Returns which constraints each of a candidate's walks meets, bool [walks, constraints]."""
-        found = np.zeros((walks, len(self.constraints)), dtype=bool)
+        is_met = np.zeros((walks, len(self.constraints)), dtype=bool)
         if number in self.met:
             known = self.met[number]
-            found[: len(known)] = known
-        return found
+            is_met[: len(known)] = known
+        return is_met
 
     def missed_by(self, number: int, walks: int, /) -> Int64:
         """Returns how many constraints that some walk meets each walk does not meet, int64 [walks].
 
         Not to lead to the first that a superlative asks for counts as one.
         """
-        some = [one.met for one in self.constraints]
-        lacking = ~self.met_by(number, walks)[:, some]
-        missed: Int64 = lacking.sum(axis=1).astype(np.int64)
+        can_be_met = [constraint.met for constraint in self.constraints]
+        is_unmet = ~self.met_by(number, walks)[:, can_be_met]
+        missed: Int64 = is_unmet.sum(axis=1).astype(np.int64)
         if self.first:
             known = self.first.get(number, np.zeros(0, dtype=bool))
             missed += 1
@@ -155,24 +155,28 @@ def choose(
         best = judge.judge(ranked[0])
         doubt = first_doubt(judge, best, is_plain=True)
         return Chosen(tuple(ranked), doubt=doubt, reading=Reading(judge, best))
-    judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]
+    judged = [judge.judge(candidate) for candidate in ranked[: CONSTRAINT_RULES.candidates]]
     if judge.asked.form is AskedForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
     if judge.asked.form is AskedForm.COMPARISON:
         return _by_comparison(judge, judged, ranked)
     judge.fold(judged)
-    for one in judged:
-        one.score += judge.bonus(one)
-        if judge.strict and repeats_kin_unsaid(judge, one.walks):
-            one.score -= CONSTRAINT_RULES.repeat_cost
-    judged.sort(key=lambda one: (-one.score, one.walks.number))
+    for each in judged:
+        each.score += judge.bonus(each)
+        if judge.strict and repeats_kin_unsaid(judge, each.walks):
+            each.score -= CONSTRAINT_RULES.repeat_cost
+    judged.sort(key=lambda each: (-each.score, each.walks.number))
     best = judged[0]
-    told = [*(constraint for constraint, _ in best.met), *judge.unmet(best)]
-    told.sort(key=lambda constraint: (constraint.start, constraint.end))
-    met = {one.walks.number: _matrix(one, best, told) for one in judged}
+    constraints = [*(constraint for constraint, _ in best.met), *judge.unmet(best)]
+    constraints.sort(key=lambda constraint: (constraint.start, constraint.end))
+    met = {each.walks.number: _matrix(each, best, constraints) for each in judged}
     read = tuple(
-        ReadConstraint(one.text, kind_of(one), any(one is each for each, _ in best.met))
-        for one in told
+        ReadConstraint(
+            constraint.text,
+            kind_of(constraint),
+            any(constraint is each for each, _ in best.met),
+        )
+        for constraint in constraints
     )
     chosen = Chosen(_ranked_again(judged, ranked), read, met, reading=Reading(judge, best))
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
@@ -183,7 +187,7 @@ def choose(
         confident = confident and not unread_words(judge, best)
         confident = confident and not repeats_unsaid(judge, best.walks)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
-        return replace(chosen, answer=_none(judge, best, told))
+        return replace(chosen, answer=_none(judge, best, constraints))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
     if not confident or not rows.any():
         return chosen
@@ -202,17 +206,21 @@ def _by_yes_no(
     judge: CandidateJudge, judged: list[JudgedCandidate], ranked: Sequence[RankedCandidate]
 ) -> Chosen:
     best = judged[0].score
-    found = decide(judge, judged)
-    if found.rows.any():
-        found.judged.score = best + CONSTRAINT_RULES.named_bonus
-    is_met = bool(found.rows.any())
+    decision = decide(judge, judged)
+    if decision.rows.any():
+        decision.judged.score = best + CONSTRAINT_RULES.named_bonus
+    is_met = bool(decision.rows.any())
     return Chosen(
         _ranked_again(judged, ranked),
-        tuple(ReadConstraint(one.text, kind_of(one), is_met) for one in found.targets),
-        {found.judged.walks.number: np.repeat(found.rows[:, None], len(found.targets), axis=1)},
-        answer=found.answer,
-        doubt="neither yes nor no" if judge.strict and found.answer is None else "",
-        reading=Reading(judge, found.judged, found.targets, is_flag=found.is_flag),
+        tuple(ReadConstraint(target.text, kind_of(target), is_met) for target in decision.targets),
+        {
+            decision.judged.walks.number: np.repeat(
+                decision.rows[:, None], len(decision.targets), axis=1
+            )
+        },
+        answer=decision.answer,
+        doubt="neither yes nor no" if judge.strict and decision.answer is None else "",
+        reading=Reading(judge, decision.judged, decision.targets, is_flag=decision.is_flag),
     )
 
 
@@ -236,10 +244,10 @@ def _by_comparison(
         return misread
     relation = int(judge.whole.rel[compared.edges[0]])
     best = judged[0].score
-    for one in judged:
-        if one.walks.relations == (relation,) and not one.walks.backward[0]:
-            is_winner = int(one.walks.nodes[0, 0]) in compared.winners
-            one.score = best + CONSTRAINT_RULES.named_bonus + is_winner
+    for each in judged:
+        if each.walks.relations == (relation,) and not each.walks.backward[0]:
+            is_winner = int(each.walks.nodes[0, 0]) in compared.winners
+            each.score = best + CONSTRAINT_RULES.named_bonus + is_winner
     edges = tuple(judge.whole.edges[list(compared.edges)].tolist())
     if asked.is_claim:
         is_tie = len(compared.winners) > 1
@@ -260,24 +268,26 @@ def _ranked_again(
     judged: Sequence[JudgedCandidate], ranked: Sequence[RankedCandidate]
 ) -> tuple[RankedCandidate, ...]:
     """Returns all candidates by their new scores; those that were not looked at keep theirs."""
-    looked = {one.walks.number: one.score for one in judged}
-    found = [RankedCandidate(number, score) for number, score in looked.items()]
-    found += [one for one in ranked if one.number not in looked]
-    return tuple(sorted(found, key=lambda one: (-one.score, one.number)))
+    looked = {candidate.walks.number: candidate.score for candidate in judged}
+    again = [RankedCandidate(number, score) for number, score in looked.items()]
+    again += [candidate for candidate in ranked if candidate.number not in looked]
+    return tuple(sorted(again, key=lambda candidate: (-candidate.score, candidate.number)))
 
 
-def _matrix(one: JudgedCandidate, best: JudgedCandidate, told: Sequence[Constraint]) -> Bool:
+def _matrix(
+    candidate: JudgedCandidate, best: JudgedCandidate, constraints: Sequence[Constraint]
+) -> Bool:
     """Returns which of the constraints each of a candidate's walks meets.
 
     A span of time is met by dates of the relation by which the best candidate meets it.
     """
     relations = {id(constraint): how.relations for constraint, how in best.met}
-    found = np.zeros((len(one.walks.edges), len(told)), dtype=bool)
-    for constraint, how in one.met:
-        for place, each in enumerate(told):
+    is_met = np.zeros((len(candidate.walks.edges), len(constraints)), dtype=bool)
+    for constraint, how in candidate.met:
+        for column, each in enumerate(constraints):
             if each is constraint and how.relations == relations.get(id(each)):
-                found[:, place] = how.walks
-    return found
+                is_met[:, column] = how.walks
+    return is_met
 
 
 def _answer(
@@ -286,10 +296,10 @@ def _answer(
     """Returns the answer by the best candidate's walks that meet all that was read."""
     asked = judge.asked
     if asked.form is AskedForm.COUNT:
-        same = [one.walks for one in judged if one.walks.start == best.walks.start]
-        number = stored_number(same, asked.counted, judge.around, judge.text)
-        if number is not None:
-            walks, value = number
+        same = [each.walks for each in judged if each.walks.start == best.walks.start]
+        stored = stored_number(same, asked.counted, judge.around, judge.text)
+        if stored is not None:
+            walks, value = stored
             edges = walked(walks, np.ones(len(walks.edges), dtype=bool))
             return PickedAnswer(AnswerKind.COUNT, value, (), tuple(edges), truncated=False)
         if is_unit(asked.counted):
@@ -315,13 +325,13 @@ def _answer(
 
 
 def _none(
-    judge: CandidateJudge, best: JudgedCandidate, told: Sequence[Constraint]
+    judge: CandidateJudge, best: JudgedCandidate, constraints: Sequence[Constraint]
 ) -> PickedAnswer | None:
     """Returns that none was found, where all ends have dates and none of these is meant."""
     met = {id(constraint) for constraint, _ in best.met}
-    unmet = [one for one in told if id(one) not in met]
+    unmet = [constraint for constraint in constraints if id(constraint) not in met]
     dates = judge.around.all_dates(np.unique(best.walks.ends))
-    if not dates or not unmet or any(isinstance(one, NamedNodes) for one in unmet):
+    if not dates or not unmet or any(isinstance(constraint, NamedNodes) for constraint in unmet):
         return None
     edges = judge.whole.edges[dates].tolist()
     is_cut = judge.is_cut(best.walks, compared=(best.last,))

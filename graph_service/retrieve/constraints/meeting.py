@@ -154,7 +154,7 @@ class Surroundings:
         return stored_value(overlay.new_nodes[number - graph.node_count])
 
     def label(self, node: int, /) -> str:
-        """Returns a node's text."""
+        """Returns the label of a node of the region, or the text of a literal."""
         return self._labels.nodes(self.region.nodes[node : node + 1])[0]
 
     def _read_days(self, node: int) -> Days | None:

@@ -292,7 +292,7 @@ class QuestionReader:
 
     @property
     def question(self) -> str:
-        """The question as asked."""
+        """The question as the user wrote it, names included."""
         return self._question
 
     @property

@@ -35,7 +35,7 @@ class CalibratedRanker(CandidateRanker, Protocol):
 
     @property
     def calibration(self) -> AnswerConfidence:
-        """The weights of that."""
+        """The weights that make a probability of the scores."""
         ...
 
 
