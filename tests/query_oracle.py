@@ -294,7 +294,7 @@ class Oracle:
         if order.fold is not None:
             return self._folded(value, order)
         spans = []
-        for to in self._ends(value, order.path):
+        for to in {to for _, to in self._last_steps(value, order.path, order.filters)}:
             read = decode_value(to)
             if order.kind is Comparable.DATES:
                 days = _days(read)

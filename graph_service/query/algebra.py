@@ -189,7 +189,7 @@ class Order:
         fold: ``COUNT`` orders by how many things the path leads to, none too; ``MEAN`` and ``SUM``
             by what the numbers at its end come to, each distinct number of a thing once. Answers
             whose numbers are of several units are left out.
-        filters: What the first relation leads to must pass, to be counted or measured.
+        filters: What the first relation leads to must pass.
         first: Only the answers that fewer others than this surely come before; None for all. More
             than so many where the last of them tie.
     """
@@ -427,7 +427,9 @@ def _check_order(order: Order) -> None:
             raise InputError(f"{name} begin at 1, got {count}", argument="order")
     if order.rank is not None and order.first is not None:
         raise InputError("an order takes a rank or the first answers, not both", argument="order")
-    if order.fold is None and not order.filters:
+    if order.filters and not order.path:
+        raise InputError("an order's filters are on what its path leads to", argument="order")
+    if order.fold is None:
         return
     is_number = order.fold in (Fold.COUNT, *MEASURES) and order.kind is Comparable.NUMBERS
     if not is_number or not order.path or (order.fold is Fold.COUNT and order.unit is not None):

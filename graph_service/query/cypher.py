@@ -241,7 +241,9 @@ class _Rendering:
         if order.path:
             nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
             lines.append(self._match(nodes, order.path, "o_"))
-            lines.append(f"WHERE {' AND '.join(self._statement_tests(order.path, 'o_'))}")
+            tests = self._statement_tests(order.path, "o_")
+            tests += [self._filter(each, nodes[1]) for each in order.filters]
+            lines.append(f"WHERE {' AND '.join(tests)}")
             node = "v"
         carried = "answer, label"
         if order.kind is Comparable.DATES:

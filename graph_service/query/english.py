@@ -153,10 +153,27 @@ class _English:
                 phrase = self._step(replace(last, backward=False), named, several=False)
                 return f"whether {phrase} is {self._path(of, several=False)}"
             return f"whether {self._path(query, several=False)} {self._test(filter.test)}"
+        if isinstance(query.start, Entities) and not query.path and query.filters:
+            thing = self._path(query, several=False)
+            claims = [self._claim(thing, each) for each in query.filters]
+            if None not in claims:
+                return f"whether {' and '.join(each for each in claims if each)}"
         phrase = self._answers(query, several=True)
         if query.order is not None:
             phrase = self._ordered(phrase, query.order)
         return f"whether there are {_without_article(phrase)}"
+
+    def _claim(self, thing: str, filter: Filter) -> str | None:
+        """Returns what a filter says of a thing: "the price of X is over 20"; None for others."""
+        is_negated = isinstance(filter, Not)
+        condition = filter.filter if isinstance(filter, Not) else filter
+        if not isinstance(condition, Condition) or len(condition.path) != 1:
+            return None
+        relation = condition.path[0]
+        label = self._label(relation)
+        if relation.backward or not _is_noun(label) or isinstance(condition.test, Present):
+            return None
+        return f"the {label} of {thing} {self._test(condition.test, negated=is_negated)}"
 
     def _answers(self, query: Query, *, several: bool) -> str:
         phrase = self._path(query, several=several)
@@ -307,11 +324,28 @@ class _English:
     def _order_label(self, order: Order) -> str:
         if order.fold is not None:
             return self._folded_label(order, order.fold)
+        if order.filters:
+            things = self._things_of(order)
+            return f"{self._label(order.path[-1])} of {things}"
         return "'s ".join(self._label(relation) for relation in order.path)
 
     def _folded_label(self, order: Order, fold: Fold) -> str:
         """Returns what an order counts or measures: "number of parts whose supplier it is"."""
         first, *rest = order.path
+        label, things = self._label(first), self._things_of(order)
+        if fold is Fold.COUNT:
+            through = "".join(f" of {things}" for _ in rest)
+            return (
+                f"number of {plural(self._label(rest[-1]))}{through}"
+                if rest
+                else f"number of {things}"
+            )
+        made = "average" if fold is Fold.MEAN else "total"
+        return f"{made} {self._label(rest[-1])} of {things}" if rest else f"{made} {label}"
+
+    def _things_of(self, order: Order) -> str:
+        """Returns what the first relation of an order leads to: "parts whose supplier it is"."""
+        first = order.path[0]
         classes = [
             each.test.class_ids
             for each in order.filters
@@ -333,16 +367,7 @@ class _English:
         joined = ""
         if first.backward:
             joined = f" whose {label} it is" if _is_noun(label) else f" that are {label} it"
-        things = f"{noun}{joined}{self._filters(others, goes_on=bool(joined))}"
-        if fold is Fold.COUNT:
-            through = "".join(f" of {things}" for _ in rest)
-            return (
-                f"number of {plural(self._label(rest[-1]))}{through}"
-                if rest
-                else f"number of {things}"
-            )
-        made = "average" if fold is Fold.MEAN else "total"
-        return f"{made} {self._label(rest[-1])} of {things}" if rest else f"{made} {label}"
+        return f"{noun}{joined}{self._filters(others, goes_on=bool(joined))}"
 
     def _label(self, relation: Relation) -> str:
         label = self._names.relation(relation.id)

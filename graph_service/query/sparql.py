@@ -288,6 +288,7 @@ class _Rendering:
         """Returns what binds the numbers or days that an answer is ordered by, and their names."""
         nodes = [node, *(self._name() for _ in order.path)]
         lines, last = self._triples(nodes, order.path), nodes[-1]
+        lines += [self._filter(each, nodes[1]) for each in order.filters]
         if order.kind is Comparable.DATES:
             is_property = bool(order.path) and _PROPERTY.fullmatch(order.path[-1].id) is not None
             binding, low, high = self._days(last, is_property=is_property)

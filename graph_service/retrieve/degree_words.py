@@ -57,6 +57,7 @@ DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "most expensive": DegreeWord(True, False, _PRICE),
     "priciest": DegreeWord(True, False, _PRICE),
     "costliest": DegreeWord(True, False, _PRICE),
+    "dearest": DegreeWord(True, False, _PRICE),
     "cheapest": DegreeWord(False, False, _PRICE),
     "least expensive": DegreeWord(False, False, _PRICE),
     "deepest": DegreeWord(True, False, ("depth", "vertical depth")),

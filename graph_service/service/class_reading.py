@@ -11,11 +11,12 @@ from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.values import Quantity, Time, Value
+from graph_service.model.values import EntityValue, Quantity, Time, Value
 from graph_service.query.algebra import Fold, Query, conditions_of_list
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
+from graph_service.retrieve.classes.other_classes import leads_to_another_class
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.strategy import ClassAnswer, answer_class_question
 from graph_service.retrieve.classes.wording import word_fit
@@ -139,6 +140,16 @@ def leaves_values_apart(
     query, question = walked.read.query, request.question
     if asks_uncomputed(question, [label_of(each.id) for each in query.relations]):
         return True
+    if leads_to_another_class(
+        question,
+        query,
+        source.named.arrays,
+        source.overlay,
+        label_of,
+        rank_codes(request),
+        deadline,
+    ):
+        return True
     stated = read_measure(question)
     is_last = read_form(question).asks_for_last_time
     if query.fold not in (Fold.LIST, Fold.COUNT) or query.order is not None:
@@ -151,6 +162,8 @@ def leaves_values_apart(
         if any(each.id in INSTANCE_RELATIONS and not each.backward for each in last):
             return True
         nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
+        if not nodes and _counts_literals(query, question, label_of, values):
+            return True
         if any(node < source.named.arrays.entity_count for node in nodes):
             return False
         return _are_several(values(), Quantity)
@@ -161,6 +174,25 @@ def leaves_values_apart(
     if stated.is_implied:
         return any(_is_no_money(value) for value in values())
     return _are_several(values(), Quantity)
+
+
+def _counts_literals(
+    query: Query,
+    question: str,
+    label_of: Callable[[str], str],
+    values: Callable[[], Sequence[Value]],
+) -> bool:
+    """Returns whether walks count values that are not named as what is counted: the price of a wine
+    for its customers.
+    """
+    counting = read_form(question).count_span
+    last = query.relations[-1:]
+    if counting is None or not last or last[0].backward:
+        return False
+    counted = words(question[counting[1] :])[:_COUNTED_WORDS]
+    if any(word_fit(word, label_of(last[0].id)) for word in counted):
+        return False
+    return any(not isinstance(value, EntityValue) for value in values())
 
 
 def _first_values(

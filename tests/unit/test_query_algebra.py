@@ -128,9 +128,7 @@ def test_other_queries_have_other_keys() -> None:
         lambda: parts(order=Order((MADE,), Comparable.DATES, fold=Fold.COUNT)),
         lambda: parts(order=Order((), Comparable.NUMBERS, fold=Fold.COUNT)),
         lambda: parts(order=Order((PRICE,), Comparable.NUMBERS, unit="kg", fold=Fold.COUNT)),
-        lambda: parts(
-            order=Order((PRICE,), Comparable.NUMBERS, filters=(Condition((), Present()),))
-        ),
+        lambda: parts(order=Order((), Comparable.NUMBERS, filters=(Condition((), Present()),))),
         lambda: Query(Entities(("a", "b")), fold=Fold.COMPARE),
         lambda: Query(
             Entities(("a", "a")), order=Order((PRICE,), Comparable.NUMBERS), fold=Fold.COMPARE

@@ -150,7 +150,7 @@ def expected_answers(query: Query, exported: Exported) -> Any:
 def test_sparql_has_the_answers_of_the_query(exported: Exported) -> None:
     answered, measured = [], []
 
-    @settings(max_examples=120)
+    @settings(max_examples=180)
     @given(queries(has_units=False))
     def agree(query: Query) -> None:
         text = render_sparql(query)
@@ -254,7 +254,7 @@ def test_sparql_joins_entities_that_are_one_thing(tmp_path: Path) -> None:
         first.update(dict.fromkeys(iris, min(iris)))
     crossing = []
 
-    @settings(max_examples=120)
+    @settings(max_examples=180)
     @given(queries(has_units=False))
     def agree(query: Query) -> None:
         text = render_sparql(query, joins_equal=True)

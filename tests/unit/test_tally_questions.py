@@ -66,6 +66,21 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("What are the last two flights?", {"FL-6", "FL-7"}),
         ("When was the first flight?", {"2023-03-01"}),
         ("How many flights were there in 2024?", {"4"}),
+        ("Which pilot has the most passengers?", {"Luis Prado"}),
+        ("Which aircraft had the longest duration?", {"Snow Goose"}),
+        ("How many pilots do we have?", {"5"}),
+        ("Which is our newest pilot?", set()),
+        ("Does Edda Thorne earn more than 70000 euros?", {"yes"}),
+        ("Does Edda Thorne earn less than 70000 euros?", {"no"}),
+        ("Was Edda Thorne hired before 2010?", {"yes"}),
+        ("Did Edda Thorne land before 2010?", set()),
+        ("Does the Tern have more than 48 seats?", {"no"}),
+        ("How many times did Edda Thorne fly the Tern?", set()),
+        ("What is the salary of the best paid pilot?", set()),
+        ("What is the duration of the longest flight?", {"130"}),
+        ("Who is the pilot of the shortest flight?", set()),
+        ("How many pilots are older than 50?", set()),
+        ("How often did Edda Thorne arrive in the Tern?", set()),
     ],
 )  # fmt: skip
 def test_what_is_answered(service: Service, question: str, expected: set[str]) -> None:
@@ -101,6 +116,14 @@ def test_a_number_of_each(service: Service, question: str, expected: str) -> Non
     assert result.answer.statements > 0
 
 
+def test_a_claim_that_is_false_shows_the_value(service: Service) -> None:
+    result = retrieve(service, "Does the Tern have more than 48 seats?")
+    assert result.interpretation is not None
+    assert result.interpretation.text == "whether the seats of Tern is over 48"
+    (path,) = result.items
+    assert path.steps[0].triple.value_label == "48"
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -109,6 +132,8 @@ def test_a_number_of_each(service: Service, question: str, expected: str) -> Non
         "Which pilot cancelled the most flights?",
         "Which pilot has the most flights per year?",
         "How many delayed flights does each pilot have?",
+        "How many customers did Edda Thorne fly?",
+        "How many mechanics repaired the Tern?",
         "What is the median salary?",
         "What share of the flights were flown by Edda Thorne?",
         "What percentage of pilots are based in Porto?",

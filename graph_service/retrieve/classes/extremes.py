@@ -11,6 +11,7 @@ from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.reading import read_degrees
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import lowered, word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _ASKING = re.compile(
     r"^\s*(?:and\s+|so\s+)?(?:(?:what|which)(?:['\u2019]?s|\s+(?:is|was|are|were))?"
@@ -21,6 +22,9 @@ _BEFORE = re.compile(rf"\b(?:(?:top|bottom|best|first|last)[\s-]+)?({COUNTS})[\s
 _AFTER = re.compile(rf"^[\s-]+({COUNTS})\b(?=\s+[a-z])(?!\s+(?:%|percent|times|of|or)\b)")
 _COUNT_OF_CLASS = re.compile(
     rf"\b(?:which|what|the|top|bottom|name|list|show|find|give me)\s+({COUNTS})\s+$"
+)
+_VALUE_OF = re.compile(
+    r"^\s*(?:what|which)(?:['\u2019]?s|\s+(?:is|was|are|were))\s+the\s+([\w\s]+?)\s+(?:of|for)\s+(?=the\b)"
 )
 _TOP = re.compile(rf"\b(top|bottom)[\s-]+({COUNTS})\b(?=.*\bby\s+(?:the\s+|their\s+)?)")
 _BY = re.compile(r"\bby\s+(?:the\s+|their\s+)?")
@@ -47,9 +51,13 @@ def asks_for_value(question: str, query: Query, label: str, class_span: Span, /)
         label: Of that relation.
         class_span: The words of the class of its answers.
     """
-    span = extreme_span(question)
     order = query.order
-    if span is None or order is None or order.fold is not None or len(order.path) != 1:
+    if order is None or order.fold is not None or len(order.path) != 1:
+        return False
+    if named := value_of_extreme(question):
+        return all(word_fit(word, label) >= 1.0 for word in named)
+    span = extreme_span(question)
+    if span is None:
         return False
     end = class_span[0] if class_span[0] < class_span[1] and class_span[0] >= span[1] else None
     after = [
@@ -58,6 +66,29 @@ def asks_for_value(question: str, query: Query, label: str, class_span: Span, /)
         if start >= span[1] and (end is None or start < end)
     ]
     return any(word_fit(word, label) >= 1.0 for word in after[:2])
+
+
+def value_of_extreme(question: str, /) -> tuple[str, ...]:
+    """Returns the words for what is asked of the first by an order; none where nothing is.
+
+    >>> value_of_extreme("What is the depth of the deepest berth?")
+    ('depth',)
+    >>> value_of_extreme("What is the deepest berth?")
+    ()
+    """
+    folded = lowered(question)
+    match = _VALUE_OF.match(folded)
+    if (
+        match is None
+        or (extreme := DEGREE_OF_NOUN.search(folded)) is None
+        and not read_degrees(question)
+    ):
+        return ()
+    positions = [each.start for each in read_degrees(question)]
+    positions += [extreme.start()] if extreme is not None else []
+    if min(positions) < match.end():
+        return ()
+    return tuple(word for word, _, _ in word_spans(match[1]) if word not in EMPTY_IN_ENGLISH)
 
 
 def count_of_degree(folded: str, span: Span, /) -> tuple[Span, int] | None:

@@ -30,6 +30,7 @@ from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
+from graph_service.text.question_form import read_form
 
 _PERSON_AND_OTHERS = ("person", "thing", "organization", "place")
 
@@ -47,6 +48,8 @@ class ClassMeaning:
             average rent* or *the highest rent*.
         bridge: The two relations by which instances lead to the one entity through rows, where no
             words name the class but *what* or *who*.
+        is_claim: Whether the things are one entity, of which something is said that is true or
+            not: *Does the lamp cost less than 20 euros?*
     """
 
     things: tuple[NamedThing, ...]
@@ -55,6 +58,7 @@ class ClassMeaning:
     relation: Relation | None = None
     are_measured: bool = False
     bridge: tuple[Relation, Relation] | None = None
+    is_claim: bool = False
 
     @property
     def span(self) -> Span:
@@ -65,7 +69,7 @@ class ClassMeaning:
     def is_implied(self) -> bool:
         """Returns whether no words name a class: it is answered only if that is sure."""
         is_of_others = self.relation is not None or self.bridge is not None
-        return self.are_people or self.are_measured or is_of_others
+        return self.are_people or self.are_measured or is_of_others or self.is_claim
 
     def steps_of(self, query: Query) -> tuple[Step, ...] | None:
         """Returns the steps of a query from the things of this meaning; None for one of others."""
@@ -115,10 +119,11 @@ class MeaningReader:
             measured = self._measured(names, stated.span[0])
         elif extreme_span(self._question) is not None:
             measured = self._measured(names, 0)
+        claims = self._claims(names)
         if names.classes:
-            return chain(self._named(names), measured)
+            return chain(claims, self._named(names), measured)
         return chain(
-            measured, self._across_rows(names), self._of_value(names) or self._people(names)
+            claims, measured, self._across_rows(names), self._of_value(names) or self._people(names)
         )
 
     @cached_property
@@ -147,6 +152,10 @@ class MeaningReader:
     def instances(self, meaning: ClassMeaning) -> Int64:
         """Returns the things that a meaning is of, ascending."""
         ids = [each.id for each in meaning.things]
+        if meaning.is_claim:
+            classes = np.unique(self._walker.classes_of(self._walker.nodes(ids)).targets)
+            ids = [self._graph.node_ids[each] for each in classes.tolist()]
+            return np.unique(self._walker.instances(ids).targets) if ids else classes
         if meaning.relation is None:
             return np.unique(self._walker.instances(ids).targets)
         at = Walks.at(self._walker.nodes(ids))
@@ -157,6 +166,22 @@ class MeaningReader:
         labels = self._labels.nodes(nodes[: CLASS_RULES.labels])
         coded = sum(any(letter.isdigit() for letter in label) for label in labels)
         return 2 * coded > len(labels)
+
+    def _claims(self, names: Names) -> list[ClassMeaning]:
+        """Returns the entity of which a question for yes or no says something of its values."""
+        form = read_form(self._question)
+        if not form.is_for_yes_or_no or form.existence_span is not None or not names.entities:
+            return []
+        # The entities of longer names come first.
+        span = names.entities[0][0]
+        others = [each for each in names.entities if each[0] != span]
+        return [
+            ClassMeaning(
+                (NamedThing(self._graph.node_ids[node], span, score),), others, is_claim=True
+            )
+            for at, node, score in names.entities
+            if at == span
+        ][: CLASS_RULES.mentions]
 
     def _named(self, names: Names) -> Iterator[ClassMeaning]:
         """Yields the classes that the question names, those of the same words together."""

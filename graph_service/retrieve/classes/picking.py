@@ -16,8 +16,10 @@ from graph_service.model.result import ScorePart, Strategy
 from graph_service.model.values import Quantity, Value
 from graph_service.query.algebra import (
     MEASURES,
+    Condition,
     Fold,
     Instances,
+    Step,
     is_of_each,
 )
 from graph_service.query.enumeration import (
@@ -179,6 +181,10 @@ class AnswerPicker:
         if query.fold is Fold.LIST:
             return ()
         every = replace(query, filters=(), order=None, fold=Fold.LIST)
+        (filter, *_) = query.filters or (None,)
+        if best.is_implied and not query.path and isinstance(filter, Condition):
+            # Of one thing that something is said of, the value that it has.
+            every = replace(every, path=tuple(map(Step, filter.path)))
         return execute(
             every,
             self._graph,

@@ -30,6 +30,10 @@ _ONE_OF_THEM = re.compile(
 )
 _DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
 _WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
+_EMPTY_VERBS = frozenset(
+    {"belong", "belongs", "came", "come", "comes", "contain", "contains", "include", "includes",
+     "got", "get", "gets"}
+)  # fmt: skip
 _APOSTROPHES = ("'", "\u2019")
 
 
@@ -225,9 +229,13 @@ def asks_for_instances(question: str, class_span: Span, /) -> bool:
     True
     >>> asks_for_instances("Which artists' works are sold?", (6, 13))
     False
+    >>> asks_for_instances("Who is the artist of the oldest work?", (11, 17))
+    True
     """
     before, after = question[: class_span[0]], question[class_span[1] :]
+    if _WHO_IS.match(lowered(before)):
+        return True
     if not _DETERMINERS.search(before) or after[:1] in _APOSTROPHES:
         return False
     following = word_spans(after)
-    return not following or following[0][0] in EMPTY_IN_ENGLISH
+    return not following or following[0][0] in EMPTY_IN_ENGLISH | _EMPTY_VERBS

@@ -52,11 +52,12 @@ from graph_service.retrieve.classes.reading import ClassReading, read_class_ques
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.row_queries import RowQueries, bridge_of
 from graph_service.retrieve.classes.rules import CLASS_RULES
-from graph_service.retrieve.classes.tallies import StatedTally, read_tally
+from graph_service.retrieve.classes.tallies import StatedTally, read_extreme, read_tally
 from graph_service.retrieve.classes.tally_queries import TallyReader
+from graph_service.retrieve.classes.vocabulary import HOW_OFTEN
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import words
+from graph_service.text.fold import lowered, words
 from graph_service.text.question_form import read_form
 
 _WORK = root("work")
@@ -146,6 +147,7 @@ class QueryRanker:
         tallies = self._tallies()
         if tallies or self._is_of_each:
             ranked = tallies
+        ranked += self._of_tally(read_extreme(self._request.question))
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         return ranked
 
@@ -161,7 +163,9 @@ class QueryRanker:
 
     def _tallies(self) -> list[RankedReading]:
         """Returns the queries for a count, an average or a total of each of some things."""
-        stated = self._stated_tally
+        return self._of_tally(self._stated_tally)
+
+    def _of_tally(self, stated: StatedTally | None) -> list[RankedReading]:
         if stated is None:
             return []
         reader = TallyReader(
@@ -199,7 +203,12 @@ class QueryRanker:
         question = self._request.question
         things = self._joined(meaning, nodes)
         reading = read_class_question(
-            question, meaning.things, things, profiles, self._request.cosines
+            question,
+            meaning.things,
+            things,
+            profiles,
+            self._request.cosines,
+            is_claim=meaning.is_claim,
         )
         enumeration = enumerate_queries(
             self._parts(reading, meaning),
@@ -274,6 +283,11 @@ class QueryRanker:
         if not steps and is_one_of_them(question, meaning.span):
             return False
         if meaning.are_people and not (query.filters or query.order):
+            return False
+        if HOW_OFTEN.search(lowered(question)) and not self._meanings.are_coded(context.nodes):
+            # Rows of events, which have codes for names, are times.
+            return False
+        if meaning.is_claim and (steps or not query.filters or query.order):
             return False
         kind = context.kinds.get(steps[-1].relation.id) if steps else None
         return kind is not ValueKind.FLAG and not (query.fold is Fold.COUNT and kind in _UNCOUNTED)

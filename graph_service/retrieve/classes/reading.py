@@ -32,7 +32,9 @@ from graph_service.retrieve.classes.question_text import Mention, QuestionText
 from graph_service.retrieve.classes.value_tests import ValueTestReader
 from graph_service.retrieve.classes.vocabulary import (
     COUNT_TAIL,
+    HOW_OFTEN,
     IGNORED,
+    KEEPING,
     LEAST_OF_STEP,
     LOADED,
     NAMED,
@@ -41,13 +43,13 @@ from graph_service.retrieve.classes.vocabulary import (
     SEVERAL,
     WHERE,
 )
-from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word
+from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import (
     read_dates,
 )
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
-from graph_service.text.fold import word_spans, words
+from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
 
@@ -100,6 +102,9 @@ def read_fold(question: str, /) -> tuple[Fold, Span | None]:
         return Fold.COUNT, form.count_span
     if form.existence_span is not None:
         return Fold.EXISTS, form.existence_span
+    often = HOW_OFTEN.search(lowered(question))
+    if often is not None:
+        return Fold.COUNT, often.span()
     return Fold.LIST, None
 
 
@@ -122,6 +127,8 @@ def read_class_question(
     profiles: Sequence[RelationProfile],
     cosines: Cosines,
     /,
+    *,
+    is_claim: bool = False,
 ) -> ClassReading:
     """Returns a question about a class as parts of queries.
 
@@ -131,10 +138,12 @@ def read_class_question(
         things: Entities that the question names and that are joined to instances of the class.
         profiles: Relations of the instances.
         cosines: Of texts.
+        is_claim: Whether something is said of the one thing that ``classes`` name, to be answered
+            by yes or no.
     """
     content = content_of(question)
     text = QuestionText(question, content, classes[0].span, profiles, cosines)
-    return _Reader(text, classes, things).read()
+    return _Reader(text, classes, things, is_claim=is_claim).read()
 
 
 class _Reader:
@@ -144,22 +153,29 @@ class _Reader:
         classes: Sequence[NamedThing],
         things: Sequence[NamedThing],
         /,
+        *,
+        is_claim: bool,
     ) -> None:
         self._text = text
+        self._is_claim = is_claim
         self._classes = classes
         self._things = things
         self._used: list[Span] = []
         self._has_degree = False
+        self._is_total_a_name = False
         self._degrees: Sequence[Degree] = ()
         # The words of a class that no words name are none.
         self._is_implied = text.class_span[0] == text.class_span[1]
 
     def read(self) -> ClassReading:
         fold_, stated = read_fold(self._text.question)
+        if self._is_claim:
+            fold_ = Fold.EXISTS
         if stated is not None:
             self._used.append(stated)
         if fold_ is Fold.COUNT:
             self._used += [match.span() for match in COUNT_TAIL.finditer(self._text.folded)]
+        self._used += [match.span() for match in KEEPING.finditer(self._text.folded)]
         dates = read_dates(self._text.question)
         amounts = [
             each
@@ -241,6 +257,10 @@ class _Reader:
         stated = read_measure(self._text.question)
         if stated is None or fold_ is Fold.EXISTS:
             return fold_, degrees
+        if any(each.first is not None and self._names(stated.span, each) for each in degrees):
+            # "top 3 bookings by total": the name of a column.
+            self._is_total_a_name = True
+            return fold_, degrees
         numbers = MeasureReader(self._text, stated).read()
         if not numbers or (stated.is_implied and not self._is_implied):
             return fold_, degrees
@@ -250,6 +270,15 @@ class _Reader:
         )
         self._used = [span for span in self._used if not overlap(span, stated.span)]
         return stated.fold, numbers
+
+    def _names(self, span: Span, degree: Degree) -> bool:
+        """Returns whether words name the value of an order."""
+        word = self._text.question[slice(*span)]
+        return any(
+            word_fit(word, each.label) >= 1.0
+            for each in self._text.profiles
+            if each.id in degree.relations
+        )
 
     def _near(self, thing: NamedThing) -> dict[str, float]:
         fits = self._text.relation_words.local(self._text.near_rows(thing.span))
@@ -300,7 +329,8 @@ class _Reader:
         if self._has_degree:
             return "an order of averages or totals"
         stated = read_measure(self._text.question)
-        if stated is not None and not stated.is_implied and fold_ is Fold.LIST:
+        is_measured = stated is not None and not stated.is_implied and not self._is_total_a_name
+        if is_measured and fold_ is Fold.LIST:
             return "an average or a total"
         if fold_ is Fold.LIST and read_form(self._text.question).auxiliary:
             return "a question for yes or no that does not ask whether there are any"

@@ -27,6 +27,10 @@ _MEASURED = re.compile(
     r"|smallest|shortest|minimum|worst)\s+(?P<fold>average|mean|total|overall|combined)\b"
 )
 _LEAST = frozenset({"fewest", "least", "lowest", "smallest", "minimum", "shortest", "worst"})
+_EXTREME = re.compile(
+    r"\b(?:the\s+)?(?P<degree>highest|largest|greatest|biggest|best|longest|maximum|lowest"
+    r"|smallest|shortest|minimum|worst)\s+(?=\w)"
+)
 _BY_NUMBER = re.compile(rf"\bby\s+(?:the\s+|their\s+)?{_NUMBER_OF}")
 _TOP = re.compile(rf"\b(?:the\s+)?(?P<end>top|bottom)(?:[\s-]+(?P<count>{COUNTS}))?\b")
 _EACH = re.compile(
@@ -42,7 +46,8 @@ class StatedTally:
     """What a question asks of a count, an average or a total of each of some things.
 
     Attributes:
-        fold: What is made of what each thing leads to.
+        fold: What is made of what each thing leads to; None for the first of its numbers, as in
+            *which wine got the highest score*.
         spans: The characters that say so.
         counted_from: Where the noun of what is counted or measured may begin.
         group_from: Where the noun of the things begins that each have one; None where they are
@@ -54,7 +59,7 @@ class StatedTally:
         is_by: Whether only *by* says that there is one of each, which a name may follow too.
     """
 
-    fold: Fold
+    fold: Fold | None
     spans: tuple[Span, ...]
     counted_from: int
     group_from: int | None = None
@@ -125,6 +130,21 @@ def _of_degree(folded: str) -> StatedTally | None:
     is_often = not measured and bool(match["often"])
     span = (start, match.end())
     return StatedTally(fold, (span,), match.end(), None, word not in _LEAST, rank, None, is_often)
+
+
+def read_extreme(question: str, /) -> StatedTally | None:
+    """Returns that the things are ordered by the highest of numbers that others have of them.
+
+    >>> read_extreme("Which wine got the highest score?").spans
+    ((15, 26),)
+    """
+    folded = lowered(question)
+    match = _EXTREME.search(folded)
+    if match is None or read_tally(question) is not None:
+        return None
+    start, end = _stripped(folded, match)
+    descending = match["degree"] not in _LEAST
+    return StatedTally(None, ((start, end),), end, None, descending, 1)
 
 
 def _span(match: re.Match[str] | None) -> Span | None:

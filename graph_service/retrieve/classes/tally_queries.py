@@ -84,6 +84,7 @@ class _Counted:
         nodes: What the first relation leads to.
         names: The class and the relations that words of the question may speak of.
         score: How well it fits.
+        fold: What is made of it: numbers that *the most bottles* counts are added up.
     """
 
     path: tuple[Relation, ...]
@@ -92,6 +93,7 @@ class _Counted:
     nodes: Int64
     names: RowNames
     score: float
+    fold: Fold | None
 
 
 class TallyReader:
@@ -189,7 +191,7 @@ class TallyReader:
             return
         names = RowNames("", label, (label,))
         span = (word.start, word.end)
-        yield _Counted((relation,), None, span, targets, names, _OWN)
+        yield _Counted((relation,), None, span, targets, names, _OWN, Fold.COUNT)
 
     def _noun(self) -> Word | None:
         """Returns the first content word of what is counted."""
@@ -215,12 +217,20 @@ class TallyReader:
             for profile in self._numbers(nodes):
                 path = (relation, Relation(profile.id))
                 score = (_OWN if span else _ROWS) + self._fit(profile)
-                yield _Counted(path, names.class_id, span, nodes, names, score)
+                fold = self._stated.fold
+                yield _Counted(path, names.class_id, span, nodes, names, score, fold)
+            return
+        noun = None if self._stated.is_often else self._noun()
+        amounts = [] if noun is None or span is not None else self._named_by(noun, nodes)
+        for profile in amounts:
+            path = (relation, Relation(profile.id))
+            yield _Counted(path, names.class_id, None, nodes, names, _OWN, Fold.SUM)
+        if amounts:
             return
         if span is not None:
-            yield _Counted((relation,), names.class_id, span, nodes, names, _OWN)
+            yield _Counted((relation,), names.class_id, span, nodes, names, _OWN, Fold.COUNT)
         elif self._are_named(names) and (not self._stated.is_often or self._are_coded(nodes)):
-            yield _Counted((relation,), names.class_id, None, nodes, names, _ROWS)
+            yield _Counted((relation,), names.class_id, None, nodes, names, _ROWS, Fold.COUNT)
         if self._stated.is_often:
             return
         for other in self._walker.relations_at(nodes):
@@ -234,7 +244,8 @@ class TallyReader:
             for at in sorted(named):
                 if not overlap(at, meaning.span) and not classes.isdisjoint(named[at]):
                     path = (relation, Relation(other.id))
-                    yield _Counted(path, names.class_id, at, nodes, names, _OWN - _THROUGH)
+                    score = _OWN - _THROUGH
+                    yield _Counted(path, names.class_id, at, nodes, names, score, Fold.COUNT)
 
     def _are_named(self, names: RowNames) -> bool:
         """Returns whether a verb, or a noun that is like the name of the class, says the rows."""
@@ -257,6 +268,24 @@ class TallyReader:
             and self._fit(each) > 0
             and len({getattr(value, "unit", None) for value in each.values}) == 1
         ]
+
+    def _named_by(self, noun: Word, nodes: Int64) -> list[RelationProfile]:
+        """Returns the relations of numbers that a noun counts, as *the most bottles*."""
+        profiles = profile_relations(self._walker, nodes, dict(self._relation_labels))
+        return [
+            each
+            for each in profiles
+            if each.kind is ValueKind.NUMBER
+            and not each.are_years
+            and self._says_label(noun, each.label)
+            and len({getattr(value, "unit", None) for value in each.values}) == 1
+        ]
+
+    def _says_label(self, noun: Word, label: str) -> bool:
+        """Returns whether a noun and the words after it are the name of a relation."""
+        own = [each for each in words(label) if each not in EMPTY_IN_ENGLISH]
+        after = [word.text for word in self._words if word.start >= noun.start][: len(own)]
+        return bool(own) and all(any(word_fit(word, each) >= 1.0 for word in after) for each in own)
 
     def _fit(self, profile: RelationProfile) -> float:
         """Returns how well the words right after an average or a total name numbers."""
@@ -335,13 +364,13 @@ class TallyReader:
             stated.descending,
             stated.rank if first is None else None,
             None,
-            stated.fold,
+            counted.fold,
             tuple(filters),
             first,
         )
         assert isinstance(outer.start, Instances)
         of_things: list[Filter] = [*outer.filters]
-        if stated.fold is Fold.COUNT and not self._are_rows(nodes):
+        if counted.fold is Fold.COUNT and not self._are_rows(nodes):
             # The values of several columns may be of one class: those of this one are meant.
             of_things.append(Condition(counted.path[:MAX_FILTER_STEPS], Present()))
         return Query(outer.start, (), tuple(of_things), order)

@@ -119,6 +119,9 @@ class ValueTestReader:
                     continue
                 bonus, factor = measured
                 fit += bonus
+            elif meanings and not fit:
+                # Of people who are older than 50 nothing but an age, or a date of birth, tells.
+                continue
             bounds = [
                 Number(comparison, format((amount * factor).normalize(), "f"), profile.unit)
                 for comparison, amount in stated.bounds

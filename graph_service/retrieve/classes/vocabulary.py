@@ -15,13 +15,13 @@ HAVING = frozenset({"with", "have", "has", "having", "had"})
 LOADED = frozenset(
     {"more", "most", "than", "less", "least", "only", "same", "other", "before", "after", "over",
      "under", "between", "few", "both", "again", "each", "every", "per", "or", "until", "own",
-     "since", "about", "during", "if", "why", "how", "my", "our", "your", "their", "his", "her"}
+     "since", "about", "during", "if", "why", "how", "my", "your", "their", "his", "her"}
 )  # fmt: skip
 """Function words that change what is classes for: something must take them up."""
 IGNORED = (ASKING_WORDS - {"total", "two", "used", "uses", "use"}) | frozenset(
     {"exist", "exists", "existing", "currently", "still", "altogether", "different", "various",
      "database", "graph", "anyone", "anybody", "anything", "someone", "somebody", "something",
-     "see", "need", "know", "want", "please", "there", "kinds", "possible", "available", "display",
+     "our", "yet", "already", "see", "need", "know", "want", "please", "there", "kinds", "possible", "available", "display",
      "return", "enumerate", "entire", "whole", "complete", "following", "identify", "retrieve",
      "been", "being", "got", "out", "ones", "overview", "stock", "say", "look"}
 ) - {"stock", "available", "out"}  # fmt: skip
@@ -32,6 +32,11 @@ NO_STOCK = re.compile(
 )
 IN_STOCK = re.compile(r"\b(?:still |currently )?(?:in stock|available|on hand)\b")
 STOCK = frozenset(map(root, ("stock", "inventory", "available", "availability")))
+KEEPING = re.compile(
+    r"\bdo (?:you|we|they) (?:currently |still )?(?:stock|carry|offer|keep|have|own|sell)\b"
+)
+"""That there are some, in the words of those whose table it is."""
+HOW_OFTEN = re.compile(r"\bhow (?:many times|often)(?= (?:did|was|were|has|have|had)\b)")
 COUNT_TAIL = re.compile(r"\b(?:in total|in all|altogether|overall|(?:are|is) there)\b")
 RANKS = {
     "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,

@@ -453,7 +453,9 @@ def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> 
 _NEXT = re.compile(r"\s+(?:born\s+)?(\w+)")
 
 
-_OF_PRICE = frozenset({"most expensive", "priciest", "costliest", "cheapest", "least expensive"})
+_OF_PRICE = frozenset(
+    {"most expensive", "priciest", "costliest", "dearest", "cheapest", "least expensive"}
+)
 """Degrees that only a strict reading knows."""
 
 

@@ -1,4 +1,4 @@
-"""Figures that a question may ask for and that are not computed: shares, medians, differences."""
+"""Figures that walks do not compute: shares, medians, differences, how often."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from graph_service.text.fold import lowered, words
 _FIGURES = re.compile(
     r"\b(?:(?:what|which|how\s+(?:big|large|high)(?:\s+a)?)\s+(?:is\s+the\s+|was\s+the\s+|a\s+)?"
     r"(?P<share>share|percentages?|per\s?cent|proportion|fraction|ratio)\s+of"
-    r"|(?P<median>median|standard deviation|variance|quartile|percentile|mode)\b"
+    r"|(?P<median>median|standard deviation|variance|quartile|percentile)\b"
+    r"|how\s+(?:many\s+(?P<times>times)|(?P<often>often|frequently))\b"
     r"|(?P<difference>difference)\s+(?:in\s+\w+\s+)?between"
     r"|how\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
     r"|how\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
@@ -19,8 +20,8 @@ _FIGURES = re.compile(
 
 
 def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
-    """Returns whether a question asks for a figure that is not computed, and that no relation of
-    some labels states.
+    """Returns whether a question asks for a figure that walks do not compute, and that no relation
+    of some labels states.
 
     >>> asks_uncomputed("What share of the parts is red?"), asks_uncomputed("What is the share?")
     (True, False)
