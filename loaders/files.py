@@ -9,7 +9,13 @@ from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.store.parquet import MANIFEST
-from loaders.formats import Format, is_named_as_data, may_be_prose, recognise_source
+from loaders.formats import (
+    Format,
+    is_named_as_data,
+    is_system_file,
+    may_be_prose,
+    recognise_source,
+)
 from loaders.graph_parquet import graph_parts
 from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
@@ -53,6 +59,8 @@ class SourceFile:
                 in no format that is known here.
             InputError: It is the only file, and in no format that is known here.
         """
+        if self.optional and is_system_file(self.path):
+            return None
         try:
             if self.format in (Format.ROWS, Format.GRAPH_PARQUET):
                 return self.format

@@ -81,6 +81,7 @@ _FORMATS_OF_TURTLE = {
 }
 # Names of files that were meant to be loaded, although not every one is of a format read here.
 _DATA_SUFFIXES = {*_BY_SUFFIX, ".hdt", ".parquet", ".xlsx", ".jsonld", ".tgz"} - {".txt"}
+_SYSTEM_FILES = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
 _PROSE = frozenset(("README", "LICENSE", "NOTICE"))
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.I)
 _TERM = rb'(?:<[^<>\n]*>|_:[^\s<>"]+|"(?:[^"\\\n]|\\.)*"(?:@[^\s.]+|\^\^<[^<>\n]*>)?)'
@@ -194,6 +195,16 @@ def may_be_prose(source: ByteSource, format_: Format, /) -> bool:
     lines = source.head.split(b"\n")[:50]
     counts = {line.count(b"\t") for line in (lines[:-1] if len(lines) > 1 else lines)}
     return len(counts) != 1 or counts == {0}
+
+
+def is_system_file(name: str, /) -> bool:
+    """Returns whether a file is one that a system or a program keeps beside the data.
+
+    >>> [is_system_file(name) for name in ("d/._a.csv", "~$a.xlsx", "desktop.ini", "a.csv")]
+    [True, True, True, False]
+    """
+    path = PurePath(name)
+    return path.name.startswith(("._", "~$", ".~lock.")) or path.name.lower() in _SYSTEM_FILES
 
 
 def is_named_as_data(name: str, /) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graph_service.link.countries import country_names
 from graph_service.link.forms import ARTICLE, Form, other_forms
 from graph_service.link.naming import NameClassifier
 from graph_service.link.question_context import QuestionContext
@@ -48,7 +49,8 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
         # Of a name there is no plural.
         if not all(form.plural for form in of_run) or span.certainty <= Certainty.COMMON:
             spans.append(span)
-    return _with_articles(reading, [span for span in spans if span.certainty > Certainty.NO])
+    spans = [span for span in spans if span.certainty > Certainty.NO]
+    return _with_countries(reading, _with_articles(reading, spans))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +142,24 @@ def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span
             ]
         )
         result[index] = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))
+    return result
+
+
+def _with_countries(reading: QuestionContext, spans: Sequence[Span]) -> list[Span]:
+    """Returns spans with the countries that people call so, as by an alias: of ``China`` the
+    People's Republic, beside a region that has the name as its label.
+    """
+    others = {span.name: country_names(span.name) for span in spans}
+    listed = find_named(reading.graph, {name for names in others.values() for name in names})
+    result = []
+    for span in spans:
+        countries = [listed[name] for name in others[span.name] if name in listed]
+        if countries:
+            own = Named(span.nodes, np.array(span.is_alias, dtype=np.bool_))
+            by_name = [Named(each.nodes, np.ones_like(each.is_alias)) for each in countries]
+            both = _joined([own, *by_name])
+            span = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))
+        result.append(span)
     return result
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from graph_service.link.countries import country_names
+
 _LEAST_STEM = 3
 
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
@@ -89,7 +91,7 @@ def origins_of(demonym: str, /) -> tuple[str, ...]:
         demonym: Folded words; the last may be a plural.
 
     >>> origins_of("dutch"), "hungary" in origins_of("hungarians")
-    (('netherlands',), True)
+    (('netherlands', 'kingdom of the netherlands'), True)
     >>> "costa rica" in origins_of("costa rican")
     True
     """
@@ -104,4 +106,6 @@ def origins_of(demonym: str, /) -> tuple[str, ...]:
             stem = word.removesuffix(ending)
             if stem != word and len(stem) >= _LEAST_STEM:
                 names.update(dict.fromkeys(f"{before} {stem}{tail}".strip() for tail in tails))
+    for name in list(names):
+        names.update(dict.fromkeys(country_names(name)))
     return tuple(name for name in names if name not in (demonym, last, singular))

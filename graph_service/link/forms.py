@@ -74,6 +74,8 @@ def _forms_of(
         return
     if may_be_name and (several or (first.capital and not first.first)):
         yield Form(left, right, ARTICLE + join_atoms(atoms))
+    if several and (name := _with_singular_head(atoms)):
+        yield Form(left, right, name)
     base = singular(last.text)
     # ``artists`` only asks, as ``artist`` does, and ``plays`` is a verb.
     if base is None or (not several and lexicon.is_plain(base)):
@@ -85,3 +87,13 @@ def _forms_of(
         yield Form(left, right, name)
     elif not last.capital:
         yield Form(left, right, name, plural=True)
+
+
+def _with_singular_head(atoms: Sequence[Atom]) -> str:
+    """Returns a name whose first noun is a plural that ``of`` follows, in the singular: of
+    *rural communes of Morocco* ``rural commune of Morocco``; empty where there is none.
+    """
+    texts = [atom.text for atom in atoms]
+    at = texts.index("of") - 1 if "of" in texts[1:] else -1
+    base = singular(texts[at]) if at >= 0 and not atoms[at].capital else None
+    return " ".join([*texts[:at], base, *texts[at + 1 :]]) if base else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from graph_service.link.countries import country_names
 from graph_service.link.question import Atom, is_content
 from graph_service.text.relation_phrases import asking_words
 
@@ -16,47 +17,6 @@ _MOST_LETTERS = 5
 _CODE = re.compile(r"([a-z]{1,4})(\d+)|(\d+)([a-z]{1,4})")
 
 _ABBREVIATED: Mapping[str, str] = {"st": "saint", "mt": "mount", "ft": "fort"}
-
-_COUNTRIES: Mapping[str, tuple[str, ...]] = {
-    "america": ("united states", "united states of america"),
-    "bosnia": ("bosnia and herzegovina",),
-    "britain": ("united kingdom", "great britain"),
-    "burma": ("myanmar",),
-    "cape verde": ("cabo verde",),
-    "china": ("people s republic of china",),
-    "czechia": ("czech republic",),
-    "drc": ("democratic republic of the congo",),
-    "east germany": ("german democratic republic",),
-    "east timor": ("timor leste",),
-    "great britain": ("united kingdom",),
-    "gb": ("united kingdom",),
-    "holland": ("netherlands", "kingdom of the netherlands"),
-    "iran": ("islamic republic of iran",),
-    "ireland": ("republic of ireland",),
-    "ivory coast": ("cote d ivoire",),
-    "laos": ("lao people s democratic republic",),
-    "macedonia": ("north macedonia",),
-    "netherlands": ("kingdom of the netherlands",),
-    "north korea": ("democratic people s republic of korea",),
-    "persia": ("iran",),
-    "prc": ("people s republic of china", "china"),
-    "russia": ("russian federation",),
-    "south korea": ("republic of korea",),
-    "soviet union": ("union of soviet socialist republics",),
-    "swaziland": ("eswatini",),
-    "syria": ("syrian arab republic",),
-    "taiwan": ("republic of china",),
-    "turkey": ("turkiye",),
-    "uae": ("united arab emirates",),
-    "uk": ("united kingdom", "united kingdom of great britain and northern ireland"),
-    "us": ("united states", "united states of america"),
-    "usa": ("united states", "united states of america"),
-    "ussr": ("soviet union",),
-    "vatican": ("vatican city",),
-    "vietnam": ("viet nam",),
-    "west germany": ("federal republic of germany", "germany"),
-}
-"""What countries are called in short, folded, and their other names."""
 
 
 def other_spellings(atoms: Sequence[Atom], /, *, capitals: bool) -> Iterator[str]:
@@ -75,10 +35,11 @@ def other_spellings(atoms: Sequence[Atom], /, *, capitals: bool) -> Iterator[str
     longer = [_ABBREVIATED.get(text, text) for text in texts]
     if longer != texts and len(texts) > 1:
         yield " ".join(longer)
-    yield from _COUNTRIES.get(" ".join(texts), ())
-    if "".join(texts) in _COUNTRIES and len(texts) > 1 and all(len(text) == 1 for text in texts):
+    yield from country_names(" ".join(texts))
+    if len(texts) > 1 and all(len(text) == 1 for text in texts):
         # ``U.S.``
-        yield from ("".join(texts), *_COUNTRIES["".join(texts)])
+        joined = "".join(texts)
+        yield from ((joined, *country_names(joined)) if country_names(joined) else ())
 
 
 def code_spellings(atoms: Sequence[Atom], /) -> Iterator[list[str]]:

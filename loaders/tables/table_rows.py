@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from graph_service.errors import InputError
+from loaders.formats import is_system_file
 from loaders.items import Parsed
 from loaders.source import ByteSource
 from loaders.tables.cells import clean, read_number
@@ -31,6 +32,9 @@ _REMARK = re.compile(r"[*\u2020\u2021\u00b9\u00b2\u00b3#(\[]|\d\)|[^\W\d]{3,}\s?
 _TEXT_MARK = re.compile(r"=\"(?P<text>[^\"]*)\"|'(?P<digits>\d[\d ./-]*)")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/]\d\d)?|[QH]\d", re.I)
 """What names a time of a group's numbers: 2023, 2023/24, Q1."""
+_REMARKS = "rows of remarks at the end"
+_END_OF_FILE = "\x1a"
+"""What DOS wrote after the last line."""
 _HEADER_ROWS = 30
 
 
@@ -45,7 +49,7 @@ def is_table_name(path: str, /) -> bool:
 
 def is_table(path: str, /) -> bool:
     """Returns whether a file is a table by its name, or JSON whose objects are rows."""
-    return is_table_name(path) or is_json_table(path)
+    return not is_system_file(path) and (is_table_name(path) or is_json_table(path))
 
 
 def has_typed_cells(path: str, /) -> bool:
@@ -98,7 +102,10 @@ class Shape:
         while len(cells) > len(self.header) and not cells[-1].strip():
             cells = cells[:-1]
         filled = [clean(cell) for cell in cells if cell.strip()]
-        if not filled:
+        if not filled or filled == [_END_OF_FILE]:
+            return None
+        if len(filled) == 1 and self._is_past_end(row) and self._is_apart(row, filled[0]):
+            counts[_REMARKS] += 1
             return None
         if len(cells) != len(self.header):
             cells = self._repaired(cells)
@@ -114,9 +121,13 @@ class Shape:
             counts["rows of totals"] += 1
             return None
         if self._is_past_end(row):
-            counts["rows of remarks at the end"] += 1
+            counts[_REMARKS] += 1
             return None
         return cells
+
+    def _is_apart(self, row: Row, text: str) -> bool:
+        """Returns whether a row of one cell is a remark, and no row that was cut."""
+        return row.line > self.last_line + 1 or is_remark(text)
 
     def _is_past_end(self, row: Row) -> bool:
         return bool(self.last_line) and row.line > self.last_line

@@ -238,6 +238,12 @@ def test_what_cannot_be_compared_is_not_guessed(service: Service) -> None:
         ("Did Ann Lee direct Oslo?", DIRECTED, None),
         # The relation is not what is asked.
         ("Did Ann Lee marry Snow?", DIRECTED, None),
+        # Of Ann and Finn no death is known, which does not say that they live.
+        ("Is Dora Lee still alive?", [("P40", True)], "no"),
+        ("Is Dora Lee dead?", [("P570", False)], "yes"),
+        ("Has Dora Lee died yet?", [("P570", False)], "yes"),
+        ("Is Finn Lee alive?", [("P569", False)], None),
+        ("Is Finn Lee dead?", [("P569", False)], None),
     ],
 )
 def test_yes_or_no_by_what_the_graph_says(

@@ -42,6 +42,8 @@ NAMES: Names = {
     "Q25": ["Barack Obama"],
     "Q26": ["Play"],
     "Q27": ["House"],
+    "Q28": ["rural commune of Chile"],
+    "Q29": ["Chile"],
 }
 
 
@@ -85,6 +87,9 @@ def graph() -> KnowledgeGraph:
         ("what is germanys capital", ["Q14"]),
         ("who is barack obamas wife", ["Q25"]),
         ("who plays house music", ["Q27"]),
+        ("What are the rural communes of Chile?", ["Q28"]),
+        ("what are the rural communes of chile", ["Q28"]),
+        ("What are the Communes of Chile?", ["Q29"]),
         # Of a name there is no plural.
         ("Was Williams here?", []),
         ("was williams here", []),

@@ -132,6 +132,15 @@ def test_far_more_statements_outweigh_a_label_or_a_spelling() -> None:
         assert ids(graph, link("where is rye?", graph)) == [expected]
 
 
+@pytest.mark.parametrize("question", ["what is the capital of china?", "Who leads China?"])
+def test_a_country_bears_its_short_name_beside_namesakes(question: str) -> None:
+    names: Names = {"Q1": ["China"], "Q2": ["People's Republic of China"], "Q3": ["x"]}
+    for extra, expected in ((3, "Q1"), (300, "Q2")):
+        facts = [("Q1", "r", "Q3"), *(("Q2", f"r{i}", "Q3") for i in range(extra))]
+        graph = build_graph(names, facts)
+        assert ids(graph, link(question, graph)) == [expected]
+
+
 def test_who_is_far_better_known_bears_the_last_word_of_the_name() -> None:
     names: Names = {
         "Q1": ["Barack Obama"], "Q2": ["Obama"], "Q3": ["x"], "Q4": ["Emma Watson"], "Q5": ["Emma"],

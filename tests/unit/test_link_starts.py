@@ -47,6 +47,7 @@ WORLD: Names = {
     "Q27": ["statue"],
     "Q28": ["Liberty"],
     "Q29": ["Jason"],
+    "Q30": ["People's Republic of China"],
 }
 FACTS = [
     ("Q1", "spouse", "Q2"),
@@ -57,7 +58,7 @@ FACTS = [
     ("Q7", "kind", "Q11"),
     *(
         (f"Q{number}", "same country as", "Q3")
-        for number in (4, 6, 8, 9, 10, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 26, 27, 28, 29)
+        for number in (4, 6, 8, 9, 10, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 26, 27, 28, 29, 30)
     ),
 ]
 
@@ -83,6 +84,7 @@ def by_id(graph: KnowledgeGraph, question: str, *, limit: int = 14) -> Mapping[s
         ("what does jamaican people speak?", NameForm.DEMONYM, ["Q3"]),
         ("Which Hungarians won?", NameForm.DEMONYM, ["Q5"]),
         ("a dutch painter", NameForm.DEMONYM, ["Q6"]),
+        ("a chinese painter", NameForm.DEMONYM, ["Q30"]),
         ("the puerto rican anthem", NameForm.DEMONYM, ["Q13"]),
         ("where is new york?", NameForm.EXACT, ["Q7", "Q8"]),
         ("who is michelle obama", NameForm.EXACT, ["Q2"]),

@@ -125,3 +125,16 @@ def test_in_a_folder_they_are_rejects(tmp_path: Path) -> None:
         report = load(folder, store=store, graph="g", options=options)
     assert report.rejected == 2
     assert report.records.read == 3
+
+
+def test_files_that_systems_leave_in_folders_are_passed_over_and_named(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id,name,price\n1,A,3\n2,B,4\n")
+    for name in ("._a.csv", ".DS_Store", "~$a.xlsx", "desktop.ini"):
+        (folder / name).write_bytes(b"[.\x00\x05\x16\x07")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        report = load(folder, store=store, graph="g")
+    assert report.rejected == 0
+    assert report.records.read == 3
+    assert len(report.unrecognised) == 4

@@ -33,7 +33,9 @@ def items(things: Things) -> set[str]:
         ("Prices of last year only,,\n", {"rows of remarks at the end": 1}),
         ("\nInternal,,\nby Ann,,\n", {"rows of remarks at the end": 2}),
         (",22,\n", {"rows of totals": 1}),
-        ("(1) not counted\n", {}),
+        ("(1) not counted\n", {"rows of remarks at the end": 1}),
+        ("\nexported by Ann\n", {"rows of remarks at the end": 1}),
+        ("\x1a", {}),
     ],
 )
 def test_totals_and_remarks_after_the_rows_are_no_things(
@@ -42,8 +44,12 @@ def test_totals_and_remarks_after_the_rows_are_no_things(
     things = Things(tmp_path, {"items.csv": ROWS + after})
     assert items(things) == {"saw", "axe"}
     assert things.parsed.skipped == skipped
-    # A line with too few cells is a reject.
-    assert len(things.parsed.rejects) == (0 if skipped else 1)
+    assert not things.parsed.rejects
+
+
+def test_a_last_row_that_was_cut_is_a_reject(tmp_path: Path) -> None:
+    things = Things(tmp_path, {"items.csv": f"{ROWS}Spade"})
+    assert len(things.parsed.rejects) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import pytest
 
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy, TripletsResult
+from graph_service.retrieve.learned.breadth import mixed
+from graph_service.retrieve.sequences.picking import Walk
 from graph_service.service import Service
 
 
@@ -57,3 +59,20 @@ def test_the_score_of_a_path_says_what_repeating_costs(demo_service: Service) ->
         seen |= told
     assert repeats
     assert {"relevance", "repeats"} <= seen
+
+
+def test_further_walks_of_an_unsure_sequence_come_after_the_first_ones_of_others() -> None:
+    walks = [
+        *(Walk((0, node), (node,), (False,), sequence=0, score=0.5) for node in range(1, 10)),
+        *(Walk((0, node), (node,), (False,), sequence=1, score=0.2) for node in range(10, 12)),
+    ]
+    found = mixed(walks)
+    scores = [walk.score for walk in found]
+    assert scores == sorted(scores, reverse=True)
+    assert [walk.sequence for walk in found[:5]] == [0] * 5
+    assert [walk.edges for walk in found if walk.sequence == 0] == [(n,) for n in range(1, 10)]
+    # .5 * .5 ** 2 is less than .2
+    assert [walk.sequence for walk in found] == [*[0] * 5, 1, 1, *[0] * 4]
+    assert found[5].parts == ()
+    (waiting,) = found[4].parts
+    assert waiting.amount == pytest.approx(0.5 * 0.5 - 0.5)

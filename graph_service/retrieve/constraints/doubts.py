@@ -16,6 +16,7 @@ from graph_service.retrieve.constraints.answer_kind import (
     walks_its_kin,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
 from graph_service.retrieve.constraints.said_steps import (
     leaves_a_step_unsaid,
     repeats_kin_unsaid,
@@ -54,6 +55,7 @@ DOUBTS = (
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
     ),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
+    Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
     Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),

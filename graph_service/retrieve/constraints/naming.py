@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.link.partial_names import names_of
+from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.constraints.reading import sex_of
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
+from graph_service.text.relation_phrases import asking_words
 
-"""Words that no name begins or ends with; some of other languages are English nouns."""
+_AUXILIARY_BEFORE = re.compile(r".*\b(?:do|does|did)\s+(?:the\s+)?", re.IGNORECASE | re.DOTALL)
 MOST_WORDS = 6
 """Words of a name that is looked up."""
 
@@ -74,14 +78,20 @@ def find_named(
     """Returns the runs of a question's words that name entities of a region, longer ones first.
 
     A noun names in the plural too (``cities``), and one of kin or sex names that sex
-    (``daughters``: female). What linking found is named as well, by parts of names too.
+    (``daughters``: female). What linking found is named as well, by parts of names too, but not by
+    those that are no names in the question: *major* of a major regional center, *kind* of the film
+    Kind Lady. The verb of a name names nothing: ``play``, in *what music did Debussy play*.
     """
     spans = word_spans(question)
+    capitals = writes_capitals(read_atoms(question))
+    verbs = _verbs_of(question, spans, mentions)
     found: dict[tuple[int, int], set[int]] = {}
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
             run = [word for word, _, _ in spans[first:after]]
             if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
+                continue
+            if spans[first][1] in verbs:
                 continue
             nodes = {
                 int(node) for name in _names(run) for node in graph.names.find(name)[0].tolist()
@@ -90,8 +100,11 @@ def find_named(
                 found.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
     names = {(one.start, one.end) for one in mentions if one.is_name and one.start >= 0}
     for one in mentions:
-        if one.start >= 0:
-            found.setdefault((one.start, one.end), set()).add(one.node)
+        span = (one.start, one.end)
+        if one.start < 0 or one.start in verbs:
+            continue
+        if not _is_mere_part(question[slice(*span)], one.node, graph, capitals=capitals):
+            found.setdefault(span, set()).add(one.node)
     named = []
     for (start, end), nodes in found.items():
         numbers = np.array(sorted(nodes), dtype=np.int64)
@@ -99,10 +112,37 @@ def find_named(
         place[place == region.node_count] = 0
         local = place[region.nodes[place] == numbers]
         if len(local):
-            words = tuple(word for word, left, right in spans if start <= left and right <= end)
+            folded = tuple(word for word, left, right in spans if start <= left and right <= end)
             is_name = (start, end) in names
-            named.append(NamedNodes(question[start:end], start, end, words, local, is_name))
+            named.append(NamedNodes(question[start:end], start, end, folded, local, is_name))
     return sorted(named, key=lambda one: (-len(one.words), one.start, one.end))
+
+
+def _verbs_of(
+    question: str, spans: Sequence[tuple[str, int, int]], mentions: Sequence[Mention]
+) -> set[int]:
+    """Returns where the words stand that follow a name after *do*, *does* or *did*."""
+    ends = {
+        one.end
+        for one in mentions
+        if one.linked and one.start >= 0 and _AUXILIARY_BEFORE.fullmatch(question[: one.start])
+    }
+    return {
+        start
+        for _, start, _ in spans
+        if any(not question[end:start].strip() for end in ends if end < start)
+    }
+
+
+def _is_mere_part(text: str, node: int, graph: KnowledgeGraph, /, *, capitals: bool) -> bool:
+    """Returns whether one word stands in a longer label and is no name in the question: the label
+    or the question has it without a capital where names have one, or people ask with it.
+    """
+    (label,) = names_of(graph, np.array([node], dtype=np.int32), ("en", "mul"))
+    word = text.lower()
+    if label is None or word == label.lower() or word not in words(label):
+        return False
+    return word in label.split() or (capitals and text == word) or word in asking_words()
 
 
 def _names(run: Sequence[str]) -> set[str]:

@@ -14,6 +14,7 @@ from graph_service.model.values import StringValue
 from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.living import said_of_life, states_a_death
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -83,6 +84,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         judged: Best first.
     """
     answer: PickedAnswer | None
+    if (by_death := _by_death(judge, judged)) is not None:
+        return by_death
     facing = [one for one in judged if _faces(judge, one.walks)] or list(judged)
     first = facing[0]
     for one in facing:
@@ -104,6 +107,16 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
     none = np.zeros(len(first.walks.edges), dtype=bool)
     answer = _denied(judge, first, joined.targets) if joined.is_sure else None
     return YesNo(first, joined.targets, none, answer)
+
+
+def _by_death(judge: CandidateJudge, judged: Sequence[JudgedCandidate]) -> YesNo | None:
+    """Returns whether somebody is alive, or dead, as the statement of a death tells; else None."""
+    deaths = [one for one in judged if states_a_death(judge, one)]
+    said = said_of_life(judge, deaths)
+    if not said:
+        return None
+    rows = np.ones(len(deaths[0].walks.edges), dtype=bool)
+    return YesNo(deaths[0], (), rows, _said(judge, deaths[0], rows, said))
 
 
 def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:

@@ -19,6 +19,7 @@ from graph_service.retrieve.learned.confidence import (
     AnswerConfidence,
     margin_of,
 )
+from graph_service.retrieve.learned.namesakes import is_lesser_namesake
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
 from graph_service.retrieve.learned.unstated import (
     UNSTATED_RULES,
@@ -140,6 +141,7 @@ class AnswerJudge:
         return (
             reader.stops_short(number)
             or bool(reader.leads_to_no_place(np.array([number]))[0])
+            or is_lesser_namesake(self._start_of(number), self._starts)
             or reader.answers_who_by_rows(number)
             or asks_by_another_label(
                 reader.question,

@@ -1,7 +1,9 @@
-"""Questions that no single relation answers: *how has X influenced Y?*, *describe the life of X*.
+"""Answers of several readings: of questions for an account, and where no reading is sure.
 
-What bears on them is of many kinds, so their walks are taken in turns: first the best walk of each
-sequence that says something new, then further walks of the same sequences.
+No single relation answers *how has X influenced Y?* or *describe the life of X*. What bears on them
+is of many kinds, so their walks are taken in turns: first the best walk of each sequence that says
+something new, then further walks of the same sequences. Where the best sequence is not sure, it
+does not fill the result with a long list: after its first walks those of others have their place.
 """
 
 from __future__ import annotations
@@ -18,6 +20,11 @@ from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 _NEXT_ROUND = 0.3
 """What of a walk's score stays with each round that it waits."""
 
+_WALKS_UNSURE = 4
+"""Walks of a sequence that is not sure, which wait for no other's."""
+_NEXT_UNSURE = 0.5
+"""What of a walk's score stays with each walk of its sequence that is beyond these."""
+
 
 def spread(walks: Sequence[Walk], region: Region, /) -> list[Walk]:
     """Returns walks in turns, the best of each sequence first, those that repeat others later.
@@ -30,12 +37,31 @@ def spread(walks: Sequence[Walk], region: Region, /) -> list[Walk]:
     found: list[Walk] = []
     for walk in walks:
         last = (walk.nodes[0], int(region.rel[walk.edges[-1]]))
-        waits = turns[last]
+        found.append(_waiting(walk, _NEXT_ROUND ** turns[last]))
         turns[last] += 1
-        if not waits:
-            found.append(walk)
-            continue
-        score = round(walk.score * _NEXT_ROUND**waits, SIMILARITY_DIGITS)
-        waiting = ScorePart("repeats", round(score - walk.score, SIMILARITY_DIGITS))
-        found.append(replace(walk, score=score, parts=(*walk.parts, waiting)))
     return sorted(found, key=lambda walk: -walk.score)
+
+
+def mixed(walks: Sequence[Walk], /) -> list[Walk]:
+    """Returns walks with those that a sequence has beyond its first few later, the further on the
+    later: others may be what is asked for.
+
+    Args:
+        walks: Best first.
+    """
+    turns: Counter[int] = Counter()
+    found: list[Walk] = []
+    for walk in walks:
+        beyond = max(0, turns[walk.sequence] + 1 - _WALKS_UNSURE)
+        found.append(_waiting(walk, _NEXT_UNSURE**beyond))
+        turns[walk.sequence] += 1
+    return sorted(found, key=lambda walk: -walk.score)
+
+
+def _waiting(walk: Walk, share: float) -> Walk:
+    """Returns a walk with a share of its score, and what it lost by repeating others."""
+    score = round(walk.score * share, SIMILARITY_DIGITS)
+    if share == 1.0 or score == walk.score:
+        return walk
+    waiting = ScorePart("repeats", round(score - walk.score, SIMILARITY_DIGITS))
+    return replace(walk, score=score, parts=(*walk.parts, waiting))

@@ -16,7 +16,7 @@ from graph_service.retrieve.context import (
     RetrievalContext,
     Selection,
 )
-from graph_service.retrieve.learned.breadth import spread
+from graph_service.retrieve.learned.breadth import mixed, spread
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import QuestionReader
 from graph_service.retrieve.preset import LearnedPreset
@@ -31,17 +31,23 @@ def chosen_walks(
     relevance: float,
     *,
     openly: bool,
+    in_order: bool,
 ) -> tuple[tuple[Walk, ...], bool]:
     """Returns the walks of the best candidates, at most as many as may be asked for, and whether
     there are more.
 
     A walk's score falls from the relevance of the best by the scorer's difference, and by a share
     for each constraint that it does not meet and others do. Of a question that asks ``openly``
-    a few walks of each sequence are read, and given in turns.
+    a few walks of each sequence are read, and given in turns. Else further walks of one sequence come
+    after the first ones of others, unless they are wanted ``in_order``.
     """
     region, preset, candidates = call.region, call.preset, reader.candidates
     most = most_walks(preset)
-    of_one = preset.walks_per_item if openly else most
+    of_one = most
+    if openly:
+        of_one = preset.walks_per_item
+    elif not in_order:
+        of_one = preset.limit
     top = max(relevance, preset.least_score)
     found: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
@@ -64,10 +70,12 @@ def chosen_walks(
             used, place = ranked(edges.ravel())
             like = texts[way].order(used)
             mean = np.round(like[place.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
-            # Who asks for more than a thing rarely asks for the thing itself.
-            home = _ends_of(region, edges[:, -1], backward[-1]) == region.start_entities[start]
+            # Who asks for more than a thing rarely asks for the thing itself, or what leads on from it.
+            passed = _ends_of(region, edges, np.array(backward))
+            known = passed[:, -1] == region.start_entities[start]
+            known |= (passed[:, :-1] == passed[:, -1:]).any(axis=1)
             # Walks of equal rank stay in the order of their keys.
-            order = np.lexsort((-mean, home, missed))[:of_one]
+            order = np.lexsort((-mean, known, missed))[:of_one]
             edges, met, missed = edges[order], met[order], missed[order]
         parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
         if value != parts[0].amount:
@@ -101,6 +109,8 @@ def chosen_walks(
     ordered = sorted(found, key=lambda walk: -walk.score)
     if openly:
         ordered = spread(ordered, region)
+    elif not in_order:
+        ordered = mixed(ordered)
     return tuple(ordered[:most]), unread > 0 or len(found) > most
 
 

@@ -387,6 +387,13 @@ class QuestionReader:
         """Returns the labels of the relations of a candidate."""
         return frozenset(self.texts[relation] for relation, _ in self.candidates.sequence(number))
 
+    def labelled(self, numbers: Int64, /) -> list[list[tuple[str, bool]]]:
+        """Returns the labels of the relations of some candidates, and whether each is walked from
+        value to head.
+        """
+        sequences = map(self.candidates.sequence, numbers.tolist())
+        return [[(self.texts[relation], back) for relation, back in each] for each in sequences]
+
     def stops_short(self, number: int, /) -> bool:
         """Returns whether what a candidate leads to is not what the question asks for, but has it by
         a relation of that name: the visits of patients, where it asks *which patients*.

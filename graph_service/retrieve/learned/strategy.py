@@ -16,7 +16,7 @@ from graph_service.link.joint import JointMention, joint_linking
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.result import MOST_OF_READING
+from graph_service.model.result import MOST_OF_READING, Strategy
 from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.interpreting import interpret, plain_query
 from graph_service.retrieve.constraints.judging import RankedCandidate
@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import PickedReading, PickedSet, RetrievalContext, Selection
 from graph_service.retrieve.learned.answer_judge import AnswerJudge
+from graph_service.retrieve.learned.asked_nouns import asked_bonus
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
@@ -89,6 +90,7 @@ def by_learning(
     empty = reader.answers_nothing(finalists.numbers)
     is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
+    score += asked_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))
     cuts = reader.cuts
     if len(candidates) > len(order):
@@ -116,7 +118,11 @@ def by_learning(
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
     relevance = judge.relevance
-    walks, more = chosen_walks(call, reader, chosen, relevance, openly=judge.openly)
+    # A tree joins what is best, be it of one reading.
+    in_order = verdict.confident or call.strategy is Strategy.SUBGRAPH
+    walks, more = chosen_walks(
+        call, reader, chosen, relevance, openly=judge.openly, in_order=in_order
+    )
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         with_met(pick_walks(call, walks, cuts, more=more), region, walks),

@@ -1,0 +1,46 @@
+"""Whether somebody is alive or dead: *Is X still alive?*, *has X died?*.
+
+A graph says when and of what people died, and of nobody that they live. So the statement of a death
+tells, and its lack tells nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.text.fold import words
+
+_BEFORE = re.compile(r"\W*(?:is|was|are|were|has|have|did)\s+(?:the\s+)?", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\s+(?:(?:still|currently|already|now|now\s+already)\s+)?"
+    r"(?:(?P<alive>alive|living)|dead|deceased|die|died|pass(?:ed)?\s+away)"
+    r"(?:\s+(?:yet|now|already|today|anymore|by\s+now))?\W*",
+    re.IGNORECASE,
+)
+_OF_DEATH = frozenset({"death", "died", "deceased"})
+
+
+def said_of_life(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> str:
+    """Returns ``yes`` or ``no``, as the statement of a death answers a question whether somebody is
+    alive, or dead; empty for any other question.
+
+    Args:
+        judge: Of the question.
+        judged: Candidates, of which ``states_a_death`` must hold for one.
+    """
+    for one in judged:
+        start, end = judge.span(one.walks)
+        after = _AFTER.fullmatch(judge.question[end:]) if start >= 0 else None
+        if after is not None and _BEFORE.fullmatch(judge.question[:start]):
+            return "no" if after["alive"] else "yes"
+    return ""
+
+
+def states_a_death(judge: CandidateJudge, one: JudgedCandidate, /) -> bool:
+    """Returns whether the walks of a candidate are statements of a death of their start."""
+    walks = one.walks
+    if len(walks.relations) > 1 or walks.backward[0]:
+        return False
+    return not _OF_DEATH.isdisjoint(words(judge.texts[walks.relations[0]]))

@@ -1,0 +1,50 @@
+"""Whether an answer is of somebody else than the words of a question first name.
+
+Which entity of a name has what is asked for often tells who is meant. But where the graph lacks it
+of the one whom people mean by the words, a namesake may have it: the currency of the Kingdom of
+Italy is no answer to *what money do they have in Italy?*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
+
+_BETTER_KNOWN = 2.0
+"""How many times as many statements somebody has who is surely meant by a name."""
+
+
+def is_lesser_namesake(start: StartCandidate, starts: Sequence[StartCandidate], /) -> bool:
+    """Returns whether another is rather meant by the words that name a start entity: one whose label
+    they are, where they are an alias of the start, and that has far more statements; or the bearer
+    of a longer name that they are a part of.
+
+    Args:
+        start: What the answer is of.
+        starts: All start entities, this one among them.
+    """
+    if start.start < 0 or start.linked or start.neighbour_matches:
+        return False
+    return any(
+        each.linked
+        and each.form is NameForm.EXACT
+        and (_is_better_known(each, start) or _is_longer_name(each, start))
+        for each in starts
+    )
+
+
+def _is_better_known(other: StartCandidate, start: StartCandidate) -> bool:
+    return (
+        other.span == start.span
+        and start.form is NameForm.EXACT
+        and start.is_alias
+        and not other.is_alias
+        and other.degree >= _BETTER_KNOWN * start.degree
+    )
+
+
+def _is_longer_name(other: StartCandidate, start: StartCandidate) -> bool:
+    is_within = other.start <= start.start and start.end <= other.end and other.span != start.span
+    return is_within and other.certainty > Certainty.COMMON

@@ -1,0 +1,57 @@
+"""Whether an answer is of somebody else than the words of a question first name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.retrieve.learned.namesakes import is_lesser_namesake
+
+# what money do they have in italy
+ITALY = StartCandidate(
+    node=1,
+    start=27,
+    end=32,
+    certainty=Certainty.PROPER,
+    words=1,
+    rank=0,
+    score=0.9,
+    is_alias=False,
+    neighbour_matches=0,
+    typos=0,
+    form=NameForm.EXACT,
+    covered=False,
+    linked=True,
+    listed=True,
+    degree=800,
+)
+KINGDOM = replace(ITALY, node=2, rank=1, is_alias=True, linked=False, degree=250)
+OF_THE_SAME_LABEL = replace(KINGDOM, is_alias=False)
+# who was born in mexico city
+MEXICO_CITY = replace(ITALY, node=3, start=16, end=27, words=2, degree=20)
+MEXICO = replace(ITALY, node=4, start=16, end=22, linked=False, covered=True)
+
+
+@pytest.mark.parametrize(
+    ("start", "starts", "is_lesser"),
+    [
+        (KINGDOM, (ITALY, KINGDOM), True),
+        (ITALY, (ITALY, KINGDOM), False),
+        # Psycho the film beside Psycho the novel: what each has tells which is meant.
+        (OF_THE_SAME_LABEL, (ITALY, OF_THE_SAME_LABEL), False),
+        (replace(KINGDOM, degree=500), (ITALY, KINGDOM), False),
+        (replace(KINGDOM, neighbour_matches=1), (ITALY, KINGDOM), False),
+        (KINGDOM, (replace(ITALY, is_alias=True), KINGDOM), False),
+        (MEXICO, (MEXICO_CITY, MEXICO), True),
+        (MEXICO, (replace(MEXICO_CITY, certainty=Certainty.COMMON), MEXICO), False),
+        (MEXICO, (MEXICO,), False),
+        (replace(MEXICO, start=-1, end=-1), (MEXICO_CITY,), False),
+    ],
+)
+def test_whom_the_words_rather_mean(
+    start: StartCandidate, starts: tuple[StartCandidate, ...], is_lesser: bool
+) -> None:
+    assert is_lesser_namesake(start, starts) is is_lesser
