@@ -24,6 +24,7 @@ _SCALE = 127.0
 _MOTHER = "Who is the mother of Maria Shriver's husband?"
 _THREE = "Who founded the university where Ethel Skakel Kennedy's husband studied law?"
 _LACKING = "What was the blood type of Jacqueline Kennedy Onassis?"
+_NONSENSE = "How often did Maria Shriver sneeze in the cupboard?"
 _NOBODY = "How high is the mountain?"
 _DIALOGUE = "Who is Maria Shriver?\nA journalist.\nAnd who is Katherine Schwarzenegger's father?"
 
@@ -36,8 +37,9 @@ def requests() -> list[RetrieveRequest]:
         for strategy in Strategy
     ]
     asked.append(RetrieveRequest(_LACKING, Strategy.PATHS, preset="default-6"))
+    asked.append(RetrieveRequest(_NONSENSE, Strategy.TRIPLETS, preset="default-6", limit=2))
     # Nobody's capital: no statement is left of the entity.
-    asked.append(replace(asked[-1], relation_ids=("P36",)))
+    asked.append(replace(asked[-2], relation_ids=("P36",)))
     asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-6"))
     asked += [
         RetrieveRequest(_MOTHER, strategy, preset="okgqa", limit=4, max_hops=1)

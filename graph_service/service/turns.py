@@ -40,6 +40,8 @@ _ASKING = frozenset({"who", "whom", "what", "is", "was", "are", "were"})
 MAX_ANTECEDENTS = 3
 """Entities that a pronoun is tried with."""
 _MOST_ANSWERS = 5
+_EITHER = 0.5
+"""Confidence that a pronoun stands for the one of two that was named."""
 _CONTINUING = frozenset({"about", "and", "but", "how", "or", "then", "what"})
 
 Spans = Sequence[tuple[int, int]]
@@ -252,7 +254,8 @@ class TurnReader:
             return [Antecedent(ids, "", sure)]
         meant = [Antecedent((each.id,), each.label, sure) for each in answers[:1]]
         if is_person:
-            return meant or named[:1]
+            # Without a sure answer, who was named may be meant, or who was asked for.
+            return meant or [replace(each, confidence=_EITHER) for each in named[:1]]
         return [*meant, *named][:MAX_ANTECEDENTS]
 
 

@@ -27,8 +27,12 @@ from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.said_steps import repeats_kin_unsaid, repeats_unsaid
-from graph_service.retrieve.constraints.unread import unread_words
+from graph_service.retrieve.constraints.said_steps import (
+    is_other_kin,
+    repeats_unsaid,
+    says_a_label,
+)
+from graph_service.retrieve.constraints.unread import reads_every_word, unread_beside, unread_words
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
@@ -44,12 +48,14 @@ class Reading:
         best: The candidate whose walks come first, or that decides yes or no.
         targets: What a question for yes or no names beside its start.
         is_flag: Whether a true or false value of the start answers yes or no.
+        alternative: The same walks from the other of two names, of *by A or B*.
     """
 
     judge: CandidateJudge
     best: JudgedCandidate
     targets: tuple[Constraint, ...] = ()
     is_flag: bool = False
+    alternative: JudgedCandidate | None = None
 
     @property
     def compares(self) -> bool:
@@ -70,6 +76,7 @@ class Chosen:
         answer: None where the question asks for entities and no more, or nothing is sure.
         doubt: How the best candidate may misread the question; empty where nothing says so.
         reading: What the query that the question was read as is made of; None of a long text.
+        reads_all: Whether the answer surely accounts for all words of the question.
     """
 
     ranked: tuple[RankedCandidate, ...]
@@ -79,6 +86,7 @@ class Chosen:
     answer: PickedAnswer | None = None
     doubt: str = ""
     reading: Reading | None = None
+    reads_all: bool = False
 
     @property
     def misread(self) -> bool:
@@ -163,9 +171,11 @@ def choose(
     judge.fold(judged)
     for each in judged:
         each.score += judge.bonus(each)
-        if judge.strict and repeats_kin_unsaid(judge, each.walks):
-            each.score -= CONSTRAINT_RULES.repeat_cost
+        if judge.strict and is_other_kin(judge, each.walks):
+            each.score -= CONSTRAINT_RULES.kin_cost
     judged.sort(key=lambda each: (-each.score, each.walks.number))
+    if judge.asked.alternatives and (pair := _same_of_each(judge, judged)):
+        return _by_alternatives(judge, pair, judged, ranked)
     best = judged[0]
     constraints = [*(constraint for constraint, _ in best.met), *judge.unmet(best)]
     constraints.sort(key=lambda constraint: (constraint.start, constraint.end))
@@ -180,24 +190,28 @@ def choose(
     )
     chosen = Chosen(_ranked_again(judged, ranked), read, met, reading=Reading(judge, best))
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
-    confident = confident and judge.takes_all(best)
+    reads_all = judge.strict and reads_every_word(judge, best)
+    confident = (confident or reads_all) and judge.takes_all(best)
     if judge.strict:
         if doubt := first_doubt(judge, best, is_plain=False):
             return replace(chosen, doubt=doubt)
-        confident = confident and not unread_words(judge, best)
+        confident = confident and (reads_all or not unread_words(judge, best))
         confident = confident and not repeats_unsaid(judge, best.walks)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, constraints))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
     if not confident or not rows.any():
         return chosen
-    chosen = replace(chosen, answer=_answer(judge, best, judged, rows))
+    answer = _answer(judge, best, judged, rows)
+    chosen = replace(chosen, answer=answer, reads_all=reads_all and answer is not None)
     if judge.strict and judge.asked.superlative is not None and chosen.answer is None:
         # Several values are no answer to which of them is the first.
         is_several = len(np.unique(best.walks.ends[rows])) > 1
         return replace(chosen, doubt="several values to choose from" if is_several else "")
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
         return chosen
+    if judge.strict and _has_other_first(judge, judged, chosen.answer):
+        return replace(chosen, answer=None, doubt="another first by another relation")
     nodes = np.searchsorted(judge.whole.nodes, np.array(chosen.answer.nodes))
     return replace(chosen, first={best.walks.number: np.isin(best.walks.ends, nodes)})
 
@@ -219,8 +233,65 @@ def _by_yes_no(
             )
         },
         answer=decision.answer,
+        reads_all=decision.says_value_alone,
         doubt="neither yes nor no" if judge.strict and decision.answer is None else "",
         reading=Reading(judge, decision.judged, decision.targets, is_flag=decision.is_flag),
+    )
+
+
+def _same_of_each(
+    judge: CandidateJudge, judged: Sequence[JudgedCandidate]
+) -> tuple[JudgedCandidate, JudgedCandidate] | None:
+    """Returns the candidates of one way from each of two names, the best such pair, if the one way
+    is among those of the other.
+    """
+    ways: dict[tuple[object, ...], dict[tuple[int, int], JudgedCandidate]] = {}
+    for each in judged:
+        span = judge.span(each.walks)
+        if span in judge.asked.alternatives:
+            way = (each.walks.relations, each.walks.backward)
+            ways.setdefault(way, {}).setdefault(span, each)
+    pairs = [tuple(of_span.values()) for of_span in ways.values() if len(of_span) == 2]
+    if not pairs:
+        return None
+    first, second = max(pairs, key=lambda pair: pair[0].score + pair[1].score)
+    return first, second
+
+
+def _by_alternatives(
+    judge: CandidateJudge,
+    pair: tuple[JudgedCandidate, JudgedCandidate],
+    judged: Sequence[JudgedCandidate],
+    ranked: Sequence[RankedCandidate],
+) -> Chosen:
+    """Returns the candidates with those of two names first, and what either leads to."""
+    best, other = pair
+    best.score = other.score = max(each.score for each in judged)
+    reading = Reading(judge, best, alternative=other)
+    doubt = first_doubt(judge, best, is_plain=False)
+    is_read = not doubt and not unread_beside(judge, best, judge.span(other.walks))
+    is_read = is_read and not (best.met or other.met or judge.asked.dates)
+    answer = None
+    if is_read:
+        ends = np.union1d(best.walks.ends, other.walks.ends)
+        edges = [
+            edge
+            for each in pair
+            for edge in walked(each.walks, np.ones(len(each.walks.edges), dtype=bool))
+        ]
+        is_count = judge.asked.form is AskedForm.COUNT
+        answer = PickedAnswer(
+            AnswerKind.COUNT if is_count else AnswerKind.ENTITIES,
+            str(len(ends)) if is_count else None,
+            tuple(judge.whole.nodes[ends].tolist()),
+            tuple(dict.fromkeys(edges)),
+            any(judge.is_cut(each.walks) for each in pair),
+        )
+    return Chosen(
+        _ranked_again(judged, ranked),
+        answer=answer,
+        doubt="" if is_read else doubt or "alternatives that are not read",
+        reading=reading,
     )
 
 
@@ -322,6 +393,29 @@ def _answer(
         picked = _picked(judge, AnswerKind.SUPERLATIVE, best, first, and_edges=more)
         return replace(picked, truncated=picked.truncated or compared.lacking > 0)
     return _picked(judge, AnswerKind.ENTITIES, best, rows) if best.met else None
+
+
+def _has_other_first(
+    judge: CandidateJudge, judged: Sequence[JudgedCandidate], answer: PickedAnswer
+) -> bool:
+    """Returns whether a relation that fits nearly as well leads to what comes before the answer, where
+    the question says neither: *X's longest film* is of those that X directed, or wrote.
+    """
+    best, superlative = judged[0].walks, judge.asked.superlative
+    if superlative is None or len(best.relations) > 1 or says_a_label(judge, best):
+        return False
+    winners = set(np.searchsorted(judge.whole.nodes, np.array(answer.nodes)).tolist())
+    for each in judged[1:]:
+        walks = each.walks
+        is_near = each.score >= judged[0].score - CONSTRAINT_RULES.rival_margin
+        is_rival = (walks.start, walks.backward) == (best.start, best.backward)
+        if not is_near or not is_rival or says_a_label(judge, walks):
+            continue
+        ends = np.union1d(best.ends, walks.ends)
+        compared = compare_ends(superlative, ends, judge.around, judge.text, judge.cosines)
+        if compared is not None and not winners.issuperset(compared.winners):
+            return True
+    return False
 
 
 def _none(

@@ -22,6 +22,7 @@ from graph_service.retrieve.constraints.said_steps import (
     repeats_kin_unsaid,
     says_a_step_again,
     says_nothing_of,
+    starts_at_no_owner,
     walks_against_its_verb,
     walks_its_clause,
 )
@@ -54,6 +55,7 @@ DOUBTS = (
         "the other side of kin",
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
     ),
+    Doubt("kin of another name", lambda judge, best: starts_at_no_owner(judge, best.walks)),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),

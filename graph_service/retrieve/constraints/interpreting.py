@@ -11,7 +11,7 @@ import numpy as np
 from graph_service.model.answer import MOST_READINGS, AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Int64
-from graph_service.model.values import EntityValue, stored_value
+from graph_service.model.values import EntityValue, MonolingualText, StringValue, stored_value
 from graph_service.query.algebra import (
     MAX_STEPS,
     Among,
@@ -32,11 +32,11 @@ from graph_service.query.algebra import (
 from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import compare_ends
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
-from graph_service.retrieve.constraints.judging import CandidateJudge
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AskedForm, Superlative
-from graph_service.retrieve.constraints.unread import unread_words
+from graph_service.retrieve.constraints.unread import unread_beside, unread_words
 from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.network import SCORE_DIGITS
@@ -110,6 +110,8 @@ class _Interpreter:
         if judge.asked.form is AskedForm.COMPARISON:
             return self._of_two(reading)
         query = self.plain(best.walks.number)
+        if reading.alternative is not None:
+            query = self._of_either(query, reading.alternative)
         left: list[str] = []
         filter: Filter | None
         if reading.is_flag:
@@ -120,7 +122,7 @@ class _Interpreter:
             for constraint, how in best.met:
                 filter = self._filter(reading, constraint, how)
                 query = self._with(query, how.column, filter)
-            for constraint in judge.unmet(best):
+            for constraint in judge.unmet(best) if reading.alternative is None else ():
                 filter = self._of_none(judge, constraint)
                 query = self._with(query, best.last, filter)
                 left += [] if filter is not None else words(constraint.text)
@@ -151,11 +153,21 @@ class _Interpreter:
             for one in self._chosen.ranked[:MOST_READINGS]
         )
 
+    def _of_either(self, query: Query, alternative: JudgedCandidate) -> Query:
+        """Returns a query that starts at the other of two names too."""
+        other = self.plain(alternative.walks.number)
+        assert isinstance(query.start, Entities)
+        assert isinstance(other.start, Entities)
+        return replace(query, start=Entities((*query.start.ids, *other.start.ids)))
+
     def _unread(self, reading: Reading, left: Sequence[str]) -> tuple[str, ...]:
         """Returns the words that nothing accounts for, in their order in the question."""
         judge = reading.judge
         used = {word for target in reading.targets for word in words(target.text)}
-        found = {*unread_words(judge, reading.best), *left} - used - EMPTY_IN_ENGLISH
+        unread = unread_words(judge, reading.best)
+        if reading.alternative is not None:
+            unread = unread_beside(judge, reading.best, judge.span(reading.alternative.walks))
+        found = {*unread, *left} - used - EMPTY_IN_ENGLISH
         asked = judge.asked
         if asked.is_negated or not judge.reads_negation(reading.best):
             found |= _NEGATIONS
@@ -189,7 +201,7 @@ class _Interpreter:
         for target in reading.targets:
             filter: Filter | None
             if isinstance(target, NamedNodes):
-                filter = Condition((), Among(self._ids(judge, target.nodes)))
+                filter = Condition((), self._test_for(judge, target.nodes))
             elif judge.around.days(int(walks.ends[0])) is not None:
                 filter = Condition((), During(target.days))
             else:
@@ -207,7 +219,7 @@ class _Interpreter:
             relation = min(how.relations or (), default=None)
             return None if relation is None else self._dated(relation, constraint)
         if how.by_end:
-            return Condition((), Among(self._ids(judge, constraint.nodes)))
+            return Condition((), self._test_for(judge, constraint.nodes))
         return self._joined(reading, constraint, how)
 
     def _joined(self, reading: Reading, named: NamedNodes, how: Met) -> Filter | None:
@@ -224,11 +236,11 @@ class _Interpreter:
         (relation, forward), _ = min(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
         chosen = edges[np.array([pair == (relation, forward) for pair in pairs], dtype=bool)]
         ends = whole.tail[chosen] if forward else whole.head[chosen]
-        ids = self._ids(judge, np.unique(ends))
+        test = self._test_for(judge, np.unique(ends))
         id_ = self._relation_id(relation)
-        condition = Condition((Relation(id_, backward=not forward),), Among(ids))
-        if forward and id_ in INSTANCE_RELATIONS:
-            condition = Condition((), InstanceOf(ids))
+        condition = Condition((Relation(id_, backward=not forward),), test)
+        if forward and id_ in INSTANCE_RELATIONS and isinstance(test, Among):
+            condition = Condition((), InstanceOf(test.ids))
         return Not(condition) if named.is_negated else condition
 
     def _dated(self, relation: int, constraint: Constraint) -> Filter:
@@ -300,6 +312,15 @@ class _Interpreter:
             if tuple(dict.fromkeys(edges.tolist())) == answer.edges:
                 return one.number
         return None
+
+    def _test_for(self, judge: CandidateJudge, places: Int64) -> Among | Text:
+        """Returns whether a value is one of some nodes of the surroundings, or their text."""
+        node = int(judge.whole.nodes[places[0]])
+        if judge.whole.literal[places].all() and node < self._call.labels.graph.node_count:
+            value = stored_value(self._call.labels.graph.node_ids[node])
+            if isinstance(value, StringValue | MonolingualText):
+                return Text(value.text)
+        return Among(self._ids(judge, places))
 
     def _ids(self, judge: CandidateJudge, places: Int64) -> tuple[str, ...]:
         """Returns the ids of nodes of the surroundings."""

@@ -17,7 +17,7 @@ from graph_service.model.answer import ConstraintKind
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import CutReason
 from graph_service.query.enumeration import overlap
-from graph_service.retrieve.constraints.coverage import names_end, names_other_end
+from graph_service.retrieve.constraints.coverage import is_kin, names_end, names_other_end
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -106,7 +106,9 @@ class CandidateJudge:
         self.asked = read_answer(question, linked, strict=self.strict)
         self.named = [
             self._with_negation(named)
-            for named in find_named(question, mentions, call.labels.graph, call.surroundings)
+            for named in find_named(
+                question, mentions, call.labels.graph, call.surroundings, call.labels.languages
+            )
         ]
         self.min_relevance = call.preset.min_relevance
         self._call = call
@@ -149,6 +151,11 @@ class CandidateJudge:
     def _kin(self) -> frozenset[str]:
         words = (singular(word) for word, _, _ in word_spans(self.question))
         return frozenset(stem(kin) for kin in map(kin_of, words) if kin)
+
+    @cached_property
+    def kin_nouns(self) -> tuple[str, ...]:
+        """The nouns of kin that the question says beside names."""
+        return tuple(word for word, _, _ in self.own_words if is_kin(word))
 
     @cached_property
     def _seen(self) -> Int64:
@@ -413,6 +420,9 @@ class CandidateJudge:
         mention = self.mentions[one.walks.start]
         if any(mention.start < date.end and date.start < mention.end for date in self.asked.dates):
             return -_RULES.wrong_end_cost
+        if self.strict and 0 <= self.asked.negated_from <= mention.start:
+            # What is said not to be is no start.
+            return -_RULES.wrong_end_cost
         if self.names and mention.start >= 0 and self.span(one.walks) not in self.names:
             # Only a class or a value: it constrains what is asked of what has a name.
             return 0.0
@@ -430,12 +440,18 @@ class CandidateJudge:
             full = _RULES.value_bonus if value else _RULES.named_bonus
             total += full if how.column == one.last else full / 2
         last_stems = noun_stems(self.texts[one.walks.relations[-1]])
-        is_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
-        if self.strict and (noun := self.asked.counted_noun()):
-            is_kin = names_end(noun, one.walks, self.texts)
-            if not is_kin and names_other_end(noun, one.walks, self.texts):
+        leads_to_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
+        if self.strict and (noun := self._noun_of_end):
+            leads_to_kin = names_end(noun, one.walks, self.texts)
+            if not leads_to_kin and names_other_end(noun, one.walks, self.texts):
                 return total - _RULES.wrong_end_cost
-        return total + _RULES.kin_bonus * is_kin
+        return total + _RULES.kin_bonus * leads_to_kin
+
+    @property
+    def _noun_of_end(self) -> str:
+        """What the question counts, or the one noun of kin; nothing where it says neither."""
+        counted = self.asked.counted_noun()
+        return counted or (self.kin_nouns[0] if len(self.kin_nouns) == 1 else "")
 
     def _goes_by_namesake(self, walks: CandidateWalks) -> bool:
         """Returns whether all walks pass through what only said which namesake is meant."""

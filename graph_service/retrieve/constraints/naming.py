@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from graph_service.link.partial_names import names_of
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
+from graph_service.model.values import MonolingualText, StringValue, encode_value
 from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -21,6 +22,8 @@ from graph_service.text.relation_phrases import asking_words
 _AUXILIARY_BEFORE = re.compile(r".*\b(?:do|does|did)\s+(?:the\s+)?", re.IGNORECASE | re.DOTALL)
 MOST_WORDS = 6
 """Words of a name that is looked up."""
+_MOST_LITERALS = 5_000
+"""Literals of a region that are looked through for texts that a question says."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,18 +76,26 @@ class Mention:
 
 
 def find_named(
-    question: str, mentions: Sequence[Mention], graph: KnowledgeGraph, region: Region, /
+    question: str,
+    mentions: Sequence[Mention],
+    graph: KnowledgeGraph,
+    region: Region,
+    languages: Sequence[str] = (),
+    /,
 ) -> list[NamedNodes]:
-    """Returns the runs of a question's words that name entities of a region, longer ones first.
+    """Returns the runs of a question's words that name entities or texts of a region, longer ones
+    first.
 
     A noun names in the plural too (``cities``), and one of kin or sex names that sex
     (``daughters``: female). What linking found is named as well, by parts of names too, but not by
     those that are no names in the question: *major* of a major regional center, *kind* of the film
-    Kind Lady. The verb of a name names nothing: ``play``, in *what music did Debussy play*.
+    Kind Lady. The verb of a name names nothing: ``play``, in *what music did Debussy play*. Texts
+    are those of the languages, or of none.
     """
     spans = word_spans(question)
     capitals = writes_capitals(read_atoms(question))
     verbs = _verbs_of(question, spans, mentions)
+    texts = _literals(graph, region)
     found: dict[tuple[int, int], set[int]] = {}
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
@@ -96,6 +107,13 @@ def find_named(
             nodes = {
                 int(node) for name in _names(run) for node in graph.names.find(name)[0].tolist()
             }
+            written = question[spans[first][1] : spans[after - 1][2]]
+            nodes.update(
+                texts[encoded]
+                for text in (written, *_names(run))
+                for encoded in _encoded(text, languages)
+                if encoded in texts
+            )
             if nodes:
                 found.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
     names = {(one.start, one.end) for one in mentions if one.is_name and one.start >= 0}
@@ -143,6 +161,22 @@ def _is_mere_part(text: str, node: int, graph: KnowledgeGraph, /, *, capitals: b
     if label is None or word == label.lower() or word not in words(label):
         return False
     return word in label.split() or (capitals and text == word) or word in asking_words()
+
+
+def _literals(graph: KnowledgeGraph, region: Region) -> dict[str, int]:
+    """Returns the literals of a region by their encoded values; none where there are very many."""
+    literals = region.nodes[region.literal]
+    literals = literals[literals < graph.node_count]
+    if len(literals) > _MOST_LITERALS:
+        return {}
+    return dict(zip(graph.node_ids.take(literals), literals.tolist(), strict=True))
+
+
+def _encoded(text: str, languages: Sequence[str]) -> Iterator[str]:
+    """Yields what a text is encoded as, of no language and of some."""
+    yield encode_value(StringValue(text))
+    for language in languages:
+        yield encode_value(MonolingualText(text, language))
 
 
 def _names(run: Sequence[str]) -> set[str]:

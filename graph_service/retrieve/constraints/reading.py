@@ -90,6 +90,7 @@ class AskedAnswer:
         is_claim: Whether the first of the two is said to come first: the answer is yes or no.
         negated_from: Character of the word from which on what is named is said not to be; -1 for
             none.
+        alternatives: Characters of two names of which the same is asked (``by A or B``).
     """
 
     form: AskedForm = AskedForm.ENTITIES
@@ -102,6 +103,7 @@ class AskedAnswer:
     compared: tuple[tuple[int, int], ...] = ()
     is_claim: bool = False
     negated_from: int = -1
+    alternatives: tuple[tuple[int, int], ...] = ()
 
     def counted_noun(self) -> str:
         """Returns the noun of what is counted (``children`` of *how many children*); or nothing.
@@ -180,6 +182,7 @@ def read_answer(
         # No span of time is read the other way about.
         understood and not (negations and dates),
         negated_from=negations[0].start() if negations else -1,
+        alternatives=_alternatives(folded, names) if strict and form in _OF_EACH else (),
     )
 
 
@@ -204,6 +207,10 @@ def read_degrees(question: str, /) -> list[Superlative]:
         for match in DEGREE.finditer(folded)
         if not _FIXED.match(folded[match.end() :])
     ]
+
+
+_OF_EACH = frozenset({AskedForm.ENTITIES, AskedForm.COUNT})
+"""Forms of questions that may ask the same of each of two."""
 
 
 def comparative_meanings(word: str, /) -> tuple[str, ...]:
@@ -232,18 +239,20 @@ def _is_within(said: re.Match[str], names: Sequence[tuple[int, int]]) -> bool:
 
 
 def _pair(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Returns the two names with *or* between them, where a question has one such pair.
+    """Returns the two names with *or* between them, where a question compares such a pair."""
+    compares = any(not _is_within(said, names) for said in COMPARATIVE.finditer(folded))
+    return _alternatives(folded, names) if compares else ()
 
-    Only where it compares them: without a word of degree, *or* joins what is asked of both.
-    """
+
+def _alternatives(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Returns the two names with *or* between them, where a question has one such pair."""
     ordered = sorted(set(names))
     pairs = [
         (left, right)
         for left, right in zip(ordered, ordered[1:], strict=False)
         if _OR.fullmatch(folded[left[1] : right[0]])
     ]
-    compares = any(not _is_within(said, names) for said in COMPARATIVE.finditer(folded))
-    return pairs[0] if len(pairs) == 1 and compares else ()
+    return pairs[0] if len(pairs) == 1 else ()
 
 
 def _comparative(
@@ -261,9 +270,20 @@ def _comparative(
 
 
 def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -> Superlative:
-    """Returns what a comparative compares: the values of a noun, or those that it means itself."""
+    """Returns what a comparative compares: the values of a noun, or those that it means itself; of
+    *who died first* the dates of the verb.
+    """
     degree = DEGREE_WORDS[COMPARATIVES[match[1]]]
-    return _stated(question, match, degree, () if noun is None else (noun[1],))
+    meanings: tuple[str, ...] = () if noun is None else (noun[1],)
+    verb = _VERB_OF_TIME.search(lowered(question[: match.start()])) if degree.is_date else None
+    if not meanings and verb is not None and verb[1] not in FUNCTION_WORDS:
+        meanings = _meanings_of_verb(verb[1])
+    return _stated(question, match, degree, meanings)
+
+
+def _meanings_of_verb(verb: str) -> tuple[str, ...]:
+    """Returns the names that the relation of the dates of a verb may have."""
+    return BORN_OR_MADE if verb == "born" else (verb,)
 
 
 def _stated(
@@ -288,7 +308,7 @@ def _claim(
     (left, right) = ordered
     between = folded[left[1] : right[0]]
     if match := _VERB_BEFORE.fullmatch(between):
-        meanings = BORN_OR_MADE if match[1] == "born" else (match[1],)
+        meanings = _meanings_of_verb(match[1])
         start, end = left[1] + match.start(1), left[1] + match.end(2)
         is_later = match[2] in {"after", "later than"}
         return (left, right), Superlative(question[start:end], start, end, is_later, True, meanings)
@@ -428,6 +448,7 @@ _THAN = re.compile(
     rf"\b({COMPARATIVE.pattern[2:-2]})(?:\s+\w+)?\s+than\s+"
     r"(?:(?:that|the\s+(?:\w+\s+){1,2}?)\s*of\s+)?(?:the\s+|an?\s+)?$"
 )
+_VERB_OF_TIME = re.compile(r"\b(?!(?:came|come|comes|appeared)\b)(\w+)\s+$")
 _VERB_BEFORE = re.compile(r"\s+(\w+)\s+(before|after|earlier than|later than)\s+(?:the\s+)?")
 _OR = re.compile(r"[\s,]*\bor\b\s*(?:the\s+|an?\s+)?")
 # After these the word is part of another word's meaning: "first name", "last year".

@@ -18,9 +18,10 @@ class ConstraintRules:
         value_bonus: The same for a value or a type.
         kin_bonus: For the relation that a noun of kin speaks of (``daughters``: child).
         wrong_end_cost: For walks that end at what the question names itself.
-        repeat_cost: For walking a relation of kin again in the same direction where the question does
-            not say it again.
+        kin_cost: For not leading to the kin that the question says, or for walking kin that it does
+            not say.
         yes_margin: By how much the best candidate may fit better than one that joins what is named.
+        rival_margin: The same, than one whose first comes before that of the best.
         spoken: Cosine from which on a word speaks of a relation.
         as_like: By how much a common relation's label may be more like what a name owns (*the boss
             of X*) than the relation walked.
@@ -36,8 +37,9 @@ class ConstraintRules:
     value_bonus: float = 1.5
     kin_bonus: float = 2.0
     wrong_end_cost: float = 6.0
-    repeat_cost: float = 6.0
+    kin_cost: float = 12.0
     yes_margin: float = 2.0
+    rival_margin: float = 4.0
     spoken: float = 0.4
     as_like: float = 0.02
     compared: float = 0.5

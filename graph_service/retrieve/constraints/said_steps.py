@@ -20,9 +20,11 @@ from graph_service.retrieve.constraints.coverage import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
 _NESTING = frozenset(
@@ -45,6 +47,10 @@ DOERS = frozenset(
      "mentor", "mother", "sponsor", "tutor"}
 )  # fmt: skip
 """Nouns for who does what the same word says as a verb."""
+_OF_SEVERAL_STEPS = frozenset(
+    ["aunt", "brother", "cousin", "nephew", "niece", "sibling", "sister", "uncle"]
+)
+"""Kin that may be reached by way of other kin."""
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -67,6 +73,33 @@ def repeats_kin_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
         if any(map(is_kin, words(judge.texts[relation]))):
             kin[relation] = max(kin[relation], count)
     return any(count > 1 for count in kin.values()) and _repeats(judge, walks, kin)
+
+
+def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate does not lead to the kin that the question says, or walks kin that
+    it does not say: a child of Rose is no child of her father.
+    """
+    if not walks_its_kin(judge, walks) or repeats_kin_unsaid(judge, walks):
+        return True
+    if starts_at_no_owner(judge, walks):
+        return True
+    nouns = [singular(noun) for noun in judge.kin_nouns]
+    if len(nouns) != 1 or nouns[0] in _OF_SEVERAL_STEPS or nouns[0].startswith("grand"):
+        return False
+    kin = [any(map(is_kin, words(judge.texts[each]))) for each in walks.relations]
+    return sum(kin) > 1
+
+
+def starts_at_no_owner(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether another name than a candidate's start owns the noun of kin: *the children of
+    Rose who were born in Boston* are no children of people of Boston.
+    """
+    owners = [
+        name
+        for name in judge.names
+        if any(is_kin(word) for each in owned_phrases(judge.question, name) for word, _, _ in each)
+    ]
+    return bool(owners) and judge.span(walks) not in owners
 
 
 def _repeats(judge: CandidateJudge, walks: CandidateWalks, times: Mapping[int, int]) -> bool:
@@ -114,6 +147,21 @@ def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> b
     if noun == verb:
         return noun in DOERS
     return noun.endswith(("er", "or")) and root(noun) == root(verb)
+
+
+def says_a_label(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question has a word of the label of a relation walked, names left out."""
+    own = frozenset[str]().union(*(stems_of(words(judge.texts[each])) for each in walks.relations))
+    return any(
+        root(word) in own or (is_kin(word) and _means_a_step(judge, walks, word))
+        for word, _, _ in judge.own_words
+    )
+
+
+def _means_a_step(judge: CandidateJudge, walks: CandidateWalks, noun: str) -> bool:
+    return any(
+        means(noun, side) for each in walks.relations for side in sides_of(judge.texts[each])
+    )
 
 
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -36,10 +36,43 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     and of those by which a constraint is met, words like these, and kinds of things. A noun of kin
     must be what a step leads to.
     """
+    joining = _joining(judge, best)
+    left = _unsaid_words(judge, best, joining)
+    if not left:
+        return ()
+    near = [judge.texts[relation] for relation in (*best.walks.relations, *sorted(joining))]
+    like = judge.cosines(left, near).max(axis=1) >= CONSTRAINT_RULES.spoken
+    return tuple(
+        word
+        for word, is_like in zip(left, like.tolist(), strict=True)
+        if not is_like or is_kin(word)
+    )
+
+
+def unread_beside(
+    judge: CandidateJudge, best: JudgedCandidate, name: tuple[int, int], /
+) -> tuple[str, ...]:
+    """Returns the content words that nothing accounts for, but for those of another name."""
+    of_name = words(judge.question[slice(*name)])
+    return tuple(word for word in unread_words(judge, best) if word not in of_name)
+
+
+def reads_every_word(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a candidate accounts for each content word of a question that constrains it,
+    likeness apart: *which child of Ann is not a judge*.
+    """
+    return bool(best.met) and not _unsaid_words(judge, best, _joining(judge, best))
+
+
+def _unsaid_words(
+    judge: CandidateJudge, best: JudgedCandidate, joining: frozenset[int]
+) -> list[str]:
+    """Returns the content words that no name, date or degree that was used takes, nor a word of the
+    relations walked or of those by which a constraint is met.
+    """
     asked, walks = judge.asked, best.walks
     taken = _used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
-    joining = _joining(judge, best)
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
     said = frozenset[str]().union(*(side.words for side in (*sides, *others)))
     left: list[str] = []
@@ -53,15 +86,7 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
                 left.append(word)
         elif root(word) not in said and singular(word) not in KINDS:
             left.append(word)
-    if not left:
-        return ()
-    near = [judge.texts[relation] for relation in (*walks.relations, *sorted(joining))]
-    like = judge.cosines(left, near).max(axis=1) >= CONSTRAINT_RULES.spoken
-    return tuple(
-        word
-        for word, is_like in zip(left, like.tolist(), strict=True)
-        if not is_like or is_kin(word)
-    )
+    return left
 
 
 def _used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:

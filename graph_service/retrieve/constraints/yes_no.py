@@ -49,6 +49,7 @@ class YesNo:
         rows: Which of its walks do, bool [walks].
         answer: None where the statements do not tell.
         is_flag: Whether a true or false value tells.
+        says_value_alone: Whether the question says a value that the start has, and no relation.
     """
 
     judged: JudgedCandidate
@@ -56,6 +57,7 @@ class YesNo:
     rows: Bool
     answer: PickedAnswer | None
     is_flag: bool = False
+    says_value_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +91,10 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
     facing = [one for one in judged if _faces(judge, one.walks)] or list(judged)
     first = facing[0]
     for one in facing:
-        if one.score < first.score - CONSTRAINT_RULES.yes_margin:
-            break
         joined = _join(judge, one.walks)
+        is_value = joined.rows is not None and _says_value_alone(judge, one.walks, joined.targets)
+        if one.score < first.score - CONSTRAINT_RULES.yes_margin and not is_value:
+            continue
         if joined.other_dates and _is_asked(judge, one.walks):
             every = np.ones(len(one.walks.edges), dtype=bool)
             edges = judge.whole.edges[list(joined.other_dates)].tolist()
@@ -100,7 +103,7 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         if joined.rows is not None:
             is_asked = _is_asked(judge, one.walks, joined.targets)
             answer = _said(judge, one, joined.rows, "yes") if is_asked else None
-            return YesNo(one, joined.targets, joined.rows, answer)
+            return YesNo(one, joined.targets, joined.rows, answer, says_value_alone=is_value)
     if (by_flag := _by_flag(judge, first)) is not None:
         return by_flag
     joined = _join(judge, first.walks)
@@ -153,12 +156,9 @@ def _is_asked(
     """
     if not judge.asked.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
         return False
+    if _says_value_alone(judge, walks, targets):
+        return True
     said = without_mentions(judge.question, judge.names)
-    values = [one for one in targets if kind_of(one) is ConstraintKind.VALUE]
-    if values and len(walks.relations) == 1 and not walks.backward[0]:
-        spans = [*judge.names, *((one.start, one.end) for one in values)]
-        if not content_words(without_mentions(judge.question, spans)):
-            return True
     texts = [judge.texts[relation] for relation in walks.relations]
     stems = noun_stems(said)
     nouns = [singular(word) for word in said.lower().split()]
@@ -169,6 +169,17 @@ def _is_asked(
         like >= judge.min_relevance or stems & noun_stems(text)
         for text, like in zip(texts, cosines, strict=True)
     )
+
+
+def _says_value_alone(
+    judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint]
+) -> bool:
+    """Returns whether a question says a value that a single step leads to, and no relation."""
+    values = [one for one in targets if kind_of(one) is ConstraintKind.VALUE]
+    if not values or len(walks.relations) > 1 or walks.backward[0]:
+        return False
+    spans = [*judge.names, *((one.start, one.end) for one in values)]
+    return not content_words(without_mentions(judge.question, spans))
 
 
 def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:

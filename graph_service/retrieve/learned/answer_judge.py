@@ -122,7 +122,7 @@ class AnswerJudge:
         if chosen.answer is None:
             return False
         compares = chosen.reading is not None and chosen.reading.compares
-        return self._bears or (compares and not self._in_other_name)
+        return self._bears or ((compares or chosen.reads_all) and not self._in_other_name)
 
     def _is_probable(self, confidence: float, *, is_computed: bool) -> bool:
         preset = self._preset

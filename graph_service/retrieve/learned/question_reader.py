@@ -14,6 +14,7 @@ from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
+from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -41,6 +42,9 @@ from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 # An entity without a label has its id.
+_NOT_WITHIN = "country"
+"""What is asked for, if the place must not lie in another."""
+_WITHIN = frozenset(map(root, ("located", "location", "situated", "within")))
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
 
 
@@ -398,19 +402,46 @@ class QuestionReader:
         """Returns whether what a candidate leads to is not what the question asks for, but has it by
         a relation of that name: the visits of patients, where it asks *which patients*.
         """
+        return bool(self._relations_onward(number))
+
+    def steps_onward(self, numbers: Int64, /) -> list[tuple[int, int]]:
+        """Returns the rows of candidates that stop short of the country that the question asks for,
+        each with that of a candidate that goes on from it: from the city where somebody was born.
+        """
+        candidates = self.candidates
+        if self._form.nouns[:1] != (_NOT_WITHIN,):
+            return []
+        rows = {number: row for row, number in enumerate(numbers.tolist())}
+        onward: list[tuple[int, int]] = []
+        for number, row in rows.items():
+            shorter = int(candidates.shorter[number])
+            relation, is_backward = candidates.sequence(number)[-1]
+            if is_backward or shorter not in rows:
+                continue
+            if relation in self._relations_onward(shorter):
+                onward.append((rows[shorter], row))
+        return onward
+
+    def _relations_onward(self, number: int) -> frozenset[int]:
+        """Returns the relations by which what a candidate leads to has what the question asks for."""
         around, candidates = self._call.surroundings, self.candidates
         nouns = {singular(noun) for noun in self._form.nouns[:1]}
         nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
         walked = self.walked_labels(number)
         if not nouns or any(noun in words(label) for noun in nouns for label in walked):
-            return False
+            return frozenset()
         first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
         ends = self._call.region.nodes[candidates.end_node[first:last]]
         local = np.searchsorted(around.nodes, ends)
         is_after = np.isin(around.head, local) & (around.head != around.tail)
         numbers = distinct(around.rel[is_after])
-        return any(
-            singular(label.lower()) in nouns for label in self._call.labels.relations(numbers)
+        return frozenset(
+            relation
+            for relation, label in zip(
+                numbers.tolist(), self._call.labels.relations(numbers), strict=True
+            )
+            if singular(label.lower()) in nouns
+            or (_NOT_WITHIN in nouns and not _WITHIN.isdisjoint(stems_of(words(label))))
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:

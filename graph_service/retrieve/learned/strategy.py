@@ -15,6 +15,7 @@ import numpy as np
 from graph_service.link.joint import JointMention, joint_linking
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.model.graph import Bool, Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import MOST_OF_READING, Strategy
 from graph_service.retrieve.constraints.choosing import Chosen, choose
@@ -29,7 +30,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
 from graph_service.retrieve.learned.network import SCORE_DIGITS
-from graph_service.retrieve.learned.question_reader import QuestionReader
+from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.preset import LearnedPreset
@@ -88,7 +89,8 @@ def by_learning(
     most = min(preset.max_refined, preset.max_embedded)
     finalists, score = asking.ranker.rank(reader, most)
     empty = reader.answers_nothing(finalists.numbers)
-    is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers)
+    finalists, score, stops_short = _carried_onward(reader, finalists, score)
+    is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers) | stops_short
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
     score += asked_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))
@@ -136,6 +138,23 @@ def by_learning(
         read=interpret(call, candidates, chosen, relevance=relevance),
         answer_set=answer_set,
     )
+
+
+def _carried_onward(
+    reader: QuestionReader, finalists: Finalists, score: Float64
+) -> tuple[Finalists, Float64, Bool]:
+    """Returns the finalists and their scores, and which of them stop short of the country that the
+    question asks for: a candidate that goes on from one of these fits the question as well.
+    """
+    score = score.copy()
+    read = None if finalists.read_scores is None else finalists.read_scores.copy()
+    stops_short = np.zeros(len(score), dtype=np.bool_)
+    for shorter, longer in reader.steps_onward(finalists.numbers):
+        stops_short[shorter] = True
+        for fit in (score, read):
+            if fit is not None:
+                fit[longer] = max(fit[longer], fit[shorter])
+    return replace(finalists, read_scores=read), score, stops_short
 
 
 def _answer_set(

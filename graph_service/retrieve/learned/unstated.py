@@ -36,10 +36,12 @@ _Step = tuple[str, bool]
 """The label of a relation, and whether it is walked from value to head."""
 
 
+_LABEL_AFTER = re.compile(r"\s*['\u2019]?s?\s+(.+?)\W*")
 _LABEL_OF = re.compile(
     r"\s*(?:what|who|which)\s+(?:is|are|was|were)\s+(?:(?:the|our|my|your|their)\s+)?"
     r"(.+?)\s+(?:of|in|at|for)\s+(?:the\s+)?"
 )
+_WHAT_IS = re.compile(r"\s*(?:what|who)(?:'s|\u2019s|\s+(?:is|are|was|were))\s+")
 _LABEL_BEFORE = re.compile(
     r"\s*(?:(?:in|at|on|from|to)\s+)?(?:what|which)\s+(.+?)\s+(?:is|are|was|were)\s+(?:the\s+)?"
 )
@@ -150,15 +152,24 @@ def asks_by_another_label(
     """
     if start.start < 0:
         return False
-    before = lowered(question[: start.start])
+    before, after = lowered(question[: start.start]), lowered(question[start.end :])
     match = _LABEL_OF.fullmatch(before)
-    if match is None and _NOTHING_MORE.fullmatch(lowered(question[start.end :])):
+    if match is None and _WHAT_IS.fullmatch(before):
+        match = _LABEL_AFTER.fullmatch(after)
+    if match is None and _NOTHING_MORE.fullmatch(after):
         match = _LABEL_BEFORE.fullmatch(before)
     content = _content(match[1], None) if match else frozenset()
     stems = frozenset(map(root, content))
-    if not stems or any(stems & stems_of(words(label)) for label in walked):
+    if not stems or any(_may_be(stems, stems_of(words(label))) for label in walked):
         return False
     return any(_is_said(label, content) for label in labels)
+
+
+def _may_be(stems: frozenset[str], own: frozenset[str]) -> bool:
+    """Returns whether words that ask for a relation may mean one of some words: if both have words
+    that the other lacks, as *date of death* and *date of birth*, they don't.
+    """
+    return bool(stems & own) and (stems <= own or own <= stems)
 
 
 def _is_certain(start: StartCandidate) -> bool:
