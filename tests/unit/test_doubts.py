@@ -1,4 +1,4 @@
-"""Each doubt about a candidate has a question that calls for it."""
+"""A candidate that may misread the question is doubted, and the doubt has a name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLES = {
 Rose Hill,Ida Falk,Bo Lind,Per Holm,A,Ann Berg
 Ida Falk,Ann Berg,Ole Dahl,Bo Lind,B,
 Ann Berg,Eva Moe,Ida Falk,Ole Dahl,AB,
-Bo Lind,Eva Moe,Per Holm,Ole Dahl,0,Ida Falk
+Bo Lind,Eva Moe,Per Holm,Ole Dahl,,Ida Falk
 Per Holm,Ida Falk,Ole Dahl,Ann Berg,A,Eva Moe
 Ole Dahl,Eva Moe,Bo Lind,Ida Falk,B,
 Eva Moe,Ann Berg,Per Holm,Rose Hill,A,
@@ -58,6 +58,10 @@ def test_the_names_of_doubts_differ() -> None:
         ("Who is the lawyer of Rose Hill?", "another relation is named"),
         ("Who is not the teacher of Rose Hill?", "a negation that is not read"),
         ("Who is older than Rose Hill by 10?", "a comparison that is not read"),
+        ("How many dogs does Rose Hill have?", "another noun is counted"),
+        ("Who is Rose Hill's boss's boss's boss's boss?", "a step said more often"),
+        ("What is the blood type of Bo Lind?", "a step unsaid"),
+        ("What does Rose Hill eat?", "all steps unsaid"),
     ],
 )
 def test_a_doubt_is_named(service: Service, names: list[str], question: str, expected: str) -> None:
