@@ -31,6 +31,13 @@ _GIVING = frozenset(
     map(root, ("sell", "sold", "lend", "lent", "give", "gave", "given", "supply", "supplied",
                "deliver", "delivered", "send", "sent", "ship", "shipped", "provide", "offer"))
 )  # fmt: skip
+# How an event ended: rows hold those who lost and gave up too.
+_OUTCOMES = frozenset(
+    map(root, ("win", "won", "winner", "lose", "lost", "beat", "beaten", "defeat", "finish",
+               "finished", "complete", "completed", "cancel", "cancelled", "canceled", "fail",
+               "failed", "pass", "passed", "miss", "missed", "reject", "rejected", "refuse",
+               "refused", "return", "returned", "abandon", "abandoned"))
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +98,29 @@ def says_rows(words: Sequence[str], names: RowNames, question: str, cosines: Cos
     able = [
         word
         for word in words
-        if not is_of_paying(word) and (root(word) not in _GIVING or _is_to(word, question))
+        if not is_of_paying(word)
+        and not (root(word) in _OUTCOMES and not _is_name_of(word, names))
+        and (root(word) not in _GIVING or _is_to(word, question))
     ]
     if len(able) < len(words):
         return False
     near = cosines(able, [names.of_class])[:, 0]
     return all(
-        cosine >= _LEAST_COSINE
-        or any(word_fit(word, label) >= 1.0 for label in (names.of_class, *names.relations))
+        cosine >= _LEAST_COSINE or _is_name_of(word, names)
         for word, cosine in zip(able, near.tolist(), strict=True)
     )
+
+
+def says_an_outcome(words: Sequence[str], /) -> bool:
+    """Returns whether a word says how an event ended, as *won*, which rows of all who took part do
+    not say.
+    """
+    return not _OUTCOMES.isdisjoint(map(root, words))
+
+
+def _is_name_of(word: str, names: RowNames) -> bool:
+    """Returns whether a word is of the name of some rows or of a relation that all of them have."""
+    return any(word_fit(word, label) >= 1.0 for label in (names.of_class, *names.relations))
 
 
 def _is_to(word: str, question: str) -> bool:

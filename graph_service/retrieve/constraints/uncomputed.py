@@ -17,6 +17,21 @@ _FIGURES = re.compile(
     r"|how\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
     r"|how\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
 )
+_DEGREES = frozenset(
+    {"best", "worst", "fastest", "slowest", "quickest", "strongest", "weakest", "hottest", "coldest",
+     "warmest", "richest", "poorest", "safest", "busiest", "easiest", "hardest", "finest", "nearest",
+     "closest", "farthest", "thickest", "thinnest", "loudest", "steepest", "strictest"}
+)  # fmt: skip
+"""Degrees of which no word says by what values they order."""
+
+
+def leaves_a_degree(unread: Iterable[str], /) -> bool:
+    """Returns whether a word of degree is among the words that nothing accounts for.
+
+    >>> leaves_a_degree(["best"]), leaves_a_degree(["time"])
+    (True, False)
+    """
+    return not _DEGREES.isdisjoint(unread)
 
 
 def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
