@@ -82,10 +82,8 @@ export function bestPaths(side) {
   return paths.filter((/** @type {any} */ path) => path.score === paths[0].score && wayOf(path) === wayOf(paths[0]));
 }
 
-/** @param {{steps: any[]}} path */
-function wayOf({ steps }) {
-  return steps.map((step) => `${step.reversed ? "<" : ">"}${step.statement.property.propertyId}`).join(" ");
-}
+const wayOf = (/** @type {{steps: any[]}} */ { steps }) =>
+  steps.map((step) => `${step.reversed ? "<" : ">"}${step.statement.property.propertyId}`).join(" ");
 
 /**
  * Returns the entities that answer a question: at the end of the best path where it is not sure.
@@ -93,9 +91,8 @@ function wayOf({ steps }) {
  * @returns {string[]}
  */
 function answersOf(side) {
-  const best = bestPaths(side);
-  const paths = best.length ? best : (side.paths?.items.slice(0, 1) ?? []);
   const items = side.paths?.answer?.items ?? [];
+  const paths = [...bestPaths(side), ...(side.paths?.items.slice(0, 1) ?? [])];
   const ends = items.length ? items : paths.map(endOf).filter(Boolean);
   return [...new Set(ends.map((/** @type {any} */ end) => end.itemId))].sort();
 }
@@ -113,7 +110,6 @@ export function endOf({ steps }) {
 /**
  * Returns what a path ends at, in words.
  * @param {{steps: any[]}} path
- * @returns {string}
  */
 export function endText(path) {
   return endOf(path)?.label ?? path.steps.at(-1).statement.valueText;
