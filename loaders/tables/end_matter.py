@@ -26,35 +26,38 @@ class TableEnd:
 
     def __init__(self, line: int, /) -> None:
         self.last_line = line
-        self._end = line
+        self._before = Row([], line, 0)
         self._held: list[tuple[Row, list[str], bool]] = []
         self._rows_read_like_remarks = False
 
     def is_after_gap(self, row: Row, /) -> bool:
         """Returns whether lines without a cell stand between a row and the one before it."""
-        return row.line > self._end + 1
+        before = self._before
+        if row.line <= before.line + 1:
+            return False
+        return row.line > before.line + 1 + sum(cell.count("\n") for cell in before.cells)
 
     def see(self, row: Row, /) -> None:
         """Notes a row that is taken later."""
         self.last_line = row.line
-        self._end = row.line + sum(cell.count("\n") for cell in row.cells)
+        self._before = row
 
     def take(self, row: Row, cells: list[str], /) -> Iterator[list[str]]:
         """Yields the cells of the rows that are rows for sure now."""
-        filled = [cell for cell in cells if cell.strip()]
         is_total = may_be_total(cells)
+        is_lone = len(cells) > 1 and sum(map(bool, map(str.strip, cells))) == 1
         is_after_gap = self.is_after_gap(row)
-        self._end = row.line + sum(cell.count("\n") for cell in row.cells)
-        is_lone = len(filled) == 1 and len(cells) > 1
+        self._before = row
         if (is_lone or is_total) and len(self._held) < _MOST_HELD:
             after = is_after_gap or bool(self._held and self._held[-1][2])
-            reads_like_remark = is_remark(filled[0]) and not self._rows_read_like_remarks
-            is_end = is_total or after or reads_like_remark
-            self._held.append((row, cells, is_end))
+            text = next(cell for cell in cells if cell.strip())
+            reads_like_remark = is_remark(text) and not self._rows_read_like_remarks
+            self._held.append((row, cells, is_total or after or reads_like_remark))
             return
         yield from self._release()
         self.last_line = row.line
-        self._rows_read_like_remarks |= bool(filled) and is_remark(filled[0])
+        if not self._rows_read_like_remarks:
+            self._rows_read_like_remarks = is_remark(next(filter(str.strip, cells), ""))
         yield cells
 
     def finish(self) -> Iterator[list[str]]:

@@ -30,6 +30,7 @@ _GROUP_TOTALS = (" total", " totals", " subtotal", " summe", " gesamt", " ergebn
 """How totals of a group end, as pivot tables have them."""
 _REMARK = re.compile(r"[*\u2020\u2021\u00b9\u00b2\u00b3#(\[]|\d\)|[^\W\d]{3,}\s?:|\S+(?:\s+\S+){3}")
 _TEXT_MARK = re.compile(r"=\"(?P<text>[^\"]*)\"|'(?P<digits>\d[\d ./-]*)")
+_MARKS = frozenset("='")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:[-/]\d\d)?|[QH]\d", re.I)
 """What names a time of a group's numbers: 2023, 2023/24, Q1."""
 _REMARKS = "rows of remarks at the end"
@@ -98,7 +99,7 @@ class Shape:
             if is_title and not row.cells[0].lower().lstrip('"').startswith("sep="):
                 counts["rows before the header"] += 1
             return None
-        cells = [_without_marks_of_text(cell) for cell in row.cells]
+        cells = [_without_marks_of_text(cell) if cell[:1] in _MARKS else cell for cell in row.cells]
         while len(cells) > len(self.header) and not cells[-1].strip():
             cells = cells[:-1]
         filled = [clean(cell) for cell in cells if cell.strip()]
@@ -147,7 +148,7 @@ class Shape:
 
 def _without_marks_of_text(cell: str) -> str:
     """Returns a cell without what tells Excel that it is text: ``="0012"``, ``'0012``."""
-    match = _TEXT_MARK.fullmatch(cell) if cell[:1] in ("=", "'") else None
+    match = _TEXT_MARK.fullmatch(cell)
     return cell if match is None else match["text"] or match["digits"] or ""
 
 
@@ -155,19 +156,27 @@ def _begins_total(filled: Sequence[str]) -> bool:
     """Returns whether a row begins with a word for totals, or with a group's: IT total, 7000."""
     first = filled[0].lower().rstrip(":")
     return first in _TOTALS or (
-        first.endswith(_GROUP_TOTALS) and len(filled) > 1 and all(map(read_number, filled[1:]))
+        _ends_like_total(first) and len(filled) > 1 and all(map(read_number, filled[1:]))
     )
+
+
+def _ends_like_total(first: str) -> bool:
+    word = first.lower().rstrip(":")
+    return word in _TOTALS or word.endswith(_GROUP_TOTALS)
 
 
 def may_be_total(cells: Sequence[str], /) -> bool:
     """Returns whether a row may be one of totals: its first word says so and numbers follow, or it has
     no word at all, and nothing where the others begin.
     """
-    filled = [clean(cell) for cell in cells if cell.strip()]
-    if not filled or not all(map(read_number, filled[1:])):
+    first = next((cell for cell in cells if cell.strip()), "")
+    is_nameless = not cells[0].strip() and read_number(clean(first)) is not None
+    # Looked at for every row: most are told by their first cell.
+    if not (is_nameless or _ends_like_total(clean(first))):
         return False
-    is_nameless = not cells[0].strip() and read_number(filled[0]) is not None
-    return _begins_total(filled) or (is_nameless and 2 * len(filled) <= len(cells) + 1)
+    filled = [clean(cell) for cell in cells if cell.strip()]
+    are_numbers = all(map(read_number, filled[1:]))
+    return are_numbers and (not is_nameless or 2 * len(filled) <= len(cells) + 1)
 
 
 def is_remark(cell: str, /) -> bool:
