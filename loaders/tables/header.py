@@ -265,7 +265,13 @@ def _roles_of(rows: Sequence[Sequence[str]]) -> list[str | None]:
             role if role not in _REQUIRED or _NEO4J.fullmatch(name.strip()) else None
             for name, role in zip(header, roles, strict=True)
         ]
-    if len(roles) == len(_REQUIRED) and roles[1] == "relation" and _come_again(others, 1):
+    if (
+        len(roles) == len(_REQUIRED)
+        and roles[1] == "relation"
+        and all(len(name.strip()) > 1 and _NAME.fullmatch(name.strip()) for name in header)
+        and not any(cell in row for row in others for cell in header)
+        and _come_again(others, 1)
+    ):
         missing = [role for role in _REQUIRED if role not in roles]
         if len(missing) == 1 and roles == [
             role if role != missing[0] else None for role in _REQUIRED

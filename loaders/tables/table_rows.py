@@ -156,11 +156,11 @@ def _begins_total(filled: Sequence[str]) -> bool:
     """Returns whether a row begins with a word for totals, or with a group's: IT total, 7000."""
     first = filled[0].lower().rstrip(":")
     return first in _TOTALS or (
-        _ends_like_total(first) and len(filled) > 1 and all(map(read_number, filled[1:]))
+        _names_total(first) and len(filled) > 1 and all(map(read_number, filled[1:]))
     )
 
 
-def _ends_like_total(first: str) -> bool:
+def _names_total(first: str) -> bool:
     word = first.lower().rstrip(":")
     return word in _TOTALS or word.endswith(_GROUP_TOTALS)
 
@@ -172,7 +172,7 @@ def may_be_total(cells: Sequence[str], /) -> bool:
     first = next((cell for cell in cells if cell.strip()), "")
     is_nameless = not cells[0].strip() and read_number(clean(first)) is not None
     # Looked at for every row: most are told by their first cell.
-    if not (is_nameless or _ends_like_total(clean(first))):
+    if not (is_nameless or _names_total(clean(first))):
         return False
     filled = [clean(cell) for cell in cells if cell.strip()]
     are_numbers = all(map(read_number, filled[1:]))

@@ -616,6 +616,13 @@ def test_the_last_role_of_three_columns_and_names_of_neo4js_properties(
     assert triples(parsed) == [(head, name, EntityValue(tail)) for head, name, tail in expected]
 
 
+@pytest.mark.parametrize("first", ["http://a.org/1\tp\tO", "Q1\tp\tO", "ann\tlabel\tvalue"])
+def test_a_first_statement_is_no_header(tmp_path: Path, first: str) -> None:
+    rest = first.replace("\t", "x\t", 1)
+    parsed = read(tmp_path, f"{first}\n{rest}\n{rest}\n", tables.read_tsv)
+    assert len(parsed.statements) == 3
+
+
 def test_a_table_of_houses_and_their_values_is_none_of_statements(tmp_path: Path) -> None:
     text = "city,property,value\nUlm,Villa,500000\nBonn,Cottage,300000\n"
     with pytest.raises(InputError, match="looks like a header"):
