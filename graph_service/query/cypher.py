@@ -239,12 +239,12 @@ class _Rendering:
             return self._folded(order, order.fold)
         lines, node = [], "x"
         if order.path:
-            nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
+            nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "w"]
             lines.append(self._match(nodes, order.path, "o_"))
             tests = self._statement_tests(order.path, "o_")
             tests += [self._filter(each, nodes[1]) for each in order.filters]
             lines.append(f"WHERE {' AND '.join(tests)}")
-            node = "v"
+            node = "w"
         carried = "answer, label"
         if order.kind is Comparable.DATES:
             lines.append(f"WITH {carried}, {node} AS v")
@@ -259,18 +259,18 @@ class _Rendering:
 
     def _folded(self, order: Order, fold: Fold) -> list[str]:
         """Returns what adds ``low`` and ``high`` to the answers: the count, mean or sum of each."""
-        nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "v"]
+        nodes = ["x", *(f"o{index}" for index in range(1, len(order.path))), "w"]
         tests = self._statement_tests(order.path, "o_")
         tests += [self._filter(each, nodes[1]) for each in order.filters]
         match = self._match(nodes, order.path, "o_")
         if fold is Fold.COUNT:
             if not order.path[-1].backward:
-                tests.append(_KNOWN.format("v"))
+                tests.append(_KNOWN.format("w"))
             # Of a clause of several matches each would be optional by itself.
             return [
                 "CALL { WITH x "
                 f"{match} WHERE {' AND '.join(tests)} "
-                f"RETURN count(DISTINCT {self._thing('v')}) AS low }}",
+                f"RETURN count(DISTINCT {self._thing('w')}) AS low }}",
                 "WITH answer, label, low, low AS high",
             ]
         made = f"{'avg' if fold is Fold.MEAN else 'sum'}(number)"
@@ -278,7 +278,7 @@ class _Rendering:
             match,
             f"WHERE {' AND '.join(tests)}",
             f"WITH answer, label, {self._thing(nodes[-2])} AS thing, "
-            f"{_number('v', order.unit)} AS number, {_unit('v')} AS unit",
+            f"{_number('w', order.unit)} AS number, {_unit('w')} AS unit",
             "WHERE number IS NOT NULL",
             "WITH DISTINCT answer, label, thing, number, unit",
             f"WITH answer, label, count(DISTINCT unit) AS units, {made} AS low",

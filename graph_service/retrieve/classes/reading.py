@@ -224,7 +224,13 @@ class _Reader:
         fold_, degrees = self._measured(fold_, degrees)
         if fold_ not in MEASURES:
             self._articles()
-        refusal = self._refusal(fold_, [each.span for each in things])
+        # The numbers of *between 10 and 20* may be names of rows too.
+        named = [
+            each.span
+            for each in things
+            if not any(overlap(each.span, span) for span in amount_spans)
+        ]
+        refusal = self._refusal(fold_, named)
         parts = QuestionParts(
             [*self._classes, *things],
             tests,
