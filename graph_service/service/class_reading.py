@@ -21,7 +21,11 @@ from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.row_words import says_an_outcome
 from graph_service.retrieve.classes.strategy import ClassAnswer, answer_class_question
 from graph_service.retrieve.classes.wording import word_fit
-from graph_service.retrieve.constraints.uncomputed import asks_uncomputed, leaves_a_degree
+from graph_service.retrieve.constraints.uncomputed import (
+    asks_for_most,
+    asks_uncomputed,
+    leaves_a_degree,
+)
 from graph_service.retrieve.context import Encode, Selection
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.units import units_of
@@ -141,7 +145,8 @@ def leaves_values_apart(
     query, question = walked.read.query, request.question
     if asks_uncomputed(question, [label_of(each.id) for each in query.relations]):
         return True
-    if leaves_a_degree(walked.read.unread):
+    is_unordered = query.order is None and query.fold is Fold.LIST
+    if leaves_a_degree(walked.read.unread) or (is_unordered and asks_for_most(question)):
         return True
     is_through_rows = len(query.relations) > 1 and query.relations[0].backward
     if is_through_rows and says_an_outcome(walked.read.unread):

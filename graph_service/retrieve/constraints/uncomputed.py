@@ -25,6 +25,22 @@ _DEGREES = frozenset(
 """Degrees of which no word says by what values they order."""
 
 
+_MOST_OF = re.compile(
+    r"\b(?:by|has|have|had|with|got|made)\s+the\s+(?:most|fewest)\s+(?!\w+(?:ed|ly|ive|ous)\b)\w+s\b"
+)
+
+
+def asks_for_most(question: str, /) -> bool:
+    """Returns whether a question asks for what has the most of some things.
+
+    >>> asks_for_most("Which room was booked by the most guests, A or B?")
+    True
+    >>> asks_for_most("Who has the most famous works?")
+    False
+    """
+    return bool(_MOST_OF.search(lowered(question)))
+
+
 def leaves_a_degree(unread: Iterable[str], /) -> bool:
     """Returns whether a word of degree is among the words that nothing accounts for.
 
