@@ -124,7 +124,7 @@ def test_what_needs_an_answer_is_offered_where_there_is_one(opened: Open, url: s
 def test_a_statement_whose_subject_changed_is_no_removed_one(opened: Open, url: str) -> None:
     page = drawn(opened(at(url, graph="demo", q=QUESTION, m="iv", level=100, sel="")))
     changed = page.locator("#table tbody tr.changed")
-    assert changed.count() >= 10
+    assert changed.count() >= 4
     # An inverted statement: what was its value is its subject.
     rows = [row.locator("td").all_inner_texts() for row in changed.all()]
     before = [row for row in rows if row[3] == "≠ changed: before"]
