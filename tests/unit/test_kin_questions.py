@@ -58,6 +58,8 @@ def _triples() -> Iterator[str]:
         if father:
             yield line(key, "hasFather", entity(father))
             yield line(key, "hasMother", entity(mother))
+    yield label("vale_brothers", "Vale Brothers")
+    yield line("Rust", "ownedBy", entity("vale_brothers"))
     for one, other in _COUPLES:
         yield line(one, "marriedTo", entity(other))
         yield line(other, "marriedTo", entity(one))
@@ -103,6 +105,8 @@ def _end(result: PathsResult) -> str:
         pytest.param("Which children of Otto Vale were born in Ghent?", {"Lena Vale", "Paul Vale"},
                      id="by their place of birth"),
         pytest.param("Was Rolf Aaker a sailor?", {"yes"}, id="a text and no relation"),
+        pytest.param("Did Vale Brothers own Rust?", {"yes"}, id="a name that ends with kin"),
+        pytest.param("Was Rust owned by Vale Brothers?", {"yes"}, id="a verb in the passive"),
         pytest.param("Who died first, Rolf Aaker or Otto Vale?", {"Rolf Aaker"}, id="by a verb"),
         pytest.param("Who was born last, Rolf Aaker or Otto Vale?", {"Otto Vale"}, id="born last"),
         pytest.param("Who was born in Narvik or Ghent?",
@@ -143,6 +147,8 @@ def test_what_the_first_path_leads_to(service: Service, question: str, expected:
             "What is the longest film by Ines Aaker?", id="the longest by either relation"
         ),
         pytest.param("Was Nils Aaker a sailor?", id="another text"),
+        pytest.param("Did Rust own Vale Brothers?", id="the other way about"),
+        pytest.param("Were Vale Brothers owned by Rust?", id="the other way about, in the passive"),
         pytest.param("Which daughter of Otto Vale was a pilot?", id="of a sex that none says"),
         pytest.param("Was Otto Vale or Rolf Aaker born in Ghent?", id="one of two"),
     ],

@@ -233,7 +233,7 @@ def _by_yes_no(
             )
         },
         answer=decision.answer,
-        reads_all=decision.says_value_alone,
+        reads_all=decision.reads_all,
         doubt="neither yes nor no" if judge.strict and decision.answer is None else "",
         reading=Reading(judge, decision.judged, decision.targets, is_flag=decision.is_flag),
     )

@@ -13,6 +13,7 @@ from graph_service.model.graph import Bool
 from graph_service.model.values import StringValue
 from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
+from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.living import said_of_life, states_a_death
 from graph_service.retrieve.constraints.meeting import (
@@ -31,8 +32,10 @@ from graph_service.retrieve.constraints.said_steps import repeats_unsaid
 from graph_service.retrieve.context import PickedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
-from graph_service.text.function_words import content_words
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH, content_words
 from graph_service.text.nouns import singular
+from graph_service.text.question_form import DO
 
 _FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
@@ -49,7 +52,8 @@ class YesNo:
         rows: Which of its walks do, bool [walks].
         answer: None where the statements do not tell.
         is_flag: Whether a true or false value tells.
-        says_value_alone: Whether the question says a value that the start has, and no relation.
+        reads_all: Whether the question says a value that the start has and no relation, or all its
+            words are those of the relations and names.
     """
 
     judged: JudgedCandidate
@@ -57,7 +61,7 @@ class YesNo:
     rows: Bool
     answer: PickedAnswer | None
     is_flag: bool = False
-    says_value_alone: bool = False
+    reads_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,9 +105,11 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             answer = _said(judge, one, every, "no", edges)
             return YesNo(one, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
-            is_asked = _is_asked(judge, one.walks, joined.targets)
+            goes_so = _goes_as_its_verb(judge, one.walks)
+            is_asked = goes_so is not False and _is_asked(judge, one.walks, joined.targets)
             answer = _said(judge, one, joined.rows, "yes") if is_asked else None
-            return YesNo(one, joined.targets, joined.rows, answer, says_value_alone=is_value)
+            reads_all = is_value or (bool(goes_so) and _says_each_word(judge, one.walks))
+            return YesNo(one, joined.targets, joined.rows, answer, reads_all=reads_all)
     if (by_flag := _by_flag(judge, first)) is not None:
         return by_flag
     joined = _join(judge, first.walks)
@@ -182,6 +188,18 @@ def _says_value_alone(
     return not content_words(without_mentions(judge.question, spans))
 
 
+def _says_each_word(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether all content words of a question beside names are those of the relations."""
+    own = frozenset[str]().union(*(stems_of(words(judge.texts[each])) for each in walks.relations))
+    # "Own" is a function word too, but where a relation has it.
+    said = {
+        root(word)
+        for word, _, _ in judge.own_words
+        if word not in EMPTY_IN_ENGLISH or root(word) in own
+    }
+    return bool(said) and said <= own
+
+
 def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:
     """Returns the name that the question says to own the relation: X of ``child of X``."""
     stems = noun_stems(judge.texts[walks.relations[0]])
@@ -193,6 +211,27 @@ def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | No
             if {stem(word), stem(kin_of(word))} & stems:
                 return start, end
     return None
+
+
+def _goes_as_its_verb(judge: CandidateJudge, walks: CandidateWalks) -> bool | None:
+    """Returns whether who does what the verb says does it in the statement too: *does A own B* where
+    the owner of B is A. None where no verb of the question is that of the relation.
+    """
+    if len(walks.relations) > 1 or len(judge.names) < 2 or judge.span(walks) not in judge.names:
+        return None
+    label = words(judge.texts[walks.relations[0]])
+    # "Supply" and "supplied" differ by a letter after the stem.
+    verbs = {root(word).rstrip("iy") for word, _, _ in judge.own_words}
+    of_doer = label[-1:] == ["by"] or bool(label and label[-1].endswith(("er", "or")))
+    if not of_doer and label[-1:] and label[-1] in {"in", "of", "to", "from", "at", "with"}:
+        return None
+    if verbs.isdisjoint(each.rstrip("iy") for each in stems_of(label)):
+        return None
+    head_is_first = (judge.span(walks) == min(judge.names)) != walks.backward[0]
+    if judge.form.auxiliary in DO:
+        return head_is_first != of_doer
+    is_passive = any(word == "by" for word, _, _ in judge.own_words)
+    return head_is_first == of_doer if is_passive else None
 
 
 def _faces(judge: CandidateJudge, walks: CandidateWalks) -> bool:
@@ -231,7 +270,7 @@ def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
         assert how is not None
         rows = rows | how.walks
     for named in applying:
-        if sex_of(singular(named.words[-1])) and entities:
+        if entities and not named.is_entity and sex_of(singular(named.words[-1])):
             owner = _owner(judge, walks)
             column = walks.nodes.shape[1] - 1 if owner == judge.span(walks) else 0
             rows = rows & judge.around.around(named.nodes)[walks.nodes[:, column]]
