@@ -67,6 +67,12 @@ def _triples() -> Iterator[str]:
         yield label(place, place)
         yield label(country, country)
         yield line(place, "locatedIn", entity(country))
+        yield line(country, "locatedNextToBodyOfWater", entity("sea"))
+        yield line(country, "location", entity("north"))
+    yield label("Finland", "Finland")
+    yield line("Norway", "sharesBorderWith", entity("Finland"))
+    yield line("Finland", "location", entity("north"))
+    yield line("Finland", "locatedNextToBodyOfWater", entity("sea"))
     for title, (director, writer, minutes, genre) in _FILMS.items():
         yield label(title, title)
         yield label(genre, genre)
@@ -131,6 +137,7 @@ def test_what_is_answered(service: Service, question: str, expected: set[str]) -
         ("In which country was Rolf Aaker born?", "Norway"),
         ("In which country was Ines Aaker's husband born?", "Belgium"),
         ("In which city was Rolf Aaker born?", "Narvik"),
+        ("Which country does Norway border?", "Finland"),
         ("What was Rolf Aaker's date of death?", "1960-05-06"),
     ],
 )

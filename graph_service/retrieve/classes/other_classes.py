@@ -23,6 +23,8 @@ from graph_service.text.question_form import read_form
 
 _LOOKED_AT = 20
 """Answers of walks that are looked at."""
+_MOST_CLASSES = 50
+"""Classes of a graph at most in which things are instances of every class that they belong to."""
 _WHO_IS = re.compile(
     r"^\s*who\s+(?:is|are|was|were)\s+the\s+(\w+)\s+(?:of|in|at|on|with|that|who)\b"
 )
@@ -66,7 +68,7 @@ def leads_to_another_class(
     /,
 ) -> bool:
     """Returns whether a question asks for the instances of a class by its name, and a query leads to
-    literals or to instances of classes that share none with it.
+    literals or, in a graph of few classes, to instances of classes that share none with it.
 
     Args:
         question: As asked.
@@ -101,6 +103,9 @@ def leads_to_another_class(
         return False
     if nodes[0] >= graph.entity_count:
         return True
+    if len(walker.largest_classes(_MOST_CLASSES + 1)) > _MOST_CLASSES:
+        # A feature film may be said to be no film: only classes that are few leave none out.
+        return False
     classes = np.unique(walker.classes_of(nodes).targets)
     others = [np.unique(walker.instances((graph.node_ids[each],)).targets) for each in classes]
     return bool(others) and not any(len(np.intersect1d(each, instances)) for each in others)

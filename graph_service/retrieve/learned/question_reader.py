@@ -44,8 +44,21 @@ from graph_service.text.question_form import read_form
 # An entity without a label has its id.
 _NOT_WITHIN = "country"
 """What is asked for, if the place must not lie in another."""
-_WITHIN = frozenset(map(root, ("located", "location", "situated", "within")))
+_WITHIN = frozenset(
+    map(
+        root,
+        ("located", "location", "situated", "within", "administrative", "territorial", "entity"),
+    )
+)
+"""Words of relations that say in which place another lies, and no others: a country may be located
+next to a body of water.
+"""
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
+
+
+def _says_within(label: str) -> bool:
+    said = words(label)
+    return not {"in", "within"}.isdisjoint(said) and stems_of(said) <= _WITHIN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -440,8 +453,7 @@ class QuestionReader:
             for relation, label in zip(
                 numbers.tolist(), self._call.labels.relations(numbers), strict=True
             )
-            if singular(label.lower()) in nouns
-            or (_NOT_WITHIN in nouns and not _WITHIN.isdisjoint(stems_of(words(label))))
+            if singular(label.lower()) in nouns or (_NOT_WITHIN in nouns and _says_within(label))
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:
