@@ -32,7 +32,7 @@ def load_back(report: ExportReport, store: Store, graph: str, rejects: Path) -> 
     options = LoadOptions(
         format=after("--format"),
         columns=tuple((after("--columns") or "").split(",")) if after("--columns") else (),
-        literal_relations=tuple((after("--literal-relations") or "").split(",")),
+        literal_relations=tuple(filter(None, (after("--literal-relations") or "").split(","))),
         label_files=(Path(labels),) if labels else (),
         rejects_path=rejects,
     )
