@@ -88,15 +88,21 @@ def stems_of(text: Iterable[str], /) -> frozenset[str]:
     return frozenset(root(word) for word in text if word not in EMPTY_IN_ENGLISH and len(word) > 1)
 
 
+_SPOKEN = {"dad": "father", "daddy": "father", "kid": "child", "mom": "mother", "mum": "mother",
+           "mummy": "mother"}  # fmt: skip
+"""Nouns of kin as people say them."""
+
+
 def _singular(noun: str) -> str:
-    return noun[:-3] if noun.endswith("children") else singular(noun)
+    own = noun[:-3] if noun.endswith("children") else singular(noun)
+    return _SPOKEN.get(own, own)
 
 
 def is_kin(noun: str, /) -> bool:
     """Returns whether a noun says how somebody is related: only a relation of that meaning will do.
 
-    >>> is_kin("grandchildren"), is_kin("films")
-    (True, False)
+    >>> is_kin("grandchildren"), is_kin("kids"), is_kin("films")
+    (True, True, False)
     """
     own = _singular(noun)
     return own in _KIN or own.removeprefix("great") in _KIN

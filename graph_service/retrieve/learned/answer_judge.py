@@ -104,7 +104,9 @@ class AnswerJudge:
         if self._calibration is not None:
             confidence = self._calibration.probability(self.inputs(chosen.ranked))
             confident = self._is_probable(confidence, is_computed=self._is_computed(chosen))
-        confident = confident and not (is_empty or chosen.misread or self._is_misplaced(number))
+        confident = confident and not (
+            is_empty or chosen.misread or self._is_misplaced(number, chosen)
+        )
         unstated = (
             self._calibration is not None
             and not confident
@@ -135,11 +137,12 @@ class AnswerJudge:
             and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
         )
 
-    def _is_misplaced(self, number: int) -> bool:
+    def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""
         reader = self._reader
+        met = [each.text for each in chosen.constraints if each.met]
         return (
-            reader.stops_short(number)
+            (reader.stops_short(number) and not reader.asks_for_any(met))
             or bool(reader.leads_to_no_place(np.array([number]))[0])
             or is_lesser_namesake(self._start_of(number), self._starts)
             or reader.answers_who_by_rows(number)

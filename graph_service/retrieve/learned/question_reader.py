@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -416,6 +416,12 @@ class QuestionReader:
         a relation of that name: the visits of patients, where it asks *which patients*.
         """
         return bool(self._relations_onward(number))
+
+    def asks_for_any(self, texts: Iterable[str], /) -> bool:
+        """Returns whether one of some words of the question is the noun of what it asks for: *which
+        countries*, of answers that are countries.
+        """
+        return any(words(text)[:1] == [*self._form.nouns[:1]] for text in texts)
 
     def steps_onward(self, numbers: Int64, /) -> list[tuple[int, int]]:
         """Returns the rows of candidates that stop short of the country that the question asks for,
