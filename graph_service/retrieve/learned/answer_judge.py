@@ -30,6 +30,11 @@ from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.question_form import read_form
 
+_READS_ALL = 0.5
+"""Confidence in an answer that all words of the question say; of questions whose statements had
+been taken out of the graph five were answered below it, all wrong.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -103,7 +108,8 @@ class AnswerJudge:
         confident = self._bears
         if self._calibration is not None:
             confidence = self._calibration.probability(self.inputs(chosen.ranked))
-            confident = self._is_probable(confidence, is_computed=self._is_computed(chosen))
+            is_computed = self._is_computed(chosen, confidence)
+            confident = self._is_probable(confidence, is_computed=is_computed)
         confident = confident and not (
             is_empty or chosen.misread or self._is_misplaced(number, chosen)
         )
@@ -117,14 +123,16 @@ class AnswerJudge:
             confidence = min(confidence, UNSTATED_RULES.right)
         return Verdict(confident, confidence, unstated)
 
-    def _is_computed(self, chosen: Chosen) -> bool:
-        """Returns whether an answer is computed of what bears on the question. Which of two things
-        is older rests on their dates of birth, whatever candidate is ranked first.
+    def _is_computed(self, chosen: Chosen, confidence: float) -> bool:
+        """Returns whether an answer is computed of what bears on the question, or of what every word
+        says and is not improbable. Which of two things is older rests on their dates of birth,
+        whatever candidate is ranked first.
         """
         if chosen.answer is None:
             return False
         compares = chosen.reading is not None and chosen.reading.compares
-        return self._bears or ((compares or chosen.reads_all) and not self._in_other_name)
+        reads_all = chosen.reads_all and confidence >= _READS_ALL
+        return self._bears or ((compares or reads_all) and not self._in_other_name)
 
     def _is_probable(self, confidence: float, *, is_computed: bool) -> bool:
         preset = self._preset
