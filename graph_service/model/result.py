@@ -280,6 +280,28 @@ MOST_COUNTED = 5
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """A count, an average or a total of one of some things, of an answer of kind ``groups``.
+
+    Attributes:
+        entity: The thing; None where it is a literal.
+        label: Its label, or the literal's text.
+        value: The number in decimal digits.
+        unit: Label of its unit; None for none.
+    """
+
+    entity: EntityRef | None
+    label: str
+    value: str
+    unit: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The thing with its number, as in ``Porto: 72000 EUR``."""
+        return f"{self.label}: {self.value}{f' {self.unit}' if self.unit else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What the statements found say in answer to the question.
 
@@ -291,6 +313,7 @@ class Answer:
         statements: How many those are in all.
         truncated: Whether limits left out statements that may count.
         measure: What an average or a total is made of; None for other answers.
+        groups: The number of each of some things, in the order of the answer; empty for others.
     """
 
     kind: AnswerKind
@@ -300,6 +323,7 @@ class Answer:
     statements: int = 0
     truncated: bool = False
     measure: AnswerMeasure | None = None
+    groups: tuple[AnswerGroup, ...] = ()
 
     @property
     def text(self) -> str:
@@ -320,8 +344,8 @@ class Answer:
                 total = max(len(labels), int(self.value) if self.value.isdecimal() else 0)
                 return f"{self.value}: {_enumerated(labels, total, most=MOST_COUNTED)}"
             return self._measure() or self.value
-        if self.kind is AnswerKind.GROUPS:
-            rows = self.value.split("; ")
+        if self.groups:
+            rows = [group.text for group in self.groups]
             return _enumerated(rows, len(rows), most=MOST_NAMED)
         labels = [label for label, _ in self._meant()]
         return _enumerated(labels, len(labels), most=MOST_NAMED)

@@ -12,6 +12,7 @@ from graph_service.model.limits import Cut, CutKind
 from graph_service.model.render import Columns
 from graph_service.model.result import (
     Answer,
+    AnswerGroup,
     AnswerSet,
     BasisStatement,
     ClientComparison,
@@ -123,6 +124,14 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         values="How many numbers it is made of.",
         missing="How many items have no such number.",
     ),
+    AnswerGroup: shape(
+        "AnswerGroup",
+        "A count, an average or a total of one of some things.",
+        item=at("The thing; null where it is a literal.", path="entity"),
+        label="Its label, or the text of the literal.",
+        value="The number in decimal digits.",
+        unit="The label of its unit; null for none.",
+    ),
     Answer: shape(
         "Answer",
         "What the statements found say in answer.",
@@ -141,6 +150,7 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         statements="How many those are in all.",
         truncated="Whether limits left out statements that may count.",
         measure="What an average or a total is made of; null for other answers.",
+        groups="The number of each of some things, in the order of the answer; empty for others.",
     ),
     RankedReading: shape(
         "RankedReading",

@@ -65,15 +65,30 @@ class PickedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectedGroup:
+    """The number of one of some things, with the global number of its node.
+
+    Attributes:
+        value: In decimal digits.
+        unit: The label of its unit; None for none.
+    """
+
+    node: int
+    value: str
+    unit: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PickedAnswer:
     """An answer in numbers of the graph.
 
     Attributes:
-        value: Its text; None for the labels of ``nodes``.
+        value: Its text; None for that of ``groups``, or else the labels of ``nodes``.
         nodes: What is meant, global numbers.
         edges: The statements that it rests on, global numbers, those that say most first.
         truncated: Whether limits left out statements that may count.
         measure: What an average or a total is made of.
+        groups: The number of each of some things.
     """
 
     kind: AnswerKind
@@ -82,6 +97,7 @@ class PickedAnswer:
     edges: tuple[int, ...]
     truncated: bool
     measure: AnswerMeasure | None = None
+    groups: tuple[SelectedGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from graph_service.model.render import TextFormat, item_text
 from graph_service.model.result import (
     MOST_BASIS,
     Answer,
+    AnswerGroup,
     BasisStatement,
     Prizes,
     RetrievalResult,
@@ -29,7 +30,7 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind
-from graph_service.retrieve.context import PickedAnswer, Selection
+from graph_service.retrieve.context import PickedAnswer, SelectedGroup, Selection
 from graph_service.service.triples import TripleRenderer, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
@@ -85,9 +86,13 @@ def _met(
 def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
     """Returns a selected answer with labels and the first statements that it rests on."""
     shown = renderer.show(selected.edges[:MOST_BASIS])
+    groups = _make_groups(selected.groups, renderer)
+    meant = [group.text for group in groups]
+    if not groups:
+        meant.extend(dict.fromkeys(map(renderer.node_label, selected.nodes)))
     return Answer(
         kind=selected.kind,
-        value=selected.value or "; ".join(dict.fromkeys(map(renderer.node_label, selected.nodes))),
+        value=selected.value or "; ".join(meant),
         entities=tuple(renderer.entities(renderer.known_entities(selected.nodes))),
         basis=tuple(
             BasisStatement(shown[edge].triple, shown[edge].change)
@@ -96,6 +101,20 @@ def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
         statements=len(selected.edges),
         truncated=selected.truncated,
         measure=selected.measure,
+        groups=groups,
+    )
+
+
+def _make_groups(
+    selected: Sequence[SelectedGroup], renderer: TripleRenderer
+) -> tuple[AnswerGroup, ...]:
+    nodes = renderer.known_entities([group.node for group in selected])
+    entities = dict(zip(nodes, renderer.entities(nodes), strict=True))
+    return tuple(
+        AnswerGroup(
+            entities.get(group.node), renderer.node_label(group.node), group.value, group.unit
+        )
+        for group in selected
     )
 
 
@@ -194,6 +213,8 @@ def with_id(result: ResultT, /) -> ResultT:
     # So that a result without any of these has the id that it had before there were some.
     if plain["answer"] is None:
         del plain["answer"]
+    else:
+        del plain["answer"]["groups"]  # ``value`` says them.
     if plain["confidence"] is None:
         del plain["confidence"]
     if plain["answer_set"] is None:

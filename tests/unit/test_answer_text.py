@@ -7,6 +7,7 @@ import pytest
 from graph_service.model.answer import AnswerKind
 from graph_service.model.result import (
     Answer,
+    AnswerGroup,
     BasisStatement,
     EntityRef,
     RelationRef,
@@ -144,3 +145,10 @@ def test_literals_beyond_the_basis_are_compared_by_their_text() -> None:
 
 def test_an_id_stands_for_an_entity() -> None:
     assert plain_value(EntityValue("Q42")) == "Q42"
+
+
+def test_groups_are_told_one_by_one_whatever_their_labels_hold() -> None:
+    (box,) = entities("bolts; nuts")
+    groups = (AnswerGroup(box, box.label, "3"), AnswerGroup(None, "red", "1.5", "kg"))
+    answer = Answer(AnswerKind.GROUPS, "bolts; nuts: 3; red: 1.5 kg", (box,), groups=groups)
+    assert answer.text == "bolts; nuts: 3, red: 1.5 kg"

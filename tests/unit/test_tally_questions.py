@@ -112,7 +112,10 @@ def test_a_number_of_each(service: Service, question: str, expected: str) -> Non
     assert result.answer.kind is AnswerKind.GROUPS
     rows = result.answer.value.split("; ")
     assert sorted(rows) == sorted(expected.split("; "))
-    assert [row.split(": ")[0] for row in rows] == [each.label for each in result.answer.entities]
+    groups = result.answer.groups
+    assert [group.text for group in groups] == rows
+    assert [group.entity for group in groups] == [*result.answer.entities]
+    assert all(group.value.isdecimal() for group in groups)
     assert result.answer.statements > 0
 
 

@@ -13,7 +13,7 @@ from graph_service.model.answer import MOST_READINGS, AnswerKind, AnswerMeasure
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import ScorePart, Strategy
-from graph_service.model.values import Quantity, Value
+from graph_service.model.values import Quantity
 from graph_service.query.algebra import (
     MEASURES,
     Condition,
@@ -38,6 +38,7 @@ from graph_service.retrieve.context import (
     PickedPath,
     RankedQuery,
     ReadQuery,
+    SelectedGroup,
     Selection,
 )
 from graph_service.retrieve.labels import Labels
@@ -119,11 +120,12 @@ class AnswerPicker:
         if is_sure:
             answer = PickedAnswer(
                 _kind(best),
-                self._rows_text(result) if is_of_each(query) else _value(best, result),
+                _value(best, result),
                 () if query.fold in _WITHOUT_NODES else self._nodes(best, result),
                 tuple(dict.fromkeys(edge for row in rows for edge in row.edges)),
                 not result.is_complete or result.count > len(result.rows),
                 self._measure(result),
+                self._groups(result) if is_of_each(query) else (),
             )
         return Selection(
             NO_STATS,
@@ -155,17 +157,15 @@ class AnswerPicker:
         values = (self._columns_of(row.edges[0])[1] for row in result.rows)
         return tuple(dict.fromkeys(values))
 
-    def _rows_text(self, result: QueryResult) -> str:
-        """Returns the number of each of some things: ``Pola: 3; Kestrel: 2``."""
-        labels = self._labels.nodes(np.array([row.node for row in result.rows], dtype=np.int64))
-        numbers = [self._number_of(row.ordered_by) for row in result.rows]
-        return "; ".join(f"{label}: {text}" for label, text in zip(labels, numbers, strict=True))
-
-    def _number_of(self, value: Value | None) -> str:
-        """Returns the number of an answer as people write it, with its unit."""
-        assert isinstance(value, Quantity)
-        unit = "" if value.unit is None else f" {self._labels.unit(value.unit)}"
-        return f"{decimals(Decimal(value.amount))}{unit}"
+    def _groups(self, result: QueryResult) -> tuple[SelectedGroup, ...]:
+        """Returns the number of each of some things, as people write it."""
+        groups: list[SelectedGroup] = []
+        for row in result.rows:
+            quantity = row.ordered_by
+            assert isinstance(quantity, Quantity)
+            unit = None if quantity.unit is None else self._labels.unit(quantity.unit)
+            groups.append(SelectedGroup(row.node, decimals(Decimal(quantity.amount)), unit))
+        return tuple(groups)
 
     def _measure(self, result: QueryResult) -> AnswerMeasure | None:
         """Returns what an average or a total is made of."""
