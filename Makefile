@@ -116,7 +116,7 @@ leaderboard: $(VENV)/.test ## Ask our retrievers and published ones the same fro
 	$(BIN)/python -m benchmarks leaderboard --data $(or $(DATA),../shared/data) $(OPTIONS)
 
 .PHONY: retrievers
-retrievers: $(addprefix $(RETRIEVERS)/.,$(or $(ONLY),graphrag langchain lightrag pyg)) ## Install published retrievers for the leaderboard, each in an environment of its own (7 GB with torch): ONLY=graphrag
+retrievers: $(addprefix $(RETRIEVERS)/.,$(or $(ONLY),graphrag langchain lightrag pyg)) ## Install published retrievers for the leaderboard, each in an environment of its own (6 GB with torch): ONLY=graphrag
 
 .PHONY: measurements
 measurements: $(VENV)/.test ## Make the figures of docs/measurements anew, an hour: DATA=../shared/data ONLY=linking

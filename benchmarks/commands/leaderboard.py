@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,27 +21,30 @@ from graph_service.model.identity import key64
 from graph_service.model.serialise import to_plain
 
 if TYPE_CHECKING:
-    from benchmarks.retrievers.measuring import Line
+    from benchmarks.retrievers.measuring import Line, Measured
     from benchmarks.retrievers.methods import Embed
     from benchmarks.retrievers.protocol import StatementRetriever
     from graph_service.service import Service
     from queries.robustness.building import Folder
     from queries.robustness.recipe import SetRecipe
 
-SETS = (
-    *(f"pathquestion/{family}/v1" for family in ("path-1", "contradiction", "noise-30", "rule")),
-    *(f"worldcup/{family}/v1" for family in ("path-1", "contradiction", "rule")),
+SETS = tuple(
+    f"{source}/{family}/v1"
+    for source in ("pathquestion", "worldcup")
+    for family in ("path-1", "contradiction", "rule", "names", "noise-30")
 )
 """What is asked where no set is named: graphs that are small enough for an hour."""
-OWN = (
-    ("default", "triplets"),
-    ("default", "paths"),
-    ("default", "subgraph"),
-    ("default-6", "paths"),
-    ("okgqa", "subgraph"),
-    ("ltgen", "triplets"),
+OWN = tuple(
+    (preset, strategy)
+    for preset in ("default", "okgqa", "ltgen")
+    for strategy in ("triplets", "paths", "subgraph")
+    if (preset, strategy) != ("ltgen", "subgraph")
 )
-"""Presets that ship, each by the strategies that it is made for."""
+"""Presets that ship, by each strategy that they have; ``default-6`` and such are the same ones."""
+FIRST_ROUND = 10
+"""Questions of each set in the first round; each round after it doubles them."""
+MOST_STATEMENTS = 20_000
+"""Of a graph that is ranked as a whole: a row of a larger one is left out."""
 SUBGRAPH_RAG = "SubgraphRAG"
 TRAINING = ("metaqa", "pathquestion", "worldcup")
 """Sources of the questions that SubgraphRAG's scorer learns from, less the family of the set."""
@@ -49,8 +53,11 @@ TRAINING_QUESTIONS = 150
 
 
 def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
-    """Asks all retrievers the questions of some sets and prints a table for each set."""
-    from benchmarks.retrievers.measuring import KnownRows, measure_set
+    """Asks all retrievers the questions of some sets and prints a table for each set.
+
+    Every set is asked some questions before any is asked more of them, until the time is over.
+    """
+    from benchmarks.retrievers.measuring import KnownRows, measure_set, of_complete_questions
     from benchmarks.retrievers.measuring import leaderboard as lines_of
     from graph_service.cli.robustness.set_graph import open_set_graph
     from queries.robustness.building import Folder, SetBuilder
@@ -60,31 +67,53 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
         raise InputError("leaderboard needs --data FOLDER, your downloads", argument="data")
     root = options.keep
     builder = SetBuilder(options.data, root, output.note)
-    lines: list[Line] = []
-    for recipe in find_sets(options.only or SETS):
+    began = monotonic()
+
+    def is_over() -> bool:
+        return options.minutes > 0 and monotonic() - began > 60 * options.minutes
+
+    recipes = find_sets(options.only or SETS)
+    rows: dict[str, list[Measured]] = {}
+    names: dict[str, list[str]] = {}
+    for first, recipe in rounds(recipes, options.sample):
+        if is_over():
+            output.note(f"the time is over before question {first} of {recipe.name}")
+            break
         folder = Folder(root, recipe)
         folder.path.mkdir(parents=True, exist_ok=True)
         with open_set_graph(folder) as graph:
             builder.make(recipe, graph)
-            known = KnownRows(folder.path / "leaderboard.jsonl")
             with open_retrievers(
                 graph.service, options, recipe, options.retrievers, output.note
             ) as retrievers:
-                names = [retriever.name for retriever in retrievers]
-                rows = list(
+                names[recipe.name] = [retriever.name for retriever in retrievers]
+                rows[recipe.name] = list(
                     measure_set(
                         folder,
                         graph.service,
                         retrievers,
-                        known,
-                        first=options.sample or None,
+                        KnownRows(folder.path / "leaderboard.jsonl"),
+                        first=first,
                         random_seeds=options.random_seeds,
                         hops=options.hops,
                         progress=output.note,
+                        is_over=is_over,
                     )
                 )
-        peaks = _memory(options, folder, names, output) if options.memory else {}
-        lines += [replace(line, peak_mb=peaks.get(line.retriever, 0.0)) for line in lines_of(rows)]
+    lines: list[Line] = []
+    for recipe in recipes:
+        of_set = of_complete_questions(rows.get(recipe.name, ()))
+        if not of_set:
+            output.note(f"{recipe.name}: no question was asked in the time")
+            continue
+        peaks = (
+            _memory(options, Folder(root, recipe), names[recipe.name], output)
+            if options.memory
+            else {}
+        )
+        lines += [
+            replace(line, peak_mb=peaks.get(line.retriever, 0.0)) for line in lines_of(of_set)
+        ]
     output.object({"lines": lines})
     if options.out is not None:
         options.out.write_bytes(
@@ -97,6 +126,26 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
         output.line(name)
         output.table(table_rows([line for line in lines if line.set == name]))
     return 0
+
+
+def rounds(recipes: Sequence[SetRecipe], sample: int, /) -> Iterator[tuple[int, SetRecipe]]:
+    """Yields how many questions each set is asked next, all sets before any is asked more.
+
+    Args:
+        recipes: Of the sets.
+        sample: Questions of a set at most; 0 for all of them.
+    """
+    counts = {
+        recipe.name: min(sample or len(recipe.frozen.question_ids), len(recipe.frozen.question_ids))
+        for recipe in recipes
+        if recipe.frozen is not None
+    }
+    first, before = FIRST_ROUND, 0
+    while any(count > before for count in counts.values()):
+        for recipe in recipes:
+            if counts[recipe.name] > before:
+                yield min(first, counts[recipe.name]), recipe
+        first, before = 2 * first, first
 
 
 def _memory(
@@ -136,7 +185,14 @@ def open_retrievers(
     Raises:
         InputError: There is no such retriever.
     """
-    from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, PageRank, Walks
+    from benchmarks.retrievers.methods import (
+        Bm25,
+        Dense,
+        GRetriever,
+        OverWholeGraph,
+        PageRank,
+        Walks,
+    )
     from benchmarks.retrievers.ours import Own
     from benchmarks.retrievers.packaged import open_packaged
     from graph_service.client import Client
@@ -152,6 +208,11 @@ def open_retrievers(
         Walks(embed),
         GRetriever(embed),
     ]
+    size = service.arrays(service.graph(recipe.graph_name)).edge_count
+    if size <= MOST_STATEMENTS:
+        own += [OverWholeGraph(Bm25()), OverWholeGraph(Dense(embed))]
+    elif not names:
+        note(f"BM25 and dense over all {size:,} statements of {recipe.graph_name} are left out")
     neo4j = {"NEO4J_URI": options.neo4j} if options.neo4j else {}
     with open_packaged(options.environments, embed, neo4j=neo4j) as (packaged, left_out):
         known = [*(retriever.name for retriever in (*own, *packaged)), SUBGRAPH_RAG]

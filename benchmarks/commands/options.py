@@ -76,6 +76,9 @@ class LeaderboardOptions(DataOptions):
     only: tuple[str, ...] = option((), help="only this frozen set, or source", metavar="SET")
     retrievers: tuple[str, ...] = option((), help="only this retriever", metavar="NAME")
     sample: int = option(100, help="the first questions of each set; 0 for all", least=0)
+    minutes: float = option(
+        60.0, help="no question is asked after so much time; 0 for no limit", least=0.0
+    )
     random_seeds: int = option(1, help="how many draws of each view", least=1, most=5)
     hops: int = option(2, help="steps around a question's entities that retrievers see", least=1)
     environments: Path = option(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,13 @@ from benchmarks.retrievers.protocol import (
     Question,
     Retrieved,
     StatementRetriever,
+    Surroundings,
     surroundings,
+    whole_graph,
 )
 from graph_service.client import Client
+from graph_service.model.request import ViewRef
+from graph_service.model.result import Strategy
 from graph_service.service import Service
 from queries.experiment.cells import Cell, CellKind, cells_of
 from queries.experiment.statistics import Estimate, estimate
@@ -144,8 +150,12 @@ def measure_set(
     hops: int,
     progress: Callable[[str], None],
     views: Collection[str] | None = None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Measured]:
     """Yields the rows of all retrievers on the base and the views of a set.
+
+    They are told the question's entities: those of its file, or those that our linker finds in a
+    set whose plan has entities linked.
 
     Args:
         folder: Of the set, made.
@@ -157,6 +167,7 @@ def measure_set(
         hops: Steps around the question's entities that the retrievers see.
         progress: Told which view is asked.
         views: Only these; None for all.
+        is_over: Asked before each question; once it is true only known rows are yielded.
     """
     name, graph = folder.recipe.name, folder.recipe.graph_name
     plan = read_set_plan(folder)
@@ -175,19 +186,32 @@ def measure_set(
         ]
         if left:
             progress(f"{name} {view}: {len(left)} questions")
+        whole: Callable[[], Surroundings] | None = None
         for subject in subjects:
             keys = [(name, view, retriever.name, subject.case.id) for retriever in retrievers]
             if all(key in rows.rows for key in keys):
                 yield from (rows.rows[key] for key in keys)
                 continue
-            question = _question(subject)
+            if is_over():
+                continue
             reference = None if cell is None else cell.view_of(subject.gold)
+            question = _question(
+                subject,
+                subject.gold.entity_ids
+                if plan.given_entities
+                else _linked(client, subject, graph, reference),
+            )
             if reference is None:
                 arrays, overlay = service.arrays(service.graph(graph)), None
             else:
                 arrays, applied = service.views.apply(reference, graph=graph)
                 overlay = applied.overlay
-            around = surroundings(arrays, overlay, question.entity_ids, view=reference, hops=hops)
+            if whole is None or (cell is not None and cell.aim is not None):
+                whole = cache(partial(whole_graph, arrays, overlay, view=reference))
+            around = replace(
+                surroundings(arrays, overlay, question.entity_ids, view=reference, hops=hops),
+                whole_graph=whole,
+            )
             for key, retriever in zip(keys, retrievers, strict=True):
                 if key not in rows.rows:
                     began = time.perf_counter()
@@ -205,15 +229,37 @@ def _views(cells: Iterable[Cell], random_seeds: int) -> dict[str, Cell | None]:
     return views
 
 
-def _question(subject: Subject) -> Question:
+def _linked(client: Client, subject: Subject, graph: str, view: ViewRef | None) -> tuple[str, ...]:
+    """The entities that our linker finds in the words of a question."""
+    result = client.retrieve(
+        Strategy.TRIPLETS, subject.case.question, graph=graph, view=view, limit=1
+    )
+    return tuple(linked.entity.id for linked in result.linked)
+
+
+def _question(subject: Subject, entity_ids: tuple[str, ...]) -> Question:
     gold = subject.gold
     return Question(
         subject.case.id,
         subject.case.question,
-        gold.entity_ids,
+        entity_ids,
         gold.answer_ids,
         tuple(frozenset(ids) for ids in gold.minimum_sets if ids),
     )
+
+
+def of_complete_questions(rows: Iterable[Measured], /) -> list[Measured]:
+    """Returns the rows of the questions that all retrievers were asked on all views of their set.
+
+    So lines of one set are over the same questions, wherever a run was stopped.
+    """
+    conditions: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    answered: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    measured = list(rows)
+    for row in measured:
+        conditions[row.set].add((row.view, row.retriever))
+        answered[row.set, row.question].add((row.view, row.retriever))
+    return [row for row in measured if answered[row.set, row.question] == conditions[row.set]]
 
 
 def leaderboard(rows: Iterable[Measured], /) -> list[Line]:

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.retrievers.protocol import Float64, Int64, Question, Retrieved, Surroundings
+from benchmarks.retrievers.protocol import (
+    Float64,
+    Int64,
+    Question,
+    Retrieved,
+    StatementRetriever,
+    Surroundings,
+)
 from graph_service.model.identity import key64
 from graph_service.retrieve.tree.solver import load_pcst_fast
 from graph_service.text.fold import index_tokens
@@ -69,6 +76,23 @@ class Dense:
         sentences = [around.sentence(index) for index in range(len(around.statement_ids))]
         scores = _cosines(self.embed, question.text, sentences)
         return Retrieved(around.ranked(around.order(scores), budget))
+
+
+@dataclass(frozen=True, slots=True)
+class OverWholeGraph:
+    """A retriever that ranks all statements of the graph, not only those around the entities."""
+
+    retriever: StatementRetriever
+
+    @property
+    def name(self) -> str:
+        """In tables."""
+        return f"{self.retriever.name}, whole graph"
+
+    def retrieve(self, question: Question, around: Surroundings, budget: int, /) -> Retrieved:
+        """Returns the statements that the retriever ranks first of all."""
+        everything = around if around.whole_graph is None else around.whole_graph()
+        return self.retriever.retrieve(question, everything, budget)
 
 
 @dataclass(frozen=True, slots=True)

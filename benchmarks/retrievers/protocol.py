@@ -7,7 +7,7 @@ through the client and search the same view themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,6 +54,7 @@ class Surroundings:
         nodes, node_names: Ids and names of the ends, [N].
         relations: Names, [R].
         topics: Places in ``nodes`` of the question's entities, int64.
+        whole_graph: Gives all statements of the view or the base, without topics.
     """
 
     graph: str
@@ -66,6 +67,7 @@ class Surroundings:
     node_names: tuple[str, ...]
     relations: tuple[str, ...]
     topics: Int64
+    whole_graph: Callable[[], Surroundings] | None = None
 
     def sentence(self, index: int, /) -> str:
         """Returns a statement as text: the names of head, relation and value."""
@@ -154,7 +156,7 @@ def surroundings(
             entities themselves.
         most: Statements at most: those of fewer steps first, ties by id.
     """
-    head, relation, tail, edges = _edges(graph, overlay)
+    head, _, tail, edges = statements = _edges(graph, overlay)
     topics = [node for id_ in entity_ids if (node := graph.find_node(id_)) is not None]
     degree = np.bincount(head, minlength=graph.node_count)
     degree += np.bincount(tail, minlength=graph.node_count)
@@ -174,6 +176,29 @@ def surroundings(
     near = np.flatnonzero(steps >= 0)
     ids = {int(row): renderer.statement_id(int(edges[row])) for row in near}
     rows = np.array(sorted(ids, key=lambda row: (steps[row], ids[row]))[:most], dtype=np.int64)
+    return _rendered(statements, rows, topics, renderer, graph.name, view)
+
+
+def whole_graph(
+    graph: KnowledgeGraph, overlay: Overlay | None, /, *, view: ViewRef | None
+) -> Surroundings:
+    """Returns all statements between entities, of a view or of the base, without topics."""
+    statements = _edges(graph, overlay)
+    renderer = TripleRenderer(graph, overlay, ("en",))
+    rows = np.arange(len(statements[0]))
+    return _rendered(statements, rows, [], renderer, graph.name, view)
+
+
+def _rendered(
+    statements: tuple[Int64, Int64, Int64, Int64],
+    rows: Int64,
+    topics: Sequence[int],
+    renderer: TripleRenderer,
+    graph: str,
+    view: ViewRef | None,
+) -> Surroundings:
+    """Some rows of statements, with their ids and the names of what they join."""
+    head, relation, tail, edges = statements
     node_numbers, ends = np.unique(
         np.concatenate([head[rows], tail[rows], np.array(topics, dtype=np.int64)]),
         return_inverse=True,
@@ -182,9 +207,9 @@ def surroundings(
     entities = renderer.entities(node_numbers.tolist())
     count = len(rows)
     return Surroundings(
-        graph=graph.name,
+        graph=graph,
         view=view,
-        statement_ids=tuple(ids[int(row)] for row in rows),
+        statement_ids=tuple(renderer.statement_id(edge) for edge in edges[rows].tolist()),
         head=ends[:count],
         relation=codes,
         tail=ends[count : 2 * count],

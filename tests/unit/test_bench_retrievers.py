@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -16,17 +17,27 @@ from robustness_sets import frozen_sets
 from small_surroundings import embed, sentences
 
 from benchmarks.__main__ import main
-from benchmarks.retrievers.measuring import KnownRows, Measured, judge, leaderboard
-from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, PageRank, Walks
+from benchmarks.commands import leaderboard as command
+from benchmarks.retrievers.measuring import (
+    KnownRows,
+    Measured,
+    judge,
+    leaderboard,
+    of_complete_questions,
+)
+from benchmarks.retrievers.methods import Bm25, Dense, GRetriever, OverWholeGraph, PageRank, Walks
 from benchmarks.retrievers.protocol import (
     Question,
     Ranked,
     Retrieved,
     Surroundings,
     surroundings,
+    whole_graph,
 )
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.retrieve.preset import PRESETS, find_preset
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
 from queries.robustness import recipe as recipes
@@ -73,6 +84,29 @@ def test_surroundings_on_a_view_have_its_statements(graph: KnowledgeGraph) -> No
     assert changed > 0
     assert sum(id_.startswith("view:") for id_ in near.statement_ids) == changed
     assert len(near.statement_ids) == len(FACTS)
+
+
+def test_a_whole_graph_has_the_statements_of_a_view_and_no_topics(graph: KnowledgeGraph) -> None:
+    spec = ViewSpec(Method.EDGE_DELETION, level=0.5)
+    delta, _ = make_delta(graph, spec)
+    everything = whole_graph(graph, None, view=None)
+    left = whole_graph(graph, lay(graph, delta, view_id="v"), view=None)
+    assert len(everything.statement_ids) == len(FACTS)
+    assert len(left.statement_ids) == len(FACTS) - 2
+    assert set(left.statement_ids) < set(everything.statement_ids)
+    assert everything.topics.tolist() == []
+
+
+def test_a_retriever_over_the_whole_graph_ranks_what_is_far_away(graph: KnowledgeGraph) -> None:
+    near = surroundings(graph, None, ("a",), view=None, hops=1)
+    far = replace(near, whole_graph=lambda: whole_graph(graph, None, view=None))
+    question = Question("1", "d likes", ("a",), (), ())
+    retriever = OverWholeGraph(Bm25())
+    assert retriever.name == "BM25, whole graph"
+    for around, expected in ((near, {"a knows b"}), (far, {"c likes d", "d likes e"})):
+        retrieved = retriever.retrieve(question, around, 2)
+        everything = whole_graph(graph, None, view=None)
+        assert set(shown(everything, retrieved)) == expected
 
 
 def test_bm25_by_hand() -> None:
@@ -167,21 +201,68 @@ def test_draws_of_a_view_are_one_line_with_an_interval(tmp_path: Path) -> None:
     assert len(KnownRows(file).rows) == 7
 
 
-def test_the_leaderboard_asks_all_retrievers_the_same(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def row(view: str, retriever: str, question: str) -> Measured:
+    return Measured("s", view, retriever, question, {}, 1.0)
+
+
+def test_a_question_counts_that_all_were_asked_on_all_views() -> None:
+    rows = [
+        row(view, retriever, question)
+        for question in ("1", "2", "3")
+        for view in ("base", "v")
+        for retriever in ("a", "b")
+        # The time was over before the third question on the view.
+        if (question, view) != ("3", "v")
+    ]
+    assert {row.question for row in of_complete_questions(rows)} == {"1", "2"}
+    assert of_complete_questions([]) == []
+
+
+def test_all_sets_are_asked_some_questions_before_any_is_asked_more() -> None:
+    pathquestion, okgqa = recipes.find_sets(("pathquestion/path-1/v1", "okgqa/path-1/v1"))
+    assert pathquestion.frozen is not None
+    assert okgqa.frozen is not None
+    assert (len(pathquestion.frozen.question_ids), len(okgqa.frozen.question_ids)) == (200, 39)
+    both = (pathquestion, okgqa)
+    counts = [(first, recipe.source) for first, recipe in command.rounds(both, 45)]
+    assert counts == [
+        (10, "pathquestion"), (10, "okgqa"), (20, "pathquestion"), (20, "okgqa"),
+        (40, "pathquestion"), (39, "okgqa"), (45, "pathquestion"),
+    ]  # fmt: skip
+    assert [first for first, _ in command.rounds((okgqa,), 0)] == [10, 20, 39]
+
+
+def test_each_preset_that_ships_is_asked_by_each_of_its_strategies() -> None:
+    asked = {(find_preset(preset).name, strategy) for preset, strategy in command.OWN}
+    names = {find_preset(name).name for name in PRESETS}
+    left_out = {(name, strategy.value) for name in names for strategy in Strategy} - asked
+    # It keeps statements that need not be connected, and refuses to be asked for a subgraph.
+    assert left_out == {("ltgen-1", "subgraph")}
+
+
+@pytest.fixture
+def asking(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
+    """Makes a call of the leaderboard over small sets, of which one is named."""
     del cli
     sets = frozen_sets(tmp_path / "data", tmp_path / "freezing")
-    path = next(item for item in sets if "path-1" in item.name)
     monkeypatch.setattr(recipes, "source_names", lambda: ("films",))
-    monkeypatch.setattr(recipes, "read_source", lambda _: (path,))
+    monkeypatch.setattr(recipes, "read_source", lambda _: sets)
+
+    def words(family: str, *names: str) -> list[str]:
+        call = ["leaderboard", "--data", str(tmp_path / "data"), "--keep", str(tmp_path / "sets")]
+        call += ["--only", f"films/{family}/v1", "--out", str(tmp_path / "lines.json")]
+        return [*call, *(word for name in names for word in ("--retriever", name))]
+
+    return words
+
+
+def test_the_leaderboard_asks_all_retrievers_the_same(
+    asking: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    names = ("BM25", "BM25, whole graph", "ours: default, paths", "G-Retriever's PCST")
+    call = [*asking("path-1", *names), "--sample", "3"]
+    assert main(call) == 0
     out = tmp_path / "lines.json"
-    command = ["leaderboard", "--data", str(tmp_path / "data"), "--keep", str(tmp_path / "sets")]
-    command += ["--only", path.name, "--sample", "3", "--out", str(out)]
-    names = ("BM25", "ours: default, paths", "G-Retriever's PCST")
-    for name in names:
-        command += ["--retriever", name]
-    assert main(command) == 0
     lines = json.loads(out.read_text())
     assert {line["retriever"] for line in lines} == set(names)
     assert {line["view"] for line in lines} == {"base", "path-deletion/n1", "path-control/n1"}
@@ -192,7 +273,23 @@ def test_the_leaderboard_asks_all_retrievers_the_same(
     assert hits["ours: default, paths", "base"] == 1.0
     assert hits["ours: default, paths", "path-deletion/n1"] == 0.0
     # What is measured already is not measured again.
-    rows = tmp_path / "sets" / path.name / "leaderboard.jsonl"
+    rows = tmp_path / "sets" / "films" / "path-1" / "v1" / "leaderboard.jsonl"
     before = rows.read_bytes()
-    assert main(command) == 0
+    assert main(call) == 0
     assert rows.read_bytes() == before
+    # Nothing is asked once the time is over; what is known stays in the tables.
+    assert main([*call, "--sample", "5", "--minutes", "1e-9"]) == 0
+    assert rows.read_bytes() == before
+
+
+def test_a_set_of_names_is_asked_from_the_entities_that_are_linked(
+    asking: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    assert main([*asking("names", "BM25", "ours: default, paths"), "--sample", "3"]) == 0
+    lines = json.loads((tmp_path / "lines.json").read_text())
+    values = {
+        (line["retriever"], line["view"]): line["measures"]["answers@20"]["value"] for line in lines
+    }
+    assert values["BM25", "base"] == 1.0
+    assert values["ours: default, paths", "base"] == 1.0
+    assert {view for _, view in values} == {"base", "names/1"}
