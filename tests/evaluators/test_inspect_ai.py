@@ -25,7 +25,7 @@ from robustness_sets import frozen_sets
 from served import served
 
 from graph_service import Service
-from graph_service.cli.inspect_ai.answering import ANSWER
+from graph_service.cli.inspect_ai.answering import ANSWER, VERDICT
 from graph_service.cli.inspect_ai.tasks import graph_questions, kalma, mcp_questions
 from graph_service.cli.robustness.set_graph import open_set_graph
 from graph_service.model.result import Triple
@@ -37,11 +37,14 @@ from queries.robustness import recipe as recipes
 from queries.robustness.building import Folder, SetBuilder
 from queries.score.answer_sets import AnswerSetCase, score_answer_sets
 from queries.score.case import case_of_answer
+from queries.score.criteria import load_criteria
 from queries.score.entailment import WordOverlap
 from queries.score.knowledge import KnowledgeCase, score_knowledge
 from queries.score.metric import Score
 from queries.score.not_available import score_not_available
 from queries.score.run import score_answers
+from queries.score.talec import TalecRow
+from queries.score.talec_report import talec_report
 
 GOLD = {question.id: question for question in demo_questions()}
 FACT = re.compile(r"^(?:\[?\d+\]?\.? )?(.+)$", re.MULTILINE)
@@ -234,6 +237,30 @@ def test_the_papers_tasks_are_listed_by_our_package(paper: str, url: str, tmp_pa
         for gold in [GOLD[item.question_id]]
     ]
     assert_same(figures_of(log, "knowledge"), score_knowledge(cases)[1].scores)
+
+
+@pytest.mark.parametrize(("by", "method"), [("label", "zero-shot"), ("score", "joint")])
+def test_verdicts_on_texts_score_as_ours(by: str, method: str, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.jsonl"
+    human = [0, 1, 2, 0]
+    rows = [
+        {"id": str(i), "question": "Who was it?", "text": text, "human": {"score": human[i]}}
+        for i, text in enumerate(("It was Ada.", "Eva. Eva.", "It was Ada Lovelace.", "Ada. Ada."))
+    ]
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def verdict(prompt: str) -> str:
+        if by == "score":
+            return "It is so. [[1]]"
+        return f"It says so. [[{'A' if len(prompt) % 3 else 'B'}]]"
+
+    log = run("graph_service/talec", model_of(verdict), tmp_path, texts=str(texts), by=by,
+              method=method)  # fmt: skip
+    judged = [from_plain(TalecRow, sample.store[VERDICT]) for sample in log.samples or ()]
+    assert [row.human["score"] for row in judged] == human
+    report = talec_report(judged, load_criteria(), judged_by="the mock model")
+    assert_same(figures_of(log, "talec_agreement"), report.scores)
+    assert {"score (0 to 2)", "Spearman with people"} <= report.scores.keys()
 
 
 def test_a_failed_answer_is_unscored(url: str, tmp_path: Path) -> None:

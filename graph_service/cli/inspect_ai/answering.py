@@ -12,11 +12,15 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.serialise import from_plain
+from graph_service.model.serialise import from_plain, to_plain
 from queries.datasets.case import Case
 from queries.generate.answer import Answer, Setting, answer
 from queries.generate.reader import parse_answer
 from queries.llm import JsonForm, Message, Reply, Usage
+from queries.score.case import TextCase
+from queries.score.criteria import CITED_ANSWERS, load_criteria
+from queries.score.judge import Judge
+from queries.score.talec import Division, Method, Talec, judge_text
 
 with framework("inspect", module=__name__):
     import anyio.from_thread
@@ -35,6 +39,9 @@ with framework("inspect", module=__name__):
 ADDRESS = "http://127.0.0.1:8000"
 ANSWER = "graph_service_answer"
 """Name of the answer in a sample's store: what ``answer --out`` writes of it."""
+
+VERDICT = "graph_service_verdict"
+"""Name of the verdict in a sample's store: a row that ``score talec --out`` writes."""
 
 _TURNS = {
     "assistant": ChatMessageAssistant,
@@ -145,6 +152,33 @@ def graph_answer(
         item = await anyio.to_thread.run_sync(work)
         state.store.set(ANSWER, item.to_json())
         state.output = ModelOutput.from_content(chat.name, item.text)
+        return state
+
+    return solve
+
+
+@solver
+def talec_verdict(
+    criteria: str = CITED_ANSWERS, by: str = "label", method: str = "joint"
+) -> Solver:
+    """Judges a text by criteria, as ``graph-service score talec`` does.
+
+    Args:
+        criteria: A file of criteria, or a name of those that ship.
+        by: What one judgement covers: ``label``, ``labels`` or ``score``.
+        method: ``zero-shot``, ``few-shot`` or ``joint``.
+    """
+    division, way = Division(by), Method(method)
+    rules = load_criteria(criteria)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        del generate
+        chat = InspectChat(get_model())
+        case: TextCase = from_plain(TextCase, state.metadata["case"])
+        judging = Talec(Judge(chat), rules, division, way)
+        row = await anyio.to_thread.run_sync(lambda: judge_text(case, by=judging))
+        state.store.set(VERDICT, to_plain(row))
+        state.output = ModelOutput.from_content(chat.name, str(row.score))
         return state
 
     return solve

@@ -33,15 +33,18 @@ from queries.score.not_available import (
     not_available_report,
     not_available_row,
 )
+from queries.score.talec import TalecRow
+from queries.score.talec_report import talec_scores
 
 with framework("inspect", module=__name__):
     from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
     from inspect_ai.solver import TaskState
 
-    from graph_service.cli.inspect_ai.answering import ANSWER, answer_of
+    from graph_service.cli.inspect_ai.answering import ANSWER, VERDICT, answer_of
 
-_Row = TypeVar("_Row", CitationRow, KnowledgeRow, AnswerSetRow, NotAvailableRow)
+_Row = TypeVar("_Row", CitationRow, KnowledgeRow, AnswerSetRow, NotAvailableRow, TalecRow)
 _ROW = "row"
+_CLASSES = "classes"
 NO_KNOWLEDGE = "the knowledge of this answer was not recorded; solver graph_answer records it"
 
 
@@ -188,6 +191,35 @@ def answer_sets() -> Scorer:
             return Score.unscored(explanation=item.failure)
         row = answer_set_row(answer_set_of(item, _gold(state), state.metadata["targets"]))
         return _scored(item, row, {name: getattr(row, field) for name, field in SCORES.items()})
+
+    return score
+
+
+@metric
+def talec_figures() -> Metric:
+    """Computes the mean score of a judge and its agreement with people (T6)."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        classes = scores[0].score.metadata[_CLASSES] if scores else {}
+        return _values(talec_scores(_rows(scores, TalecRow), classes))
+
+    return compute
+
+
+@scorer(metrics=[talec_figures()])
+def talec_agreement() -> Scorer:
+    """Scores the verdicts of a judge by criteria against those of people (T6)."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        del target
+        row = from_plain(TalecRow, state.store.get(VERDICT))
+        values = {name: item.present for name, item in row.labels.items()}
+        return Score(
+            value={"score": row.score, **values},
+            answer=state.output.completion,
+            explanation=row.failure,
+            metadata={_ROW: to_plain(row), _CLASSES: state.metadata["classes"]},
+        )
 
     return score
 

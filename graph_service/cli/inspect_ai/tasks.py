@@ -2,8 +2,8 @@
 
     inspect eval graph_service/kalma --model openai/gpt-5-mini -T url=http://127.0.0.1:8000
 
-Each asks a server (``graph-service serve``). TALEC has no task: its set is not published, and its
-score is a judge (``graph-service score talec``).
+Each asks a server (``graph-service serve``), but for ``talec``: its questions are texts of one's own
+that the model judges, since TALEC's set is not published.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from graph_service.model.view_reference import parse_view
 from graph_service.model.view_spec import Method, ViewSpec
 from queries.datasets.cases import read_question_file
 from queries.datasets.demo_set import demo_question_file
+from queries.datasets.scored import read_text_cases
 from queries.experiment.cells import cells_of
 from queries.experiment.subjects import Subject, find_gold, questions_of
 from queries.experiment.targets import targets_of
 from queries.generate.setting import Setting
 from queries.robustness.building import Folder, read_set_plan
 from queries.robustness.recipe import find_sets
+from queries.score.criteria import CITED_ANSWERS, load_criteria
 from queries.score.withholding import withheld_order
 
 with framework("inspect", module=__name__):
@@ -38,15 +40,21 @@ with framework("inspect", module=__name__):
     from inspect_ai.solver import Solver
     from inspect_ai.tool import mcp_server_stdio, mcp_tools
 
-    from graph_service.cli.inspect_ai.answering import ADDRESS, connect, graph_answer
+    from graph_service.cli.inspect_ai.answering import (
+        ADDRESS,
+        connect,
+        graph_answer,
+        talec_verdict,
+    )
     from graph_service.cli.inspect_ai.scorers import (
         answer_sets,
         citations,
         knowledge,
         not_available,
+        talec_agreement,
     )
 
-__all__ = ["frozen_set", "graph_questions", "kalma", "ltgen", "mcp_questions", "okgqa"]
+__all__ = ["frozen_set", "graph_questions", "kalma", "ltgen", "mcp_questions", "okgqa", "talec"]
 
 PROMPT = """\
 Answer the question from the statements that the tools return, and from nothing else. If they do not
@@ -220,6 +228,44 @@ def okgqa(
     """
     return graph_questions(
         questions, url, graph, Setting.OKGQA_COT.value, strategy, preset, view, first
+    )
+
+
+@task
+def talec(
+    texts: str,
+    criteria: str = CITED_ANSWERS,
+    by: str = "label",
+    method: str = "joint",
+    split: str = "",
+    first: int | None = None,
+) -> Task:
+    """TALEC: the model judges texts by criteria, scored against the verdicts of people.
+
+    Args:
+        texts: A file of texts with the labels and scores that people gave.
+        criteria: A file of criteria, or a name of those that ship.
+        by: What one judgement covers: ``label``, ``labels`` or ``score``.
+        method: ``zero-shot``, ``few-shot`` or ``joint``.
+        split: ``train``, ``eval`` or ``test``; empty for all texts.
+        first: How many texts are judged; None for all.
+    """
+    rules = load_criteria(criteria)
+    cases = [case for case in read_text_cases(texts) if split in ("", case.split)][:first]
+    if not cases:
+        raise InputError(f"{texts} has no text to judge", argument="split")
+    samples = [
+        Sample(
+            id=case.id,
+            input=case.cited or case.text,
+            metadata={"case": to_plain(case), "classes": dict(rules.classes)},
+        )
+        for case in cases
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=Path(texts).stem),
+        solver=talec_verdict(criteria, by, method),
+        scorer=talec_agreement(),
     )
 
 
