@@ -61,7 +61,7 @@ class RetrievedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievedDocuments:
     """What a question found.
 
     Attributes:
@@ -77,7 +77,7 @@ class Found:
 
 def documents_of(
     result: RetrievalResult, /, *, empty_document: bool = False, limit: int | None = None
-) -> Found:
+) -> RetrievedDocuments:
     """Returns a result as documents; what was computed in answer comes first.
 
     Args:
@@ -103,7 +103,7 @@ def documents_of(
         id_ = f"{result.provenance.edition}/{result.id}"
         metadata: dict[str, Any] = {"citation": "", "score": 0.0, "path": [], **common}
         documents = (RetrievedDocument(id_, text, 0.0, metadata),)
-    return Found(documents, result.status, result)
+    return RetrievedDocuments(documents, result.status, result)
 
 
 def _answer_document(
@@ -193,13 +193,13 @@ class Asking:
     empty_document: bool = False
     options: RetrieveOptions = field(default_factory=RetrieveOptions)
 
-    def ask(self, question: str, /, *, limit: int | None = None) -> Found:
+    def ask(self, question: str, /, *, limit: int | None = None) -> RetrievedDocuments:
         """Returns what a question finds."""
         options: RetrieveOptions = {**self.options, "limit": limit or self.limit}
         result = self.client.retrieve(self.strategy, question, **options)
         return documents_of(result, empty_document=self.empty_document, limit=limit or self.limit)
 
-    async def ask_async(self, question: str, /, *, limit: int | None = None) -> Found:
+    async def ask_async(self, question: str, /, *, limit: int | None = None) -> RetrievedDocuments:
         """Returns what a question finds; the caller's event loop goes on meanwhile.
 
         The blocking client runs in a thread: its connections outlive an event loop, and

@@ -14,8 +14,8 @@ from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
-    Found,
     RetrievedDocument,
+    RetrievedDocuments,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -119,7 +119,7 @@ class GraphServiceRetriever:
         return made
 
 
-def _outputs(result: Found) -> dict[str, Any]:
+def _outputs(result: RetrievedDocuments) -> dict[str, Any]:
     return {
         "documents": [_document(document) for document in result.documents],
         "status": result.status.value,

@@ -14,8 +14,8 @@ from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
-    Found,
     RetrievedDocument,
+    RetrievedDocuments,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -76,11 +76,11 @@ class GraphServiceRetriever(BaseRetriever):
             options=options_of_retriever(self.graph, self.view, self.options),
         )
 
-    def ask(self, question: str, /, *, k: int | None = None) -> Found:
+    def ask(self, question: str, /, *, k: int | None = None) -> RetrievedDocuments:
         """Returns the documents with their status, and the whole result."""
         return self._asking.ask(question, limit=k)
 
-    async def aask(self, question: str, /, *, k: int | None = None) -> Found:
+    async def aask(self, question: str, /, *, k: int | None = None) -> RetrievedDocuments:
         """Does the same without blocking the event loop."""
         return await self._asking.ask_async(question, limit=k)
 

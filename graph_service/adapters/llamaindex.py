@@ -15,8 +15,8 @@ from graph_service.adapters import framework
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
-    Found,
     RetrievedDocument,
+    RetrievedDocuments,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -76,11 +76,11 @@ class GraphServiceRetriever(BaseRetriever):
         )
         super().__init__(callback_manager=callback_manager)
 
-    def ask(self, question: str, /) -> Found:
+    def ask(self, question: str, /) -> RetrievedDocuments:
         """Returns the documents with their status, and the whole result."""
         return self._asking.ask(question)
 
-    async def aask(self, question: str, /) -> Found:
+    async def aask(self, question: str, /) -> RetrievedDocuments:
         """Does the same without blocking the event loop."""
         return await self._asking.ask_async(question)
 

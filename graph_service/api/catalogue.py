@@ -20,7 +20,7 @@ from graph_service.api.pages import After, First, Page, edge_of, page_of
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.request import check_languages
-from graph_service.model.result import FoundItem, SearchHit
+from graph_service.model.result import MatchingItem, SearchHit
 
 
 @output(GraphInfo)
@@ -96,7 +96,7 @@ class GraphConnection(Page):
     """A page of the published graphs, by name."""
 
 
-@output(FoundItem)
+@output(MatchingItem)
 class SearchEdge:
     """An item found by name."""
 

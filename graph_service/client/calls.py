@@ -52,7 +52,7 @@ from graph_service.model.passage import (
 from graph_service.model.request import RetrieveOptions, RetrieveRequest, ViewRef
 from graph_service.model.result import (
     ClientComparison,
-    FoundItem,
+    MatchingItem,
     PathsResult,
     RetrievalResult,
     Strategy,
@@ -529,12 +529,12 @@ def search(
     languages: Sequence[str] = (),
     limit: int = 10,
     prefix: bool = False,
-) -> Call[tuple[FoundItem, ...]]:
+) -> Call[tuple[MatchingItem, ...]]:
     """Returns items by name, best first; with ``prefix`` the last word may begin one.
 
     On a view of method ``names`` items are found by the names that it gives them.
     """
-    return _call("search", locals(), lambda data: decode_edges(FoundItem, data["hits"]))
+    return _call("search", locals(), lambda data: decode_edges(MatchingItem, data["hits"]))
 
 
 def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:

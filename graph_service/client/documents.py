@@ -24,7 +24,7 @@ from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import ClientPassageSet, PassagesResult
 from graph_service.model.result import (
     ClientComparison,
-    FoundItem,
+    MatchingItem,
     Retrieval,
     ScoredPath,
     ScoredTriple,
@@ -40,7 +40,7 @@ _DERIVED = (
     ClientComparison,
     ScoredPath,
     ScoredTriple,
-    FoundItem,
+    MatchingItem,
     ItemStatement,
     ItemRelation,
     Neighbour,

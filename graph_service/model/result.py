@@ -606,7 +606,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundItem:
+class MatchingItem:
     """An item found by name; ``matched`` is that name."""
 
     item: EntityRef

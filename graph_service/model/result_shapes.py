@@ -16,8 +16,8 @@ from graph_service.model.result import (
     AnswerSet,
     BasisStatement,
     ClientComparison,
-    FoundItem,
     LinkedEntity,
+    MatchingItem,
     PathsResult,
     Provenance,
     ReadingOfSet,
@@ -340,7 +340,7 @@ RESULT_SHAPES: Mapping[Any, Shape] = {
         gained=at("The statementIds of this result that the base's lacks.", kind=Id),
         changed=at("The statementIds of this result that the view made.", kind=Id),
     ),
-    FoundItem: shape(
+    MatchingItem: shape(
         "SearchEdge",
         "An item found by name, in a page of them.",
         cursor=CURSOR,

@@ -14,8 +14,8 @@ from graph_service.model.contract import ItemId, Part, PropertyId, Statement
 from graph_service.model.passage import Passage
 from graph_service.model.result import (
     EntityRef,
-    FoundItem,
     LinkedEntity,
+    MatchingItem,
     RelationRef,
     Triple,
     TripleChange,
@@ -25,7 +25,7 @@ from graph_service.model.values import Value
 from graph_service.model.view_spec import ViewSpec
 
 _ITEMS: Mapping[Any, str] = {
-    FoundItem: "itemId label description",
+    MatchingItem: "itemId label description",
     LinkedEntity: "itemId label description",
     Passage: "itemId label",
 }

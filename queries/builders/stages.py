@@ -74,19 +74,19 @@ class StageCounts:
     """What became of the items of a stage.
 
     Attributes:
-        given: Items of the stage before.
+        inputs: Items of the stage before.
         made: Of these, what it made.
         refused: The others, by reason.
     """
 
     name: str
-    given: int
+    inputs: int
     made: int
     refused: Mapping[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
         """Returns ``round-1: 45 of 50 made; refused: 3 unreadable, 2 no reply``."""
-        counted = f"{self.name}: {self.made:,} of {self.given:,} made"
+        counted = f"{self.name}: {self.made:,} of {self.inputs:,} made"
         if self.refused:
             counted += "; refused: " + ", ".join(f"{n:,} {why}" for why, n in self.refused.items())
         return counted

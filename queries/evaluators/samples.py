@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graph_service.adapters.asking import (
     DEFAULT_LIMIT,
     Asking,
-    Found,
+    RetrievedDocuments,
     open_client,
     options_of_retriever,
     strategy_of,
@@ -73,7 +73,7 @@ class ReadSamples:
     failures: Mapping[str, str]
 
 
-def contexts_of(retrieved: Found, /) -> Contexts:
+def contexts_of(retrieved: RetrievedDocuments, /) -> Contexts:
     """Returns the documents of a retrieval as contexts."""
     provenance = [document.metadata["provenance"] for document in retrieved.documents[:1]]
     return Contexts(

@@ -55,7 +55,7 @@ class Experiment:
     models: Mapping[str, ChatModel] = field(default_factory=dict)
     judges: tuple[OpenJudge, ...] = ()
 
-    def asked(self) -> tuple[tuple[Cell, Subject], ...]:
+    def cell_subjects(self) -> tuple[tuple[Cell, Subject], ...]:
         """Returns every question of every cell, in the order of the lines."""
         return tuple(
             (cell, subject)

@@ -208,7 +208,7 @@ def expect(experiment: Experiment, /, *, done: int = 0) -> Expected:
         experiment: What is asked.
         done: Answers that are there already, from the beginning of the order.
     """
-    left = experiment.asked()[done:]
+    left = experiment.cell_subjects()[done:]
     request_counts: dict[str, int] = {}
     requests = prompts = replies = 0
     costs: list[float] = []

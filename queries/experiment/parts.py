@@ -33,7 +33,7 @@ class Part:
     """Answers of a run that one process makes.
 
     Attributes:
-        first: Position of its first question in ``Experiment.asked``.
+        first: Position of its first question in ``Experiment.cell_subjects``.
         end: Position after its last one.
     """
 
@@ -58,7 +58,7 @@ def parts_of(experiment: Experiment, /, *, most: int = MOST_ANSWERS) -> tuple[Pa
     """
     parts: list[Part] = []
     last: tuple[str, str] | None = None
-    for index, (cell, _) in enumerate(experiment.asked()):
+    for index, (cell, _) in enumerate(experiment.cell_subjects()):
         key = (cell.condition.graph, cell.view_name)
         if key != last or index - parts[-1].first == most:
             parts.append(Part(index, index))
@@ -74,7 +74,7 @@ def write_part(experiment: Experiment, part: Part, folder: Path, /) -> None:
         InputError: A question can't be asked, or nothing can be written.
         SetupError, LimitError, StoreError: As ``answer_cell``.
     """
-    questions = experiment.asked()[part.first : part.end]
+    questions = experiment.cell_subjects()[part.first : part.end]
     pairs = [lines_of(answer) for answer in answers_of(experiment, questions)]
     path = part.answers_file(folder)
     try:
@@ -108,7 +108,7 @@ def join_parts(experiment: Experiment, folder: Path, /) -> None:
     """
     done = _resume(experiment, folder)
     answers, timings = LineFile(folder / ANSWERS_NAME), LineFile(folder / TIMINGS_NAME)
-    questions = experiment.asked()
+    questions = experiment.cell_subjects()
     for part in parts_of(experiment):
         if part.end <= done:
             continue
@@ -122,7 +122,7 @@ def join_parts(experiment: Experiment, folder: Path, /) -> None:
 
 
 def _resume(experiment: Experiment, folder: Path) -> int:
-    counter = AnswerCounter(experiment.asked())
+    counter = AnswerCounter(experiment.cell_subjects())
     LineFile(folder / ANSWERS_NAME).resume(counter.is_valid)
     return counter.count
 

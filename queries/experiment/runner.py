@@ -236,7 +236,7 @@ def run(
         InputError: The folder holds another run, or a question can't be asked.
         SetupError, LimitError, StoreError: As ``answer_cell``; what was answered is written.
     """
-    questions = experiment.asked()
+    questions = experiment.cell_subjects()
     answers, timings = LineFile(folder / ANSWERS_NAME), LineFile(folder / TIMINGS_NAME)
     counter = AnswerCounter(questions, retry_failed=retry_failed)
     answers.resume(counter.is_valid)

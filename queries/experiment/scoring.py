@@ -225,7 +225,7 @@ def write_scores(
     lines: list[ScoreLine] = []
     failed = 0
     views: dict[str, tuple[str, str | None]] = {}
-    total = len(experiment.asked())
+    total = len(experiment.cell_subjects())
     attacks = AttackScorer()
     reached = {
         (line.graph, line.view, line.question): line for line in read_views(folder, missing=True)

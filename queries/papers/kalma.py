@@ -22,10 +22,10 @@ from queries.score.metric import Score
 from queries.score.report import CaseReport
 from queries.score.run import CitationReport, score_answers
 from queries.score.withholding import (
-    Asked,
+    QuestionSetup,
     Round,
     WithheldRow,
-    ask_withheld,
+    answer_withheld,
     plan_rounds,
     score_withheld,
 )
@@ -331,7 +331,7 @@ class Kalma:
     def _make_rounds(self) -> tuple[Round, ...]:
         bench = self._bench
         cases = plan_rounds(self._gold())
-        how = Asked(
+        how = QuestionSetup(
             model=bench.model,
             setting=self._setting,
             graph=bench.graph,
@@ -341,7 +341,7 @@ class Kalma:
         bench.say(f"withheld: {len(cases)} questions")
         rows = bench.rows(
             cases,
-            lambda case: ask_withheld(case, retriever=bench.client, asked=how),
+            lambda case: answer_withheld(case, retriever=bench.client, setup=how),
             WithheldRow,
             id_of=lambda case: case.id,
             name="withheld",

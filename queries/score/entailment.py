@@ -15,7 +15,7 @@ from graph_service.model.result import Triple
 from graph_service.text.fold import words
 from queries.generate.citations import one_line
 from queries.llm import Usage
-from queries.score.judge import Judge, ask, read_choice
+from queries.score.judge import Judge, read_choice, request_verdict
 from queries.score.prompts import load_score_prompt
 
 
@@ -149,7 +149,7 @@ class ChatEntailment:
                 # Its tokens were counted where it came first.
                 judged.append(Judgement(judgement.entailed, judgement.score, judgement.shares))
                 continue
-            verdict = ask(
+            verdict = request_verdict(
                 self.by,
                 prompt.render(premise=one_line(pair.premise), hypothesis=one_line(pair.hypothesis)),
                 lambda text: read_choice(text, choices),

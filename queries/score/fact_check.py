@@ -20,7 +20,7 @@ from queries.score.case import TextCase
 from queries.score.entailment import Entailment, Pair
 from queries.score.evidence import Evidence, evidence_of
 from queries.score.facts import Fact, FactsRow
-from queries.score.judge import Judge, Verdict, ask, read_choice
+from queries.score.judge import Judge, Verdict, read_choice, request_verdict
 from queries.score.prompts import load_score_prompt
 
 T = TypeVar("T")
@@ -112,7 +112,9 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     run = _Run(case, by)
     facts: list[Fact] = []
     for index, sentence in enumerate(split_sentences(case.text, names=case.names)):
-        verdict = run.ask("facts-extract", read_facts, text=case.text, sentence=sentence)
+        verdict = run.request_verdict(
+            "facts-extract", read_facts, text=case.text, sentence=sentence
+        )
         if verdict.value is None:
             return FactsRow(case.id, case.groups, (), usage=run.usage, failure=verdict.failure)
         if verdict.value and not case.evidence:
@@ -145,23 +147,25 @@ class _Run:
         self.evidence: Evidence = evidence_of(case.evidence)
         self.usage = Usage()
 
-    def ask(
+    def request_verdict(
         self, name: str, read: Callable[[str], T], *, is_verdict: bool = False, **texts: str
     ) -> Verdict[T]:
         prompt = load_score_prompt(name)
         messages = prompt.render(**{key: one_line(text) for key, text in texts.items()})
-        verdict = ask(self.by.judge, messages, read, verdict_is_last=is_verdict)
+        verdict = request_verdict(self.by.judge, messages, read, verdict_is_last=is_verdict)
         self.usage += verdict.usage
         return verdict
 
     def check(self, fact: Fact) -> Fact:
         if not self.by.safe:
             return self.rate(fact, self.evidence.search(fact.text, limit=self.by.passages))
-        alone = self.ask("safe-standalone", read_line, text=self.case.text, fact=fact.text)
+        alone = self.request_verdict(
+            "safe-standalone", read_line, text=self.case.text, fact=fact.text
+        )
         if alone.value is None:
             return replace(fact, failure=alone.failure)
         fact = replace(fact, text=alone.value)
-        relevance = self.ask(
+        relevance = self.request_verdict(
             "safe-relevance",
             lambda text: read_choice(text, ("relevant", "irrelevant")),
             is_verdict=True,
@@ -175,18 +179,18 @@ class _Run:
         facts: dict[str, None] = {}
         searches: list[str] = []
         for _ in range(self.by.searches):
-            query = self.ask_query(fact.text, searches, tuple(facts))
+            query = self.request_query(fact.text, searches, tuple(facts))
             if query.value is None:
                 return replace(fact, failure=query.failure)
             searches.append(query.value)
             facts.update(dict.fromkeys(self.evidence.search(query.value, limit=self.by.passages)))
         return self.rate(fact, tuple(facts))
 
-    def ask_query(self, fact: str, searches: list[str], texts: tuple[str, ...]) -> Verdict[str]:
+    def request_query(self, fact: str, searches: list[str], texts: tuple[str, ...]) -> Verdict[str]:
         messages = load_score_prompt("safe-query").render(
             fact=one_line(fact), searches=_listed(searches), evidence=_listed(texts)
         )
-        verdict = ask(self.by.judge, messages, read_line)
+        verdict = request_verdict(self.by.judge, messages, read_line)
         self.usage += verdict.usage
         return verdict
 
@@ -199,7 +203,7 @@ class _Run:
         messages = load_score_prompt("facts-verify").render(
             evidence=_listed(evidence), fact=one_line(fact.text)
         )
-        verdict = ask(
+        verdict = request_verdict(
             self.by.judge,
             messages,
             lambda text: read_choice(text, ("supported", "unsupported")),

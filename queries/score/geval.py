@@ -18,7 +18,7 @@ from queries.llm import Message, Reply, ReplyError, TokenChoice, Usage, set_asid
 from queries.llm.reply import CUT, UnreadableReplyError, cut_note, read_reply
 from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
-from queries.score.judge import Judge, ask
+from queries.score.judge import Judge, request_verdict
 from queries.score.metric import Score, mean_score
 from queries.score.prompts import load_score_prompt
 from queries.score.rating import (
@@ -293,7 +293,7 @@ class _Rater:
         self, messages: Sequence[Message], random_seed: int
     ) -> tuple[float | None, str | None]:
         preset = self.by.preset
-        verdict = ask(
+        verdict = request_verdict(
             self.by.judge,
             messages,
             lambda text: read_rating(text, preset.low, preset.high),

@@ -64,7 +64,7 @@ class Verdict(Generic[T]):
     failure: str | None = None
 
 
-def ask(
+def request_verdict(
     judge: Judge,
     messages: Sequence[Message],
     read: Callable[[str], T],

@@ -13,7 +13,7 @@ from queries.generate.answer import Answer
 from queries.generate.citations import one_line
 from queries.llm import ReplyError, ReplyFault
 from queries.score.entailment import Entailment, Pair, triple_hypothesis
-from queries.score.judge import Judge, ask, read_choice
+from queries.score.judge import Judge, read_choice, request_verdict
 from queries.score.metric import Score, mean_score, ratio_score
 from queries.score.prompts import load_score_prompt
 from queries.score.report import Part, Report
@@ -95,7 +95,7 @@ def not_available_row(
     /,
     *,
     entailment: Entailment,
-    beside_question: Callable[[str, str], bool] | None = None,
+    is_off_question: Callable[[str, str], bool] | None = None,
     hypothesis: Callable[[Triple], str] = triple_hypothesis,
 ) -> NotAvailableRow:
     """Returns the counts of one answer (K6).
@@ -104,7 +104,7 @@ def not_available_row(
         item: The answer; markers and citations are no part of its sentences' texts.
         absent: The triples that were withheld from it.
         entailment: Judges (sentence, triple) with the sentence as the premise.
-        beside_question: Says of (question, sentence) whether the sentence does not answer the
+        is_off_question: Says of (question, sentence) whether the sentence does not answer the
             question at all.
         hypothesis: How a triple is worded.
     """
@@ -121,10 +121,10 @@ def not_available_row(
     table = [judged[i * width : (i + 1) * width] for i in range(len(marked))]
     right = [any(row) for row in table]
     off_question = None
-    if beside_question is not None:
+    if is_off_question is not None:
         try:
             off_question = sum(
-                not is_right and beside_question(item.question, text)
+                not is_right and is_off_question(item.question, text)
                 for text, is_right in zip(marked, right, strict=True)
             )
         except ReplyError as error:
@@ -145,7 +145,7 @@ def score_not_available(
     /,
     *,
     entailment: Entailment,
-    beside_question: Callable[[str, str], bool] | None = None,
+    is_off_question: Callable[[str, str], bool] | None = None,
     hypothesis: Callable[[Triple], str] = triple_hypothesis,
     random_seed: int = 0,
 ) -> NotAvailableReport:
@@ -155,7 +155,7 @@ def score_not_available(
         answers: From graphs with something withheld.
         absent: What was withheld, by question id; none where the id is not there.
         entailment: As in ``not_available_row``.
-        beside_question: As in ``not_available_row``.
+        is_off_question: As in ``not_available_row``.
         hypothesis: As in ``not_available_row``.
         random_seed: Of the bootstrap.
 
@@ -181,7 +181,7 @@ def score_not_available(
             item,
             absent.get(item.question_id, ()),
             entailment=entailment,
-            beside_question=beside_question,
+            is_off_question=is_off_question,
             hypothesis=hypothesis,
         )
         for item in answers
@@ -189,7 +189,7 @@ def score_not_available(
     return not_available_report(
         rows,
         entailment=entailment,
-        is_lenient=beside_question is not None,
+        is_lenient=is_off_question is not None,
         random_seed=random_seed,
     )
 
@@ -242,15 +242,15 @@ def not_available_report(
     )
 
 
-def beside_judge(judge: Judge, /) -> Callable[[str, str], bool]:
+def off_question_judge(judge: Judge, /) -> Callable[[str, str], bool]:
     """Returns a judge of whether a sentence does not answer its question at all (K6, lenient).
 
     The function that is returned raises ``ReplyError`` where the judge's reply cannot be read.
     """
     prompt = load_score_prompt("answers-question")
 
-    def beside(question: str, sentence: str) -> bool:
-        verdict = ask(
+    def is_off_question(question: str, sentence: str) -> bool:
+        verdict = request_verdict(
             judge,
             prompt.render(question=one_line(question), sentence=one_line(sentence)),
             lambda text: read_choice(text, ("answers", "beside")),
@@ -260,4 +260,4 @@ def beside_judge(judge: Judge, /) -> Callable[[str, str], bool]:
             raise ReplyError(str(verdict.failure), fault=ReplyFault.MALFORMED)
         return verdict.value == "beside"
 
-    return beside
+    return is_off_question

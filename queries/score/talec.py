@@ -18,7 +18,7 @@ from queries.llm import Message, Rendered, Usage
 from queries.llm.reply import UnreadableReplyError
 from queries.score.case import TextCase
 from queries.score.criteria import Criteria, Label, Shot
-from queries.score.judge import Judge, Verdict, ask, read_choice
+from queries.score.judge import Judge, Verdict, read_choice, request_verdict
 from queries.score.prompts import load_score_prompt
 from queries.score.report import Groups
 
@@ -307,10 +307,10 @@ class _Run:
         self.by = by
         self.usage = Usage()
 
-    def ask(self, messages: Sequence[Message], read: Callable[[str], T]) -> Verdict[T]:
+    def request_verdict(self, messages: Sequence[Message], read: Callable[[str], T]) -> Verdict[T]:
         # Of several labels at once those that a cut reply would have named are not known.
         is_single = self.by.division is not Division.LABELS
-        verdict = ask(self.by.judge, messages, read, verdict_is_last=is_single)
+        verdict = request_verdict(self.by.judge, messages, read, verdict_is_last=is_single)
         self.usage += verdict.usage
         return verdict
 
@@ -319,11 +319,11 @@ class _Run:
     ) -> tuple[Verdict[T], Verdict[T] | None, Verdict[T] | None]:
         """The verdict of the method, and for a joint one those of the two before it."""
         if self.by.method is Method.ZERO_SHOT:
-            return self.ask(prompt(False), read), None, None
-        few = self.ask(prompt(True), read)
+            return self.request_verdict(prompt(False), read), None, None
+        few = self.request_verdict(prompt(True), read)
         if self.by.method is Method.FEW_SHOT:
             return few, None, None
-        zero = self.ask(prompt(False), read)
+        zero = self.request_verdict(prompt(False), read)
         for before in (zero, few):
             if before.value is None:
                 return before, zero, few
@@ -331,7 +331,7 @@ class _Run:
         joint = load_score_prompt("talec-joint").render(
             zero=zero.reply.strip(), few=few.reply.strip()
         )
-        return self.ask(Rendered([*shown, *joint], label=shown.label), read), zero, few
+        return self.request_verdict(Rendered([*shown, *joint], label=shown.label), read), zero, few
 
     def labels(self) -> dict[str, LabelVerdict]:
         criteria = self.by.criteria

@@ -84,7 +84,7 @@ class WithheldRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionSetup:
     """How the questions of all rounds are asked; the gold entities are given.
 
     Attributes:
@@ -203,11 +203,11 @@ def withheld_order(question: GoldQuestion, /, *, random_seed: int = 0) -> tuple[
     ('b', 'a', 'c')
     """
 
-    def place(id_: str) -> tuple[bytes, str]:
+    def sort_key(id_: str) -> tuple[bytes, str]:
         text = f"{random_seed}/{question.id}/{id_}".encode()
         return hashlib.blake2b(text, digest_size=8, person=b"withhold").digest(), id_
 
-    return tuple(sorted(dict.fromkeys(question.statement_ids), key=place))
+    return tuple(sorted(dict.fromkeys(question.statement_ids), key=sort_key))
 
 
 def plan_rounds(
@@ -240,13 +240,15 @@ def plan_rounds(
     )
 
 
-def ask_withheld(case: WithheldCase, /, *, retriever: Retriever, asked: Asked) -> WithheldRow:
+def answer_withheld(
+    case: WithheldCase, /, *, retriever: Retriever, setup: QuestionSetup
+) -> WithheldRow:
     """Returns the answer to a question on the view that withholds its statements.
 
     Args:
         case: The question and its round.
         retriever: Fetches the knowledge.
-        asked: How it is asked.
+        setup: How it is asked.
     """
     view = None
     if case.withheld:
@@ -255,14 +257,14 @@ def ask_withheld(case: WithheldCase, /, *, retriever: Retriever, asked: Asked) -
     item = answer(
         case.question.question,
         retriever=retriever,
-        model=asked.model,
-        setting=asked.setting,
-        strategy=asked.strategy,
-        graph=asked.graph,
+        model=setup.model,
+        setting=setup.setting,
+        strategy=setup.strategy,
+        graph=setup.graph,
         view=view,
         entity_ids=case.question.entity_ids,
-        preset=asked.preset,
-        limit=asked.limit,
+        preset=setup.preset,
+        limit=setup.limit,
         question_id=case.question.id,
         kind=case.question.kind,
     )
@@ -284,7 +286,7 @@ def score_withheld(
     *,
     triples: Mapping[str, Triple],
     entailment: Entailment,
-    beside_question: Callable[[str, str], bool] | None = None,
+    is_off_question: Callable[[str, str], bool] | None = None,
 ) -> tuple[Round, ...]:
     """Returns the scores of each round's answers (K6).
 
@@ -293,7 +295,7 @@ def score_withheld(
         rows: The answer to each, in that order.
         triples: The withheld statements of the base graph, by id.
         entailment: Judges what an ``[NA]`` sentence entails.
-        beside_question: Judges whether a sentence does not answer its question at all.
+        is_off_question: Judges whether a sentence does not answer its question at all.
     """
     rounds: list[Round] = []
     for round_ in sorted({case.withheld for case in cases}):
@@ -305,7 +307,7 @@ def score_withheld(
                 case.question.id: tuple(triples[id_] for id_ in case.absent) for case, _ in part
             }
             report = score_not_available(
-                answers, absent, entailment=entailment, beside_question=beside_question
+                answers, absent, entailment=entailment, is_off_question=is_off_question
             )
         citations = score_answers(answers, [case.question for case, _ in part])
         rounds.append(Round(round_, len(part), citations, report))
@@ -319,8 +321,8 @@ def score_rounds(
     retriever: Retriever,
     statements: Callable[[Sequence[str]], Mapping[str, Triple]],
     entailment: Entailment,
-    beside_question: Callable[[str, str], bool] | None = None,
-    asked: Asked | None = None,
+    is_off_question: Callable[[str, str], bool] | None = None,
+    setup: QuestionSetup | None = None,
     rounds: int = ROUNDS,
     random_seed: int = 0,
 ) -> tuple[Round, ...]:
@@ -331,8 +333,8 @@ def score_rounds(
         retriever: Fetches the knowledge.
         statements: From statement ids to the triples of the base graph.
         entailment: Judges what an ``[NA]`` sentence entails.
-        beside_question: Judges whether a sentence does not answer its question at all.
-        asked: How questions are asked; by default by template sentences.
+        is_off_question: Judges whether a sentence does not answer its question at all.
+        setup: How questions are asked; by default by template sentences.
         rounds: How many statements are withheld at most.
         random_seed: Of the order of withholding.
 
@@ -355,11 +357,11 @@ def score_rounds(
         print(rounds[1].not_available.recall.text())
     """
     cases = plan_rounds(questions, rounds=rounds, random_seed=random_seed)
-    how = asked or Asked()
+    how = setup or QuestionSetup()
     triples = statements(withheld_statements(cases))
-    rows = [ask_withheld(case, retriever=retriever, asked=how) for case in cases]
+    rows = [answer_withheld(case, retriever=retriever, setup=how) for case in cases]
     return score_withheld(
-        cases, rows, triples=triples, entailment=entailment, beside_question=beside_question
+        cases, rows, triples=triples, entailment=entailment, is_off_question=is_off_question
     )
 
 

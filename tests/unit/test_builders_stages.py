@@ -97,7 +97,7 @@ def test_an_item_that_changed_is_made_again_with_all_after_it(tmp_path: Path) ->
     _, made = run(tmp_path, changed, make)
     assert asked == [str(i) for i in range(4, 12)]
     assert made[3].text == "OTHER"
-    assert run(tmp_path, WORDS[:5])[0].counts[0].given == 5
+    assert run(tmp_path, WORDS[:5])[0].counts[0].inputs == 5
     assert file_of(tmp_path).read_bytes().count(b"\n") == 5
 
 

@@ -60,7 +60,7 @@ def plan_of(*random_seeds: int) -> Plan:
     )
 
 
-def asked(plan: Plan, retriever: Any) -> list[ScoreLine]:
+def cell_subjects(plan: Plan, retriever: Any) -> list[ScoreLine]:
     """Asks both questions in every cell, and returns all scores."""
     client: Client = retriever
     subjects = tuple(
@@ -68,8 +68,8 @@ def asked(plan: Plan, retriever: Any) -> list[ScoreLine]:
     )
     experiment = Experiment(plan, client, cells_of(plan), {"demo": subjects})
     lines: list[ScoreLine] = []
-    answers = answers_of(experiment, experiment.asked(), with_fates=False)
-    for (cell, subject), made in zip(experiment.asked(), answers, strict=True):
+    answers = answers_of(experiment, experiment.cell_subjects(), with_fates=False)
+    for (cell, subject), made in zip(experiment.cell_subjects(), answers, strict=True):
         assert made.fate is None
         found = score_answer(made.answer, subject.gold, cell)
         lines += list(score_lines(made, "", found))
@@ -79,7 +79,7 @@ def asked(plan: Plan, retriever: Any) -> list[ScoreLine]:
 def test_mean_and_range_over_random_seeds_o10() -> None:
     """O10, and of S7 one method at one level with one strategy and answerer."""
     plan, retriever = plan_of(0, 1, 2), HandRetriever(find)
-    lines = asked(plan, retriever)
+    lines = cell_subjects(plan, retriever)
     specs = [view.spec for _, _, view, _ in retriever.calls if view is not None]
     assert [(spec.method, spec.level, spec.random_seed) for spec in specs if spec is not None] == [
         (Method.RELATION_REPLACEMENT, 0.3, seed) for seed in (0, 0, 1, 1, 2, 2)
@@ -106,7 +106,7 @@ def test_mean_and_range_over_random_seeds_o10() -> None:
         assert row.mean.value == pytest.approx(mean), score
         assert row.seeds.values == seeds, score
         assert rows[score, CellKind.BASE].seeds.deviation is None
-    assert asked(plan, HandRetriever(find)) == lines, "two runs score the same"
+    assert cell_subjects(plan, HandRetriever(find)) == lines, "two runs score the same"
 
 
 def test_a_repeated_random_seed_is_refused() -> None:

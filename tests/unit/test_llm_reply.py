@@ -43,7 +43,7 @@ from queries.llm.reply import (
 from queries.score.case import TextCase
 from queries.score.fact_check import read_facts
 from queries.score.geval import PRESETS, GEval, Preset, Weighting, rate_text
-from queries.score.judge import Judge, ask, read_choice
+from queries.score.judge import Judge, read_choice, request_verdict
 
 ANSWER = "Brook Mill is based in Cork [1]."
 BASED = triple("s1", "Q1", "based in", "Cork", label="Brook Mill")
@@ -119,7 +119,7 @@ def test_thoughts_are_no_part_of_an_answer_or_a_verdict(form: str) -> None:
     assert [part.text for part in found.sentences] == ["Brook Mill is based in Cork."]
     assert [c.statement_id for part in found.sentences for c in part.citations] == ["s1"]
     assert "thoughts before the answer were left out" in found.notes
-    judged = ask(
+    judged = request_verdict(
         Judge(HandChat(lambda _: form.replace("[2]", "[[B]]").format("So [[A]]"))),
         ASK,
         lambda text: read_choice(text, ("A", "B")),
@@ -139,7 +139,7 @@ def test_a_reply_that_ends_within_its_thoughts_has_no_answer(reply: str) -> None
     assert found.failure is not None
     assert CUT_WITHIN_THOUGHTS in found.failure
     assert "cut at" in found.failure
-    judged = ask(
+    judged = request_verdict(
         Judge(HandChat(lambda _: reply.replace("[2]", "[[B]]"))),
         ASK,
         lambda text: read_choice(text, ("A", "B")),
@@ -400,7 +400,9 @@ def test_a_cut_answer_is_told_and_a_cut_verdict_failed() -> None:
 
     def verdict(text: str, *, ends: bool = False) -> Any:
         judge = Judge(HandChat(lambda _: text, finish="length"))
-        return ask(judge, ASK, lambda said: read_choice(said, ("A", "B")), verdict_is_last=ends)
+        return request_verdict(
+            judge, ASK, lambda said: read_choice(said, ("A", "B")), verdict_is_last=ends
+        )
 
     within = verdict("It may be [[A]], though", ends=True)
     assert within.value is None

@@ -87,7 +87,7 @@ def test_a_sentence_that_is_right_is_not_counted_as_beside_the_question_too_k6()
         [item],
         {"a": [triple("k1", "Q1", "place", "Rome")]},
         entailment=Entails("The place is unknown."),
-        beside_question=beside,
+        is_off_question=beside,
     )
     # Right: the first. Beside the question: the third. Neither: the second. 2 of 3.
     assert asked == ["She liked tea.", "Nobody knows."]

@@ -377,7 +377,7 @@ def test_not_available_k6() -> None:
     ]
     absent = {"1": known[:3], "2": known[:1], "3": known[:2], "5": known[3:]}
     report = score_not_available(
-        answers, absent, entailment=FirstLetter(), beside_question=lambda _, text: text == "Tea."
+        answers, absent, entailment=FirstLetter(), is_off_question=lambda _, text: text == "Tea."
     )
     assert report.rows == (
         NotAvailableRow("1", 3, 2, 1, 2, 3),

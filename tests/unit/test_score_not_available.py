@@ -16,8 +16,8 @@ from queries.score.entailment import Judgement, Pair, WordOverlap, triple_hypoth
 from queries.score.judge import Judge
 from queries.score.not_available import (
     NotAvailableRow,
-    beside_judge,
     not_available_row,
+    off_question_judge,
     score_not_available,
 )
 
@@ -74,7 +74,7 @@ def test_a_sentence_beside_the_question_is_right_when_lenient_k6() -> None:
         [figure_3()],
         {"a": [K["k2"]]},
         entailment=says,
-        beside_question=lambda question, sentence: (
+        is_off_question=lambda question, sentence: (
             (question, sentence) == ("Who?", "Second thing.")
         ),
     )
@@ -122,7 +122,7 @@ def test_a_sentence_counts_once_however_it_is_right_k6() -> None:
         return True
 
     report = score_not_available(
-        [figure_3()], {"a": absent}, entailment=says, beside_question=beside
+        [figure_3()], {"a": absent}, entailment=says, is_off_question=beside
     )
     # 2 of 2 marked sentences, not (2 + 2) / 2; and what is right already is not asked about.
     assert report.precision_strict.value == 1.0
@@ -148,7 +148,7 @@ def test_an_answer_whose_judge_failed_is_failed_k6() -> None:
 
 def test_a_chat_model_says_whether_a_sentence_is_beside_its_question_k6() -> None:
     model = HandChat(script("It does. [[answers]]", "[[Beside]]", "Perhaps.", "Perhaps."))
-    beside = beside_judge(Judge(model))
+    beside = off_question_judge(Judge(model))
     assert beside("Who\nwas it?", "It was\nAda.") is False
     assert beside("Who was it?", "She liked tea.") is True
     with raises(ReplyError) as caught:
@@ -162,7 +162,7 @@ def test_an_answer_whose_sentence_nobody_could_place_is_failed_k6() -> None:
         figure_3(),
         [K["k2"], K["k4"]],
         entailment=Says(),
-        beside_question=beside_judge(Judge(HandChat(script("Perhaps.")))),
+        is_off_question=off_question_judge(Judge(HandChat(script("Perhaps.")))),
     )
     assert row == NotAvailableRow(
         "a", 0, 0, None, 0, 2,

@@ -21,8 +21,8 @@ from queries.llm import Usage
 from queries.score.entailment import Judgement, Pair, WordOverlap
 from queries.score.report import lines_of
 from queries.score.withholding import (
-    Asked,
-    ask_withheld,
+    QuestionSetup,
+    answer_withheld,
     plan_rounds,
     score_rounds,
     withheld_order,
@@ -97,13 +97,13 @@ def test_what_can_not_be_withheld_is_told() -> None:
 
 
 def test_how_the_rounds_are_asked_is_told() -> None:
-    assert Asked().label == "template text, no language model, triplets, preset default"
+    assert QuestionSetup().label == "template text, no language model, triplets, preset default"
     model = HandChat(script("x"))
-    asked = Asked(model, Setting.KALMA, "demo", Strategy.PATHS, "okgqa", 7)
-    assert asked.label == "hand-1, kalma, graph demo, paths, preset okgqa, limit 7"
+    setup = QuestionSetup(model, Setting.KALMA, "demo", Strategy.PATHS, "okgqa", 7)
+    assert setup.label == "hand-1, kalma, graph demo, paths, preset okgqa, limit 7"
     for setting in (Setting.LTGEN_PASSAGES, Setting.LTGEN_BOTH, Setting.LTGEN_NONE):
         with raises(InputError) as caught:
-            Asked(setting=setting)
+            QuestionSetup(setting=setting)
         assert caught.value.argument == "setting"
 
 
@@ -117,8 +117,8 @@ def test_a_question_is_asked_as_it_is_told_to_be() -> None:
             seen.append({"strategy": strategy, "question": question, **options})
             return super().retrieve(strategy, question, **options)
 
-    asked = Asked(None, graph="demo", strategy=Strategy.TRIPLETS, preset="okgqa", limit=7)
-    row = ask_withheld(case, retriever=Keeps(find), asked=asked)
+    setup = QuestionSetup(None, graph="demo", strategy=Strategy.TRIPLETS, preset="okgqa", limit=7)
+    row = answer_withheld(case, retriever=Keeps(find), setup=setup)
     spec = ViewSpec(Method.WITHHOLDING, count=2, statement_ids=case.order)
     assert [{name: value for name, value in one.items() if value is not None} for one in seen] == [
         {"question": "Who?", "strategy": Strategy.TRIPLETS, "graph": "demo", "preset": "okgqa",
@@ -135,7 +135,7 @@ def test_a_round_is_shown_with_its_figures() -> None:
         retriever=HandRetriever(find),
         statements=lambda ids: {id_: TRIPLES[id_] for id_ in ids},
         entailment=WordOverlap(),
-        beside_question=lambda question, sentence: True,
+        is_off_question=lambda question, sentence: True,
         rounds=1,
     )
     assert not any(one.has_failed for one in rounds)

@@ -93,7 +93,7 @@ def _perturb(client: Client, output: Output, seeds: int, model: ChatModel | None
     experiment = open_experiment(plan, client, models=models).experiment
     # What a model says without knowledge would cost a tenth more requests.
     cells = tuple(cell for cell in experiment.cells if cell.condition.strategy is not None)
-    pairs = replace(experiment, cells=cells).asked()
+    pairs = replace(experiment, cells=cells).cell_subjects()
     count = len(experiment.subjects[GRAPH])
     output.line()
     output.line(

@@ -70,7 +70,7 @@ def pack(options: PackOptions, output: Output, /) -> int:
         opened = open_experiment(
             read, Client.over(service), folder=options.out, embedder=settings.embedder
         )
-        questions = opened.experiment.asked()
+        questions = opened.experiment.cell_subjects()
         expected, made = len(questions), count_answers(options.out, questions)
         if made < expected:
             raise InputError(

@@ -47,7 +47,7 @@ def plan(options: PlanOptions, output: Output, /) -> int:
         experiment = opened.experiment
         done = 0
         if options.out is not None:
-            done = count_answers(options.out, experiment.asked())
+            done = count_answers(options.out, experiment.cell_subjects())
         expected = expect(experiment, done=done)
     for cell in experiment.cells:
         output.line(cell.id)
@@ -133,7 +133,7 @@ def run(options: RunOptions, output: Output, /) -> int:
             workers=options.workers,
             retry_failed=options.retry_failed,
         )
-    total = len(opened.experiment.asked())
+    total = len(opened.experiment.cell_subjects())
     output.show(
         {
             "cells": len(opened.experiment.cells),

@@ -72,13 +72,13 @@ from queries.score.entailment_score import (
 from queries.score.fact_check import FactChecker, check_facts
 from queries.score.facts import MEDIAN, FactsRow, facts_report, middle_count
 from queries.score.knowledge import KnowledgeCase, score_knowledge
-from queries.score.not_available import beside_judge, score_not_available
+from queries.score.not_available import off_question_judge, score_not_available
 from queries.score.report import Report, files_report
 from queries.score.run import score_answers
 from queries.score.withholding import (
-    Asked,
+    QuestionSetup,
     WithheldRow,
-    ask_withheld,
+    answer_withheld,
     plan_rounds,
     rounds_report,
     score_withheld,
@@ -161,7 +161,7 @@ def na(options: NotAvailableOptions, output: Output, /) -> Report:
             answers,
             absent,
             entailment=entailment_of(options, options.judge, judge, output),
-            beside_question=beside_judge(judge()) if options.lenient else None,
+            is_off_question=off_question_judge(judge()) if options.lenient else None,
         )
 
 
@@ -211,7 +211,7 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
     cases = plan_rounds(gold_of(options), rounds=options.rounds, random_seed=options.view_seed)
     with open_from(options, output) as service, judges(options, run=options) as judge:
         client = Client.over(service)
-        how = Asked(
+        how = QuestionSetup(
             judge().model if named and not options.templates else None,
             Setting(options.setting),
             options.graph,
@@ -225,7 +225,7 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
             options,
             output,
             cases,
-            lambda case: ask_withheld(case, retriever=client, asked=how),
+            lambda case: answer_withheld(case, retriever=client, setup=how),
             WithheldRow,
             basis=f"withheld from {how.label}, random seed {options.view_seed}",
         )
@@ -234,7 +234,7 @@ def withheld(options: WithheldOptions, output: Output, /) -> Report:
             rows,
             triples=triples,
             entailment=entailment,
-            beside_question=beside_judge(judge()) if options.lenient else None,
+            is_off_question=off_question_judge(judge()) if options.lenient else None,
         )
     return rounds_report(rounds, label=how.label, judged_by=entailment.name)
 

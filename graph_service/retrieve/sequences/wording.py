@@ -55,7 +55,7 @@ class Wording:
     question_words: int | None = None
     extra_hop_cost: float = 0.0
 
-    def parts(self, steps: Steps, /, *, is_whole: bool = True) -> list[str]:
+    def parts(self, steps: Steps, /, *, is_complete: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
 
         A step and the same back are read as one: ``other film with the same director``. A step
@@ -78,7 +78,7 @@ class Wording:
                 reaches_kind |= kind is not None
                 parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
                 index += 1
-        if is_whole and steps and not steps[0][1] and not reaches_kind:
+        if is_complete and steps and not steps[0][1] and not reaches_kind:
             start = self.kinds.get(steps[0][0])
             if start is not None:
                 parts.insert(0, start)
@@ -144,12 +144,12 @@ class SequenceScorer:
         self._encode = encode
         self._texts: dict[tuple[Steps, bool], str] = {}
 
-    def text(self, steps: Steps, /, *, is_whole: bool = True) -> str:
+    def text(self, steps: Steps, /, *, is_complete: bool = True) -> str:
         """Returns a sequence as it is read from its start; see ``Wording.parts``."""
-        key = (steps, is_whole)
+        key = (steps, is_complete)
         text = self._texts.get(key)
         if text is None:
-            text = self._texts[key] = from_start(self.wording.parts(steps, is_whole=is_whole))
+            text = self._texts[key] = from_start(self.wording.parts(steps, is_complete=is_complete))
         return text
 
     def own_score(self, sequences: Sequence[Steps], /) -> Float64:
@@ -172,7 +172,7 @@ class SequenceScorer:
         texts = [self.text(steps) for steps in sequences]
         parts = [
             [
-                self.text(part, is_whole=part[0] == steps[0])
+                self.text(part, is_complete=part[0] == steps[0])
                 for count in range(1, len(steps))
                 for part in combinations(steps, count)
             ]
