@@ -26,7 +26,7 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
-class PickedEdge:
+class SelectedEdge:
     """A statement that was picked.
 
     Attributes:
@@ -47,7 +47,7 @@ class PickedEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedPath:
+class SelectedPath:
     """A path that was picked: global edge numbers, and whether each was walked tail to head.
 
     Attributes:
@@ -79,7 +79,7 @@ class SelectedGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedAnswer:
+class SelectedAnswer:
     """An answer in numbers of the graph.
 
     Attributes:
@@ -109,7 +109,7 @@ class RankedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedReading:
+class SelectedReading:
     """A query that a question may mean, with its answers in numbers of the graph.
 
     Attributes:
@@ -125,12 +125,12 @@ class PickedReading:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedSet:
+class SelectedSet:
     """The readings that hold the right answer in a share of questions (``model.AnswerSet``)."""
 
     coverage: float
     is_attained: bool
-    readings: tuple[PickedReading, ...]
+    readings: tuple[SelectedReading, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class ReadQuery:
     ranked: tuple[RankedQuery, ...] = ()
 
 
-ItemT = TypeVar("ItemT", PickedEdge, PickedPath)
+ItemT = TypeVar("ItemT", SelectedEdge, SelectedPath)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class Selection:
 
     region_before: RegionStats
     region_after: RegionStats
-    triples: tuple[PickedEdge, ...] = ()
-    paths: tuple[PickedPath, ...] = ()
+    triples: tuple[SelectedEdge, ...] = ()
+    paths: tuple[SelectedPath, ...] = ()
     objective: float | None = None
     gap: float | None = None
     solver: str | None = None
@@ -191,9 +191,9 @@ class Selection:
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     used_starts: tuple[int, ...] = ()
     constraints: tuple[ReadConstraint, ...] = ()
-    answer: PickedAnswer | None = None
+    answer: SelectedAnswer | None = None
     read: ReadQuery | None = None
-    answer_set: PickedSet | None = None
+    answer_set: SelectedSet | None = None
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)
@@ -292,9 +292,9 @@ class RetrievalContext(Generic[PresetT]):
 
 def pick_edges(
     call: RetrievalContext[Preset], edges: Int64, node_prizes: Float64, edge_prizes: Float64
-) -> tuple[tuple[PickedEdge, ...], tuple[Cut, ...]]:
+) -> tuple[tuple[SelectedEdge, ...], tuple[Cut, ...]]:
     """Returns some local edges as picked, in their order, and what a least score cut."""
-    return over(call, _picked(call.region, edges, node_prizes, edge_prizes))
+    return over(call, _selected_edges(call.region, edges, node_prizes, edge_prizes))
 
 
 def pick_subgraph(
@@ -339,7 +339,7 @@ def pick_subgraph(
     edges = subgraph.edges
     first = np.zeros(len(edges)) if priority is None else priority[edges]
     order = edges[np.lexsort((region.edge_keys[edges], -like[edges], first, -total[edges]))]
-    triples = _picked(region, order, node_prizes, edge_prizes)
+    triples = _selected_edges(region, order, node_prizes, edge_prizes)
     return Selection(
         NO_STATS,
         NO_STATS,
@@ -373,12 +373,12 @@ def over(
     )
 
 
-def _picked(
+def _selected_edges(
     region: Region, edges: Int64, node_prizes: Float64, edge_prizes: Float64
-) -> tuple[PickedEdge, ...]:
+) -> tuple[SelectedEdge, ...]:
     total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
     return tuple(
-        PickedEdge(
+        SelectedEdge(
             edge=int(region.edges[edge]),
             score=round(float(total[edge]), 9),
             head_prize=float(node_prizes[region.head[edge]]),

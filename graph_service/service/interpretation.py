@@ -7,7 +7,7 @@ from graph_service.model.result import AnswerSet, ReadingOfSet
 from graph_service.query.cypher import render_cypher
 from graph_service.query.english import Names, render_english
 from graph_service.query.sparql import render_sparql
-from graph_service.retrieve.context import PickedSet, ReadQuery
+from graph_service.retrieve.context import ReadQuery, SelectedSet
 from graph_service.service.triples import TripleRenderer
 
 
@@ -25,7 +25,7 @@ def make_interpretation(
     )
 
 
-def make_answer_set(selected: PickedSet, renderer: TripleRenderer, /) -> AnswerSet:
+def make_answer_set(selected: SelectedSet, renderer: TripleRenderer, /) -> AnswerSet:
     """Returns the readings of a set in words, with the labels of what they answer."""
     names = Names(renderer.label_of, renderer.label_of_relation)
     return AnswerSet(

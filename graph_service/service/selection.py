@@ -133,7 +133,7 @@ class Selector:
             mentions = of_class.mentions
             return Selected(vectors, encoder, asking, of_class.selection, mentions, part)
         mentions = ()
-        if walked is not None and asking is not None and not asking.given:
+        if walked is not None and asking is not None and not asking.by_caller:
             mentions = asking.mentions(walked.used_starts)
         if walked is not None and (of_class is not None or is_apart):
             walked = doubted(walked, of_class, source.named.arrays, is_miscounted=is_miscounted)

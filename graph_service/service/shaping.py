@@ -30,7 +30,7 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind
-from graph_service.retrieve.context import PickedAnswer, SelectedGroup, Selection
+from graph_service.retrieve.context import SelectedAnswer, SelectedGroup, Selection
 from graph_service.service.triples import TripleRenderer, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
@@ -83,7 +83,7 @@ def _met(
     )
 
 
-def make_answer(selected: PickedAnswer, renderer: TripleRenderer, /) -> Answer:
+def make_answer(selected: SelectedAnswer, renderer: TripleRenderer, /) -> Answer:
     """Returns a selected answer with labels and the first statements that it rests on."""
     shown = renderer.show(selected.edges[:MOST_BASIS])
     groups = _make_groups(selected.groups, renderer)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graph_service.model.days import Days, day, days_of, years
 from graph_service.model.values import Quantity, StringValue, Time, Value
 from graph_service.retrieve.constraints.reading import (
-    AskedForm,
+    AnswerForm,
     kin_of,
     read_answer,
     sex_of,
@@ -112,33 +112,33 @@ def test_a_year_that_is_a_name_is_a_date_only_beside_another_name() -> None:
 @pytest.mark.parametrize(
     ("question", "form"),
     [
-        ("How many films did Ann Lee direct?", AskedForm.COUNT),
-        ("what is the number of children of Ann Lee?", AskedForm.COUNT),
-        ("how many times was she married?", AskedForm.ENTITIES),
-        ("what is the atomic number of gold?", AskedForm.ENTITIES),
-        ("what is the phone number of Ann Lee?", AskedForm.ENTITIES),
-        ("Did Ann Lee direct Snow?", AskedForm.YES_NO),
-        ("Is Bob a child of Ann Lee?", AskedForm.YES_NO),
-        ("was Ann Lee born in Oslo?", AskedForm.YES_NO),
-        ("Do you know who directed Snow?", AskedForm.ENTITIES),
-        ("Is it known who directed Snow?", AskedForm.ENTITIES),
-        ("Was Ann Lee or Bob the director?", AskedForm.ENTITIES),
-        ("who is Ann Lee?", AskedForm.ENTITIES),
-        ("What is the most recent film starring Ann Lee?", AskedForm.SUPERLATIVE),
-        ("Who is the oldest child of Ann Lee?", AskedForm.SUPERLATIVE),
-        ("Who was the first lady?", AskedForm.ENTITIES),
-        ("What is the first name of Ann Lee?", AskedForm.ENTITIES),
-        ("What did she direct last year?", AskedForm.ENTITIES),
-        ("where was she at last?", AskedForm.ENTITIES),
-        ("the longest river and the largest lake of Norway", AskedForm.ENTITIES),
-        ("Which child of Ann Lee is the oldest?", AskedForm.SUPERLATIVE),
+        ("How many films did Ann Lee direct?", AnswerForm.COUNT),
+        ("what is the number of children of Ann Lee?", AnswerForm.COUNT),
+        ("how many times was she married?", AnswerForm.ENTITIES),
+        ("what is the atomic number of gold?", AnswerForm.ENTITIES),
+        ("what is the phone number of Ann Lee?", AnswerForm.ENTITIES),
+        ("Did Ann Lee direct Snow?", AnswerForm.YES_NO),
+        ("Is Bob a child of Ann Lee?", AnswerForm.YES_NO),
+        ("was Ann Lee born in Oslo?", AnswerForm.YES_NO),
+        ("Do you know who directed Snow?", AnswerForm.ENTITIES),
+        ("Is it known who directed Snow?", AnswerForm.ENTITIES),
+        ("Was Ann Lee or Bob the director?", AnswerForm.ENTITIES),
+        ("who is Ann Lee?", AnswerForm.ENTITIES),
+        ("What is the most recent film starring Ann Lee?", AnswerForm.SUPERLATIVE),
+        ("Who is the oldest child of Ann Lee?", AnswerForm.SUPERLATIVE),
+        ("Who was the first lady?", AnswerForm.ENTITIES),
+        ("What is the first name of Ann Lee?", AnswerForm.ENTITIES),
+        ("What did she direct last year?", AnswerForm.ENTITIES),
+        ("where was she at last?", AnswerForm.ENTITIES),
+        ("the longest river and the largest lake of Norway", AnswerForm.ENTITIES),
+        ("Which child of Ann Lee is the oldest?", AnswerForm.SUPERLATIVE),
         # The first is not what is asked for, but something of it.
-        ("When did the first film of Ann Lee come out?", AskedForm.ENTITIES),
-        ("Where was the oldest child of Ann Lee born?", AskedForm.ENTITIES),
-        ("Who wrote the last film of Ann Lee?", AskedForm.ENTITIES),
+        ("When did the first film of Ann Lee come out?", AnswerForm.ENTITIES),
+        ("Where was the oldest child of Ann Lee born?", AnswerForm.ENTITIES),
+        ("Who wrote the last film of Ann Lee?", AnswerForm.ENTITIES),
     ],
 )
-def test_the_form_of_an_answer_is_read(question: str, form: AskedForm) -> None:
+def test_the_form_of_an_answer_is_read(question: str, form: AnswerForm) -> None:
     assert read_answer(question).form is form
 
 
@@ -175,7 +175,7 @@ def test_what_is_said_not_to_be_is_not_read() -> None:
         "Didn't Ann Lee direct Snow?",
     ):
         found = read_answer(question)
-        assert (found.dates, found.form) == ((), AskedForm.ENTITIES), question
+        assert (found.dates, found.form) == ((), AnswerForm.ENTITIES), question
         assert found.is_negated
 
 

@@ -15,7 +15,7 @@ from graph_service.model.result import PathsResult, Status, Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, SomeValue, StringValue, Time
 from graph_service.retrieve.constraints.coverage import is_kin, means, sides_of
-from graph_service.retrieve.constraints.reading import AskedForm, read_answer
+from graph_service.retrieve.constraints.reading import AnswerForm, read_answer
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -165,15 +165,15 @@ def test_clause_that_tells_namesakes_apart_is_not_what_is_asked(service: Service
 def test_words_of_a_name_are_no_negation() -> None:
     question = "How many actors are in Who Is Not There?"
     name = (question.index("Who"), len(question) - 1)
-    assert read_answer(question, [name], strict=True).form is AskedForm.COUNT
+    assert read_answer(question, [name], strict=True).form is AnswerForm.COUNT
     assert read_answer(question, [name]).is_negated
 
 
 def test_words_of_a_name_are_no_question() -> None:
     question = "Did Vera Lund appear in Who Is Not There?"
     name = (question.index("Who"), len(question) - 1)
-    assert read_answer(question, [name], strict=True).form is AskedForm.YES_NO
-    assert read_answer(question, [(4, 13)], strict=True).form is not AskedForm.YES_NO
+    assert read_answer(question, [name], strict=True).form is AnswerForm.YES_NO
+    assert read_answer(question, [(4, 13)], strict=True).form is not AnswerForm.YES_NO
 
 
 def test_or_without_a_word_of_degree_compares_nothing() -> None:

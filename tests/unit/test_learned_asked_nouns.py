@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from graph_service.retrieve.learned import asked_nouns
-from graph_service.retrieve.learned.asked_nouns import asked_bonus, asked_stems
+from graph_service.retrieve.learned.asked_nouns import requested_bonus, requested_stems
 
 
 def test_examples() -> None:
@@ -30,12 +30,12 @@ def test_examples() -> None:
     ],
 )
 def test_what_says_what_is_asked_for(question: str, stems: set[str]) -> None:
-    assert asked_stems(question) == stems
+    assert requested_stems(question) == stems
 
 
 def bonus(question: str, *last: tuple[str, bool]) -> list[bool]:
     """Whether two steps of which each of these is the last one gain by what a question asks for."""
-    found = asked_bonus(question, [[("cast member", True), step] for step in last])
+    found = requested_bonus(question, [[("cast member", True), step] for step in last])
     return [bool(each > 0) for each in found]
 
 
@@ -48,4 +48,4 @@ def test_the_last_step_is_what_the_noun_names() -> None:
 
 
 def test_one_step_gains_nothing() -> None:
-    assert not asked_bonus("who directed X?", [[("directed by", False)]]).any()
+    assert not requested_bonus("who directed X?", [[("directed by", False)]]).any()

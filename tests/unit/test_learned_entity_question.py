@@ -46,7 +46,7 @@ def test_the_name_is_no_word_and_no_text() -> None:
     assert asked.words == ("mother",)
     assert asked.possessive
     assert not asked.owned
-    assert asked.place == pytest.approx(10.5 / 24)
+    assert asked.position == pytest.approx(10.5 / 24)
 
 
 def test_nesting_counts_what_hangs_a_noun_on_another() -> None:
@@ -71,7 +71,7 @@ def test_an_entity_that_is_not_named_leaves_the_whole_question() -> None:
     asked = read("who directed it", None)
     assert asked.text == "who directed it"
     assert asked.words == ("directed",)
-    assert asked.place == 0.5
+    assert asked.position == 0.5
 
 
 def test_a_question_without_words_of_its_own_has_none_by_closeness() -> None:

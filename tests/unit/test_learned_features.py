@@ -15,7 +15,7 @@ from graph_service.model.region import Region
 from graph_service.retrieve.context import Encoder
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.candidates import Candidates, Fit, find_candidates
-from graph_service.retrieve.learned.ends import find_ends
+from graph_service.retrieve.learned.ends import find_end_kinds
 from graph_service.retrieve.learned.entity_question import (
     question_word_features,
     read_entity_question,
@@ -93,13 +93,13 @@ def described(
         asked,
         np.zeros(1, dtype=np.int64),
         texts,
-        texts.likeness(asked),
-        find_ends(found, region, others.get("kinds", PERSONS), [-1] * len(found)),  # type: ignore[arg-type]
+        texts.similarities(asked),
+        find_end_kinds(found, region, others.get("kinds", PERSONS), [-1] * len(found)),  # type: ignore[arg-type]
         ENCODE(KINDS).astype(np.float64),
         question_words=question_word_features(question),
         question_length=len(question),
         writes_capitals=True,
-        given=given,
+        by_caller=given,
     )
 
 
@@ -222,7 +222,7 @@ def test_the_kind_of_an_end_is_compared_with_the_question_and_its_words(kind: st
 def test_literal_ends_are_dates_numbers_or_text() -> None:
     region = region_of(4, [(0, 1), (0, 2), (0, 3)], rel=[0, 1, 2], literals=(1, 2, 3))
     found = candidates_of(region)
-    ends = find_ends(found, region, {}, [0, 1, 2])
+    ends = find_end_kinds(found, region, {}, [0, 1, 2])
     assert ends.shares.tolist() == [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
     assert ends.kind.tolist() == [-1, -1, -1]
 
@@ -247,7 +247,7 @@ def test_given_entities_are_told_apart_and_nothing_of_names_is() -> None:
 def test_a_start_that_stands_among_the_ends_meets() -> None:
     region = region_of(3, [(0, 1), (1, 2)], rel=[0, 1], start_entities=(0, 2))
     found = candidates_of(region)
-    ends = find_ends(found, region, {}, [-1] * len(found))
+    ends = find_end_kinds(found, region, {}, [-1] * len(found))
     meets = {(int(found.start[i]), found.sequence(i)): m for i, m in enumerate(ends.meets)}
     assert meets[0, ((0, False), (1, False))] == 1.0
     assert meets[0, ((0, False),)] == 0.0

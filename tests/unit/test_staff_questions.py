@@ -8,7 +8,7 @@ from table_service import retrieve, service_of, sure_answers
 from graph_service import Service
 from graph_service.model.result import Status
 from graph_service.retrieve.classes.question_text import joins_people, people_span
-from graph_service.retrieve.constraints.reading import AskedForm, read_answer
+from graph_service.retrieve.constraints.reading import AnswerForm, read_answer
 
 TEACHERS = """Teacher,School,Mentor,Salary,Employed since,Part time,Lessons per week
 Rosa Lind,North College,Omar Haddad,41000 EUR,2019-08-01,yes,14
@@ -126,7 +126,7 @@ def test_claims_that_compare_two(
     if greatest is None:
         assert not answer.is_claim
         return
-    assert answer.form is AskedForm.COMPARISON
+    assert answer.form is AnswerForm.COMPARISON
     assert answer.is_claim
     assert answer.superlative is not None
     assert answer.superlative.greatest is greatest

@@ -33,12 +33,12 @@ from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.context import (
     NO_STATS,
-    PickedAnswer,
-    PickedEdge,
-    PickedPath,
     RankedQuery,
     ReadQuery,
+    SelectedAnswer,
+    SelectedEdge,
     SelectedGroup,
+    SelectedPath,
     Selection,
 )
 from graph_service.retrieve.labels import Labels
@@ -101,11 +101,13 @@ class AnswerPicker:
             cuts = [cut for cut in cuts if cut.what != "items"]
             cuts.append(Cut("items", CutReason.LIMIT, request.limit, len(shown), result.count))
         relevance = 1.0 if not best.unread else 0.5
-        paths: tuple[PickedPath, ...] = ()
-        triples: tuple[PickedEdge, ...] = ()
+        paths: tuple[SelectedPath, ...] = ()
+        triples: tuple[SelectedEdge, ...] = ()
         if request.strategy is Strategy.PATHS:
             paths = tuple(
-                PickedPath(edges, reverse, relevance, (ScorePart("relevance", relevance),), origin)
+                SelectedPath(
+                    edges, reverse, relevance, (ScorePart("relevance", relevance),), origin
+                )
                 for row in shown
                 for edges, reverse in (self._path(row),)
                 if edges
@@ -113,12 +115,12 @@ class AnswerPicker:
         else:
             edges = dict.fromkeys(edge for row in shown for edge in row.edges)
             triples = tuple(
-                PickedEdge(edge, relevance, 0.0, relevance, 0.0, origin)
+                SelectedEdge(edge, relevance, 0.0, relevance, 0.0, origin)
                 for edge in [*edges][: request.limit]
             )
         answer = None
         if is_sure:
-            answer = PickedAnswer(
+            answer = SelectedAnswer(
                 _kind(best),
                 _value(best, result),
                 () if query.fold in _WITHOUT_NODES else self._nodes(best, result),

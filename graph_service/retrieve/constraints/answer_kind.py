@@ -53,15 +53,15 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     form, verb = judge.form, _what_is_done(judge, walks)
     of_a_thing = form.asks_where or form.asks_for_person
     around, is_literal = judge.around, judge.around.region.literal
-    ends = np.unique(walks.ends).tolist()
-    if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in ends):
+    end_nodes = np.unique(walks.end_nodes).tolist()
+    if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in end_nodes):
         return True
     if not (of_a_thing or form.degree or form.asks_for_time or verb):
         return False
-    amounts = [around.number(end) for end in ends]
+    amounts = [around.number(end) for end in end_nodes]
     is_amount = [
         amount is not None or around.days(end) is not None
-        for amount, end in zip(amounts, ends, strict=True)
+        for amount, end in zip(amounts, end_nodes, strict=True)
     ]
     if form.degree:
         units = [amount.unit for amount in amounts if amount is not None]
@@ -72,10 +72,10 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
             around.days(end) is not None
             or (amount is not None and not amount.unit)
             or _TIME.search(around.label(end))
-            for amount, end in zip(amounts, ends, strict=True)
+            for amount, end in zip(amounts, end_nodes, strict=True)
         )
     # A thing may be called by a number, as the film *1984* is.
-    are_amounts = all(is_amount) and bool(is_literal[ends].all())
+    are_amounts = all(is_amount) and bool(is_literal[end_nodes].all())
     return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
 
 
@@ -104,8 +104,8 @@ def names_what_is_first(judge: CandidateJudge, walks: CandidateWalks, /) -> bool
     """Returns whether a question asks for the first of a candidate's own values, by the name of
     their relation: *the highest salary of the team*.
     """
-    superlative = judge.asked.superlative
-    if superlative is None or not judge.around.region.literal[np.unique(walks.ends)].all():
+    superlative = judge.expected.superlative
+    if superlative is None or not judge.around.region.literal[np.unique(walks.end_nodes)].all():
         return False
     following = word_spans(judge.question[superlative.end :])[:_NAMED_AFTER]
     label = stems_of(words(judge.texts[walks.relations[-1]]))
@@ -143,11 +143,11 @@ def leads_to_the_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> b
     to: who asks for *the son of X* does not ask for the mother of X.
     """
     owned = owned_phrases(judge.question, judge.span(walks))
-    ends = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
+    sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     return any(
         is_kin(word)
         and not is_mutual(word)
-        and not any(means(_less_grand(word), end) for end in ends)
+        and not any(means(_less_grand(word), end) for end in sides)
         and any(
             means(_less_grand(word), side)
             for relation in walks.relations
@@ -186,7 +186,7 @@ def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     That is so where the noun names that end of the relation, or is a type that the ends have, or
     where a single step is spoken of by another word than the noun (*parts used in*).
     """
-    noun, walks = judge.asked.counted_noun(), best.walks
+    noun, walks = judge.expected.counted_noun(), best.walks
     if not noun:
         return True
     if names_end(noun, walks, judge.texts):

@@ -24,7 +24,7 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.nouns import singular
 
-Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
+Similarity = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""
 _CONTRARY = {
     "date of birth": ("date of death", "end time", "point in time", "publication date"),
@@ -85,18 +85,20 @@ def stored_number(
         around: What the ends are.
         texts: Words of a relation.
     """
-    wanted = {stem(singular(word)) for word in counted}
-    for place, walks in enumerate(choices):
+    counted_stems = {stem(singular(word)) for word in counted}
+    for rank, walks in enumerate(choices):
         if walks.backward[-1]:
             continue
         stems = noun_stems(texts(walks.relations[-1]))
-        said = stems & {stem(word) for word in _COUNTING}
-        if place and not (said and stems - said and stems - said <= wanted):
+        number_words = stems & {stem(word) for word in _COUNTING}
+        if rank and not (
+            number_words and stems - number_words and stems - number_words <= counted_stems
+        ):
             continue
-        numbers = [around.number(node) for node in np.unique(walks.ends).tolist()]
-        told = {one.number: one.text for one in numbers if one is not None}
-        if len(told) == 1 and all(one is not None for one in numbers):
-            return walks, next(iter(told.values()))
+        numbers = [around.number(node) for node in np.unique(walks.end_nodes).tolist()]
+        text_of = {amount.number: amount.text for amount in numbers if amount is not None}
+        if len(text_of) == 1 and all(amount is not None for amount in numbers):
+            return walks, next(iter(text_of.values()))
     return None
 
 
@@ -112,36 +114,36 @@ class Compared:
     Attributes:
         winners: Ends that are first, in order; several where values are equal or overlap.
         edges: Local edges of the values, the winners' first.
-        lacking: Ends of which no such value is known.
+        missing: Ends of which no such value is known.
     """
 
     winners: tuple[int, ...]
     edges: tuple[int, ...]
-    lacking: int
+    missing: int
 
 
-def compare_ends(
+def compare_end_nodes(
     superlative: Superlative,
-    ends: Int64,
+    end_nodes: Int64,
     around: Surroundings,
     texts: Callable[[int], str],
-    like: Likeness,
+    similarity: Similarity,
     /,
 ) -> Compared | None:
     """Returns the first of some ends by the values that a superlative compares.
 
     Args:
         superlative: What is compared, and which way.
-        ends: Distinct nodes.
+        end_nodes: Distinct nodes.
         around: What is said of them.
         texts: Words of a relation.
-        like: Tells which relation the superlative means.
+        similarity: Tells which relation the superlative means.
     """
     if superlative.is_date:
-        values = _dates_of(superlative, ends, around, texts, like)
+        values = _dates_of(superlative, end_nodes, around, texts, similarity)
     else:
-        values = _amounts_of(superlative, ends, around, texts, like)
-    if 2 * len(values) < len(ends) or not values:
+        values = _amounts_of(superlative, end_nodes, around, texts, similarity)
+    if 2 * len(values) < len(end_nodes) or not values:
         return None
     sign = -1 if superlative.greatest else 1
     # Of spans that overlap neither is surely first.
@@ -151,30 +153,30 @@ def compare_ends(
     )
     others = [edge for node, (_, edge) in values.items() if node not in winners]
     edges = (*(values[node][1] for node in winners), *others)
-    return Compared(winners, edges, len(ends) - len(values))
+    return Compared(winners, edges, len(end_nodes) - len(values))
 
 
 def compare_values(
-    superlative: Superlative, ends: Int64, around: Surroundings, /
+    superlative: Superlative, end_nodes: Int64, around: Surroundings, /
 ) -> tuple[int, ...] | None:
     """Returns the first of some ends that are numbers of one unit, or dates; None for others.
 
     Args:
         superlative: Which way they are compared.
-        ends: Distinct nodes.
+        end_nodes: Distinct nodes.
         around: What is said of them.
     """
     sign = -1 if superlative.greatest else 1
-    amounts = {end: around.number(end) for end in ends.tolist()}
+    amounts = {end: around.number(end) for end in end_nodes.tolist()}
     numbers = {end: amount for end, amount in amounts.items() if amount is not None}
-    if len(numbers) == len(ends):
+    if len(numbers) == len(end_nodes):
         if len({amount.unit for amount in numbers.values()}) > 1:
             return None
         best = min(sign * amount.number for amount in numbers.values())
         return tuple(end for end, amount in numbers.items() if sign * amount.number == best)
-    days = {end: around.days(end) for end in ends.tolist()}
+    days = {end: around.days(end) for end in end_nodes.tolist()}
     dates = {end: (each.first, each.last) for end, each in days.items() if each is not None}
-    if len(dates) < len(ends):
+    if len(dates) < len(end_nodes):
         return None
     # Of spans that overlap neither is surely first.
     nearest = min(max(sign * day for day in span) for span in dates.values())
@@ -186,59 +188,63 @@ _Spans = dict[int, tuple[tuple[float, float], int]]
 
 def _dates_of(
     superlative: Superlative,
-    ends: Int64,
+    end_nodes: Int64,
     around: Surroundings,
     texts: Callable[[int], str],
-    like: Likeness,
+    similarity: Similarity,
 ) -> _Spans:
-    dated = around.dated(ends)
-    relation = _meant(superlative, sorted(dated), texts, like, least=0.0)
+    dated = around.dated(end_nodes)
+    relation = _meant(superlative, sorted(dated), texts, similarity, least=0.0)
     if relation is None:
         return {}
-    found: dict[int, tuple[Days, int]] = {}
+    first_dates: dict[int, tuple[Days, int]] = {}
     for node, edge, days in dated[relation]:
         # What has several dates of one kind began at the first of them.
-        if node not in found or days.first < found[node][0].first:
-            found[node] = (days, edge)
-    return {node: ((days.first, days.last), edge) for node, (days, edge) in sorted(found.items())}
+        if node not in first_dates or days.first < first_dates[node][0].first:
+            first_dates[node] = (days, edge)
+    return {
+        node: ((days.first, days.last), edge) for node, (days, edge) in sorted(first_dates.items())
+    }
 
 
 def _amounts_of(
     superlative: Superlative,
-    ends: Int64,
+    end_nodes: Int64,
     around: Surroundings,
     texts: Callable[[int], str],
-    like: Likeness,
+    similarity: Similarity,
 ) -> _Spans:
     region = around.region
     by_relation: dict[int, list[tuple[int, int, Amount]]] = {}
-    for edge in around.said_of(ends).tolist():
+    for edge in around.statements_of(end_nodes).tolist():
         if region.literal[region.tail[edge]]:
             amount = around.number(int(region.tail[edge]))
             if amount is not None:
                 row = (int(region.head[edge]), edge, amount)
                 by_relation.setdefault(int(region.rel[edge]), []).append(row)
     relation = _meant(
-        superlative, sorted(by_relation), texts, like, least=CONSTRAINT_RULES.compared
+        superlative, sorted(by_relation), texts, similarity, least=CONSTRAINT_RULES.compared
     )
     if relation is None:
         return {}
     rows = by_relation[relation]
     unit = Counter(amount.unit for _, _, amount in rows).most_common(1)[0][0]
-    found: _Spans = {}
+    first_amounts: _Spans = {}
     sign = -1 if superlative.greatest else 1
     for node, edge, amount in rows:
         value = float(amount.number)
-        if amount.unit == unit and (node not in found or sign * value < sign * found[node][0][0]):
-            found[node] = ((value, value), edge)
-    return found
+        if amount.unit == unit and (
+            node not in first_amounts or sign * value < sign * first_amounts[node][0][0]
+        ):
+            first_amounts[node] = ((value, value), edge)
+    return first_amounts
 
 
 def _meant(
     superlative: Superlative,
     relations: Sequence[int],
     texts: Callable[[int], str],
-    like: Likeness,
+    similarity: Similarity,
     *,
     least: float,
 ) -> int | None:
@@ -249,7 +255,7 @@ def _meant(
     contrary = next(
         (others for name, others in _CONTRARY.items() if superlative.meanings[0] == name), ()
     )
-    cosines = like(names, [*superlative.meanings, *contrary])
+    cosines = similarity(names, [*superlative.meanings, *contrary])
     own = cosines[:, : len(superlative.meanings)].max(axis=1)
     other = cosines[:, len(superlative.meanings) :].max(axis=1, initial=-1.0)
     fits = (own >= least) & (own >= other)

@@ -11,7 +11,7 @@ from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.graph import Bool, Int64
 from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import (
-    compare_ends,
+    compare_end_nodes,
     compare_values,
     is_unit,
     stored_number,
@@ -25,16 +25,16 @@ from graph_service.retrieve.constraints.judging import (
 )
 from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
-from graph_service.retrieve.constraints.reading import AskedForm
+from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.said_steps import (
     is_other_kin,
     repeats_unsaid,
     says_a_label,
 )
-from graph_service.retrieve.constraints.unread import reads_every_word, unread_beside, unread_words
+from graph_service.retrieve.constraints.unread import other_unread, reads_every_word, unread_words
 from graph_service.retrieve.constraints.yes_no import decide
-from graph_service.retrieve.context import PickedAnswer, RetrievalContext
+from graph_service.retrieve.context import RetrievalContext, SelectedAnswer
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.preset import LearnedPreset
 
@@ -60,7 +60,7 @@ class Reading:
     @property
     def compares(self) -> bool:
         """Whether the question compares two things that it names."""
-        return self.judge.asked.form is AskedForm.COMPARISON
+        return self.judge.expected.form is AnswerForm.COMPARISON
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +83,7 @@ class Chosen:
     constraints: tuple[ReadConstraint, ...] = ()
     met: Mapping[int, Bool] = field(default_factory=dict)
     first: Mapping[int, Bool] = field(default_factory=dict)
-    answer: PickedAnswer | None = None
+    answer: SelectedAnswer | None = None
     doubt: str = ""
     reading: Reading | None = None
     reads_all: bool = False
@@ -98,17 +98,21 @@ class Chosen:
         """Whether the question asks for entities or values, not for what is computed of them."""
         if self.reading is None:
             return True
-        asked = self.reading.judge.asked
-        return asked.form is AskedForm.ENTITIES and asked.negated_from < 0 and not asked.is_negated
+        expected = self.reading.judge.expected
+        return (
+            expected.form is AnswerForm.ENTITIES
+            and expected.negated_from < 0
+            and not expected.is_negated
+        )
 
     @property
     def may_be_unstated(self) -> bool:
         """Whether the question asks for one thing of an entity, which the graph may lack."""
         if self.reading is None:
             return False
-        asked = self.reading.judge.asked
-        is_of_one = asked.form not in (AskedForm.YES_NO, AskedForm.COMPARISON)
-        return is_of_one and asked.negated_from < 0 and not asked.is_negated
+        expected = self.reading.judge.expected
+        is_of_one = expected.form not in (AnswerForm.YES_NO, AnswerForm.COMPARISON)
+        return is_of_one and expected.negated_from < 0 and not expected.is_negated
 
     def met_by(self, number: int, walks: int, /) -> Bool:
         """Returns which constraints each of a candidate's walks meets, bool [walks, constraints]."""
@@ -164,9 +168,9 @@ def choose(
         doubt = first_doubt(judge, best, is_plain=True)
         return Chosen(tuple(ranked), doubt=doubt, reading=Reading(judge, best))
     judged = [judge.judge(candidate) for candidate in ranked[: CONSTRAINT_RULES.candidates]]
-    if judge.asked.form is AskedForm.YES_NO:
+    if judge.expected.form is AnswerForm.YES_NO:
         return _by_yes_no(judge, judged, ranked)
-    if judge.asked.form is AskedForm.COMPARISON:
+    if judge.expected.form is AnswerForm.COMPARISON:
         return _by_comparison(judge, judged, ranked)
     judge.fold(judged)
     for each in judged:
@@ -174,7 +178,7 @@ def choose(
         if judge.strict and is_other_kin(judge, each.walks):
             each.score -= CONSTRAINT_RULES.kin_cost
     judged.sort(key=lambda each: (-each.score, each.walks.number))
-    if judge.asked.alternatives and (pair := _same_of_each(judge, judged)):
+    if judge.expected.alternatives and (pair := _same_of_each(judge, judged)):
         return _by_alternatives(judge, pair, judged, ranked)
     best = judged[0]
     constraints = [*(constraint for constraint, _ in best.met), *judge.unmet(best)]
@@ -197,23 +201,23 @@ def choose(
             return replace(chosen, doubt=doubt)
         confident = confident and (reads_all or not unread_words(judge, best))
         confident = confident and not repeats_unsaid(judge, best.walks)
-    if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
+    if confident and judge.expected.form is AnswerForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, constraints))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
     if not confident or not rows.any():
         return chosen
     answer = _answer(judge, best, judged, rows)
     chosen = replace(chosen, answer=answer, reads_all=reads_all and answer is not None)
-    if judge.strict and judge.asked.superlative is not None and chosen.answer is None:
+    if judge.strict and judge.expected.superlative is not None and chosen.answer is None:
         # Several values are no answer to which of them is the first.
-        is_several = len(np.unique(best.walks.ends[rows])) > 1
+        is_several = len(np.unique(best.walks.end_nodes[rows])) > 1
         return replace(chosen, doubt="several values to choose from" if is_several else "")
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
         return chosen
     if judge.strict and _has_other_first(judge, judged, chosen.answer):
         return replace(chosen, answer=None, doubt="another first by another relation")
-    nodes = np.searchsorted(judge.whole.nodes, np.array(chosen.answer.nodes))
-    return replace(chosen, first={best.walks.number: np.isin(best.walks.ends, nodes)})
+    nodes = np.searchsorted(judge.surroundings.nodes, np.array(chosen.answer.nodes))
+    return replace(chosen, first={best.walks.number: np.isin(best.walks.end_nodes, nodes)})
 
 
 def _by_yes_no(
@@ -248,7 +252,7 @@ def _same_of_each(
     ways: dict[tuple[object, ...], dict[tuple[int, int], JudgedCandidate]] = {}
     for each in judged:
         span = judge.span(each.walks)
-        if span in judge.asked.alternatives:
+        if span in judge.expected.alternatives:
             way = (each.walks.relations, each.walks.backward)
             ways.setdefault(way, {}).setdefault(span, each)
     pairs = [tuple(of_span.values()) for of_span in ways.values() if len(of_span) == 2]
@@ -269,21 +273,21 @@ def _by_alternatives(
     best.score = other.score = max(each.score for each in judged)
     reading = Reading(judge, best, alternative=other)
     doubt = first_doubt(judge, best, is_plain=False)
-    is_read = not doubt and not unread_beside(judge, best, judge.span(other.walks))
-    is_read = is_read and not (best.met or other.met or judge.asked.dates)
+    is_read = not doubt and not other_unread(judge, best, judge.span(other.walks))
+    is_read = is_read and not (best.met or other.met or judge.expected.dates)
     answer = None
     if is_read:
-        ends = np.union1d(best.walks.ends, other.walks.ends)
+        end_nodes = np.union1d(best.walks.end_nodes, other.walks.end_nodes)
         edges = [
             edge
             for each in pair
             for edge in walked(each.walks, np.ones(len(each.walks.edges), dtype=bool))
         ]
-        is_count = judge.asked.form is AskedForm.COUNT
-        answer = PickedAnswer(
+        is_count = judge.expected.form is AnswerForm.COUNT
+        answer = SelectedAnswer(
             AnswerKind.COUNT if is_count else AnswerKind.ENTITIES,
-            str(len(ends)) if is_count else None,
-            tuple(judge.whole.nodes[ends].tolist()),
+            str(len(end_nodes)) if is_count else None,
+            tuple(judge.surroundings.nodes[end_nodes].tolist()),
             tuple(dict.fromkeys(edges)),
             any(judge.is_cut(each.walks) for each in pair),
         )
@@ -301,37 +305,39 @@ def _by_comparison(
     """Returns the candidates with the values that two named things are compared by first, and the
     answer: one of the two, both where their values are equal, or whether the first comes first.
     """
-    asked = judge.asked
-    nodes = [judge.node_at(span) for span in asked.compared]
+    expected = judge.expected
+    nodes = [judge.node_at(span) for span in expected.compared]
     reading = Reading(judge, judged[0])
     misread = Chosen(
         _ranked_again(judged, ranked), doubt="nothing to compare the two by", reading=reading
     )
-    if asked.superlative is None or any(node is None for node in nodes) or nodes[0] == nodes[1]:
+    if expected.superlative is None or any(node is None for node in nodes) or nodes[0] == nodes[1]:
         return misread
-    ends = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
-    compared = compare_ends(asked.superlative, ends, judge.around, judge.text, judge.cosines)
-    if compared is None or compared.lacking:
+    end_nodes = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
+    compared = compare_end_nodes(
+        expected.superlative, end_nodes, judge.around, judge.text, judge.cosines
+    )
+    if compared is None or compared.missing:
         return misread
-    relation = int(judge.whole.rel[compared.edges[0]])
+    relation = int(judge.surroundings.rel[compared.edges[0]])
     best = judged[0].score
     for each in judged:
         if each.walks.relations == (relation,) and not each.walks.backward[0]:
             is_winner = int(each.walks.nodes[0, 0]) in compared.winners
             each.score = best + CONSTRAINT_RULES.named_bonus + is_winner
-    edges = tuple(judge.whole.edges[list(compared.edges)].tolist())
-    if asked.is_claim:
+    edges = tuple(judge.surroundings.edges[list(compared.edges)].tolist())
+    if expected.is_claim:
         is_tie = len(compared.winners) > 1
-        if is_tie and asked.superlative.is_date:
+        if is_tie and expected.superlative.is_date:
             # Of spans of time that overlap neither is surely first.
             return misread
         holds = not is_tie and compared.winners[0] == nodes[0]
-        claim = PickedAnswer(
+        claim = SelectedAnswer(
             AnswerKind.YES_NO, "yes" if holds else "no", (), edges, truncated=False
         )
         return Chosen(_ranked_again(judged, ranked), answer=claim, reading=reading)
-    winners = tuple(judge.whole.nodes[list(compared.winners)].tolist())
-    answer = PickedAnswer(AnswerKind.SUPERLATIVE, None, winners, edges, truncated=False)
+    winners = tuple(judge.surroundings.nodes[list(compared.winners)].tolist())
+    answer = SelectedAnswer(AnswerKind.SUPERLATIVE, None, winners, edges, truncated=False)
     return Chosen(_ranked_again(judged, ranked), answer=answer, reading=reading)
 
 
@@ -340,7 +346,7 @@ def _ranked_again(
 ) -> tuple[RankedCandidate, ...]:
     """Returns all candidates by their new scores; those that were not looked at keep theirs."""
     looked = {candidate.walks.number: candidate.score for candidate in judged}
-    again = [RankedCandidate(number, score) for number, score in looked.items()]
+    again = [RankedCandidate(candidate_id, score) for candidate_id, score in looked.items()]
     again += [candidate for candidate in ranked if candidate.number not in looked]
     return tuple(sorted(again, key=lambda candidate: (-candidate.score, candidate.number)))
 
@@ -363,56 +369,60 @@ def _matrix(
 
 def _answer(
     judge: CandidateJudge, best: JudgedCandidate, judged: Sequence[JudgedCandidate], rows: Bool
-) -> PickedAnswer | None:
+) -> SelectedAnswer | None:
     """Returns the answer by the best candidate's walks that meet all that was read."""
-    asked = judge.asked
-    if asked.form is AskedForm.COUNT:
+    expected = judge.expected
+    if expected.form is AnswerForm.COUNT:
         same = [each.walks for each in judged if each.walks.start == best.walks.start]
-        stored = stored_number(same, asked.counted, judge.around, judge.text)
+        stored = stored_number(same, expected.counted, judge.around, judge.text)
         if stored is not None:
             walks, value = stored
             edges = walked(walks, np.ones(len(walks.edges), dtype=bool))
-            return PickedAnswer(AnswerKind.COUNT, value, (), tuple(edges), truncated=False)
-        if is_unit(asked.counted):
+            return SelectedAnswer(AnswerKind.COUNT, value, (), tuple(edges), truncated=False)
+        if is_unit(expected.counted):
             return None
-        count = len(np.unique(best.walks.ends[rows]))
-        return _picked(judge, AnswerKind.COUNT, best, rows, value=str(count))
-    if asked.superlative is not None:
-        ends = np.unique(best.walks.ends[rows])
+        count = len(np.unique(best.walks.end_nodes[rows]))
+        return _selected(judge, AnswerKind.COUNT, best, rows, value=str(count))
+    if expected.superlative is not None:
+        end_nodes = np.unique(best.walks.end_nodes[rows])
         if names_what_is_first(judge, best.walks):
-            winners = compare_values(asked.superlative, ends, judge.around)
+            winners = compare_values(expected.superlative, end_nodes, judge.around)
             if winners is None:
                 return None
-            first = rows & np.isin(best.walks.ends, np.array(winners))
-            return _picked(judge, AnswerKind.SUPERLATIVE, best, first)
-        compared = compare_ends(asked.superlative, ends, judge.around, judge.text, judge.cosines)
+            first = rows & np.isin(best.walks.end_nodes, np.array(winners))
+            return _selected(judge, AnswerKind.SUPERLATIVE, best, first)
+        compared = compare_end_nodes(
+            expected.superlative, end_nodes, judge.around, judge.text, judge.cosines
+        )
         if compared is None:
             return None
-        first = rows & np.isin(best.walks.ends, np.array(compared.winners))
-        more = judge.whole.edges[list(compared.edges)].tolist()
-        picked = _picked(judge, AnswerKind.SUPERLATIVE, best, first, and_edges=more)
-        return replace(picked, truncated=picked.truncated or compared.lacking > 0)
-    return _picked(judge, AnswerKind.ENTITIES, best, rows) if best.met else None
+        first = rows & np.isin(best.walks.end_nodes, np.array(compared.winners))
+        more = judge.surroundings.edges[list(compared.edges)].tolist()
+        selected = _selected(judge, AnswerKind.SUPERLATIVE, best, first, and_edges=more)
+        return replace(selected, truncated=selected.truncated or compared.missing > 0)
+    return _selected(judge, AnswerKind.ENTITIES, best, rows) if best.met else None
 
 
 def _has_other_first(
-    judge: CandidateJudge, judged: Sequence[JudgedCandidate], answer: PickedAnswer
+    judge: CandidateJudge, judged: Sequence[JudgedCandidate], answer: SelectedAnswer
 ) -> bool:
     """Returns whether a relation that fits nearly as well leads to what comes before the answer, where
     the question says neither: *X's longest film* is of those that X directed, or wrote.
     """
-    best, superlative = judged[0].walks, judge.asked.superlative
+    best, superlative = judged[0].walks, judge.expected.superlative
     if superlative is None or len(best.relations) > 1 or says_a_label(judge, best):
         return False
-    winners = set(np.searchsorted(judge.whole.nodes, np.array(answer.nodes)).tolist())
+    winners = set(np.searchsorted(judge.surroundings.nodes, np.array(answer.nodes)).tolist())
     for each in judged[1:]:
         walks = each.walks
         is_near = each.score >= judged[0].score - CONSTRAINT_RULES.rival_margin
         is_rival = (walks.start, walks.backward) == (best.start, best.backward)
         if not is_near or not is_rival or says_a_label(judge, walks):
             continue
-        ends = np.union1d(best.ends, walks.ends)
-        compared = compare_ends(superlative, ends, judge.around, judge.text, judge.cosines)
+        end_nodes = np.union1d(best.end_nodes, walks.end_nodes)
+        compared = compare_end_nodes(
+            superlative, end_nodes, judge.around, judge.text, judge.cosines
+        )
         if compared is not None and not winners.issuperset(compared.winners):
             return True
     return False
@@ -420,19 +430,19 @@ def _has_other_first(
 
 def _none(
     judge: CandidateJudge, best: JudgedCandidate, constraints: Sequence[Constraint]
-) -> PickedAnswer | None:
+) -> SelectedAnswer | None:
     """Returns that none was found, where all ends have dates and none of these is meant."""
     met = {id(constraint) for constraint, _ in best.met}
     unmet = [constraint for constraint in constraints if id(constraint) not in met]
-    dates = judge.around.all_dates(np.unique(best.walks.ends))
+    dates = judge.around.all_dates(np.unique(best.walks.end_nodes))
     if not dates or not unmet or any(isinstance(constraint, NamedNodes) for constraint in unmet):
         return None
-    edges = judge.whole.edges[dates].tolist()
+    edges = judge.surroundings.edges[dates].tolist()
     is_cut = judge.is_cut(best.walks, compared=(best.last,))
-    return PickedAnswer(AnswerKind.COUNT, "0", (), tuple(edges), is_cut)
+    return SelectedAnswer(AnswerKind.COUNT, "0", (), tuple(edges), is_cut)
 
 
-def _picked(
+def _selected(
     judge: CandidateJudge,
     kind: AnswerKind,
     best: JudgedCandidate,
@@ -440,19 +450,19 @@ def _picked(
     *,
     value: str | None = None,
     and_edges: Sequence[int] = (),
-) -> PickedAnswer:
+) -> SelectedAnswer:
     """Returns an answer by some of the best candidate's walks and what makes them meet."""
     walks = best.walks
     edges = [*walked(walks, rows), *and_edges]
     columns = {how.column for _, how in best.met} | ({best.last} if and_edges else set())
     for constraint, how in best.met:
         nodes = np.unique(walks.nodes[rows, how.column])
-        edges += judge.whole.edges[_saying(judge, constraint, how, nodes)].tolist()
-    ends = np.unique(walks.ends[rows])
-    return PickedAnswer(
+        edges += judge.surroundings.edges[_saying(judge, constraint, how, nodes)].tolist()
+    end_nodes = np.unique(walks.end_nodes[rows])
+    return SelectedAnswer(
         kind,
         value,
-        tuple(judge.whole.nodes[ends].tolist()),
+        tuple(judge.surroundings.nodes[end_nodes].tolist()),
         tuple(dict.fromkeys(edges)),
         judge.is_cut(walks, compared=sorted(columns)),
     )

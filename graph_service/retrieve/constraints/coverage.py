@@ -20,7 +20,7 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.relation_phrases import read_phrases
 
-_VERB_ENDS = frozenset({"by", "in", "at", "from", "to", "with", "on", "for", "as"})
+_VERB_PREPOSITIONS = frozenset({"by", "in", "at", "from", "to", "with", "on", "for", "as"})
 _KIN = frozenset(
     [
         "aunt",
@@ -79,8 +79,12 @@ def root(word: str, /) -> str:
     >>> root("starring") == root("stars")
     True
     """
-    found = stem(singular(word))
-    return found[:-1] if len(found) > 3 and found[-1] == found[-2] != "s" else found
+    word_stem = stem(singular(word))
+    return (
+        word_stem[:-1]
+        if len(word_stem) > 3 and word_stem[-1] == word_stem[-2] != "s"
+        else word_stem
+    )
 
 
 def stems_of(text: Iterable[str], /) -> frozenset[str]:
@@ -88,14 +92,14 @@ def stems_of(text: Iterable[str], /) -> frozenset[str]:
     return frozenset(root(word) for word in text if word not in EMPTY_IN_ENGLISH and len(word) > 1)
 
 
-_SPOKEN = {"dad": "father", "daddy": "father", "kid": "child", "mom": "mother", "mum": "mother",
+_FAMILIAR = {"dad": "father", "daddy": "father", "kid": "child", "mom": "mother", "mum": "mother",
            "mummy": "mother"}  # fmt: skip
 """Nouns of kin as people say them."""
 
 
 def _singular(noun: str) -> str:
     own = noun[:-3] if noun.endswith("children") else singular(noun)
-    return _SPOKEN.get(own, own)
+    return _FAMILIAR.get(own, own)
 
 
 def is_kin(noun: str, /) -> bool:
@@ -128,12 +132,14 @@ def sides_of(label: str, /) -> tuple[Side, Side]:
     >>> "part" in sides_of("part of")[1].nouns
     True
     """
-    said = words(label)
-    own = frozenset(_nouns_of_name(said))
-    values, subjects = (frozenset[str](), own) if said[-1:] == ["of"] else (own, frozenset[str]())
-    key = " ".join(word for word in said if word not in {"has", "is"})
+    name_words = words(label)
+    own = frozenset(_nouns_of_name(name_words))
+    values, subjects = (
+        (frozenset[str](), own) if name_words[-1:] == ["of"] else (own, frozenset[str]())
+    )
+    key = " ".join(word for word in name_words if word not in {"has", "is"})
     known = _known().get(key)
-    every = stems_of(said)
+    every = stems_of(name_words)
     if known is None:
         return Side(values, every), Side(subjects, every)
     forward, backward = known
@@ -143,25 +149,25 @@ def sides_of(label: str, /) -> tuple[Side, Side]:
     )
 
 
-def _nouns_of_name(said: list[str]) -> set[str]:
+def _nouns_of_name(name_words: list[str]) -> set[str]:
     """Returns the noun that a relation's name is, as a stem: ``part`` of ``has part``, ``part of``."""
-    if said[-1:] == ["of"]:
-        said = said[:-1]
-    elif said[-1:] and said[-1] in _VERB_ENDS:
+    if name_words[-1:] == ["of"]:
+        name_words = name_words[:-1]
+    elif name_words[-1:] and name_words[-1] in _VERB_PREPOSITIONS:
         return set()
-    content = [word for word in said if word not in EMPTY_IN_ENGLISH]
+    content = [word for word in name_words if word not in EMPTY_IN_ENGLISH]
     return {root(content[-1])} if content else set()
 
 
 @cache
 def _known() -> Mapping[str, tuple[Side, Side]]:
     """Returns both sides of each common relation, by each of its names; a shared name has all."""
-    found: dict[str, list[tuple[Side, Side]]] = defaultdict(list)
+    sides_by_name: dict[str, list[tuple[Side, Side]]] = defaultdict(list)
     for names, phrases in read_phrases():
         values, subjects = set[str](), set[str]()
         for name in names:
-            said = words(name)
-            (subjects if said[-1:] == ["of"] else values).update(_nouns_of_name(said))
+            name_words = words(name)
+            (subjects if name_words[-1:] == ["of"] else values).update(_nouns_of_name(name_words))
         values |= {noun for phrase in phrases.noun if (noun := _noun_of_phrase(phrase))}
         subjects |= {noun for phrase in phrases.noun_backward if (noun := _noun_of_phrase(phrase))}
         forward = Side(frozenset(values), _words_of((*names, *phrases.forward, *phrases.noun)))
@@ -170,10 +176,10 @@ def _known() -> Mapping[str, tuple[Side, Side]]:
             _words_of((*names, *phrases.backward, *phrases.noun_backward)),
         )
         for name in names:
-            found[" ".join(words(name))].append((forward, backward))
+            sides_by_name[" ".join(words(name))].append((forward, backward))
     return {
-        name: (_joined(one for one, _ in sides), _joined(one for _, one in sides))
-        for name, sides in found.items()
+        name: (_joined(side for side, _ in sides), _joined(side for _, side in sides))
+        for name, sides in sides_by_name.items()
         if name
     }
 
@@ -195,12 +201,12 @@ def _words_of(phrases: Iterable[str]) -> frozenset[str]:
 def _noun_of_phrase(phrase: str) -> str:
     """Returns the stem of the noun that a phrase is about: of ``{x}'s son`` and ``the son of {x}``."""
     owned = phrase.startswith("{x}'s")
-    said = [
+    content = [
         word
         for word in words(phrase.replace("{x}'s", " ").replace("{x}", " "))
         if word not in EMPTY_IN_ENGLISH
     ]
-    return root(said[-1 if owned else 0]) if said else ""
+    return root(content[-1 if owned else 0]) if content else ""
 
 
 def means(noun: str, side: Side, /) -> bool:

@@ -41,7 +41,7 @@ class _Form:
 
 def _month(name: str) -> int:
     return next(
-        number for number, month in enumerate(FOLDED_MONTHS, 1) if month[:_SHORT] == name[:_SHORT]
+        index for index, month in enumerate(FOLDED_MONTHS, 1) if month[:_SHORT] == name[:_SHORT]
     )
 
 
@@ -101,34 +101,34 @@ _COMPILED = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class SaidDate:
+class TextDate:
     """A point or span in time that a text names.
 
     Attributes:
         start, end: Its characters.
-        bare: Whether it is a year and no other word, which may be a name or a number too.
+        is_lone_year: Whether it is a year and no other word, which may be a name or a number too.
     """
 
     days: Days
     start: int
     end: int
-    bare: bool
+    is_lone_year: bool
 
 
-def said_dates(text: str, /) -> list[SaidDate]:
+def text_dates(text: str, /) -> list[TextDate]:
     """Returns the points and spans in time that a text names, in order, none in another.
 
-    >>> [date.days == years(1990, 1999) for date in said_dates("in the 90s or the 1990s")]
+    >>> [date.days == years(1990, 1999) for date in text_dates("in the 90s or the 1990s")]
     [True, True]
     """
     folded = lowered(text)
-    found: list[SaidDate] = []
+    dates: list[TextDate] = []
     for form, pattern in zip(_FORMS, _COMPILED, strict=True):
         for match in pattern.finditer(folded):
-            if any(match.start() < one.end and one.start < match.end() for one in found):
+            if any(match.start() < other.end and other.start < match.end() for other in dates):
                 continue
             days = form.read(match)
             if days is not None:
-                bare = form is _FORMS[-1] and match[0].isdigit()
-                found.append(SaidDate(days, match.start(), match.end(), bare))
-    return sorted(found, key=lambda one: one.start)
+                is_lone_year = form is _FORMS[-1] and match[0].isdigit()
+                dates.append(TextDate(days, match.start(), match.end(), is_lone_year))
+    return sorted(dates, key=lambda other: other.start)

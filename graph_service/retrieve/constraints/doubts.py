@@ -18,11 +18,11 @@ from graph_service.retrieve.constraints.answer_kind import (
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
 from graph_service.retrieve.constraints.said_steps import (
+    begins_at_no_owner,
     leaves_a_step_unsaid,
     repeats_kin_unsaid,
     says_a_step_again,
     says_nothing_of,
-    starts_at_no_owner,
     walks_against_its_verb,
     walks_its_clause,
 )
@@ -48,14 +48,14 @@ class Doubt:
 
 
 DOUBTS = (
-    Doubt("a comparison that is not read", lambda judge, _: not judge.asked.is_understood),
+    Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
     Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
     Doubt("other kin", lambda judge, best: not walks_its_kin(judge, best.walks)),
     Doubt(
         "the other side of kin",
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
     ),
-    Doubt("kin of another name", lambda judge, best: starts_at_no_owner(judge, best.walks)),
+    Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),

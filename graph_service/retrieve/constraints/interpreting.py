@@ -30,13 +30,13 @@ from graph_service.query.algebra import (
     Text,
 )
 from graph_service.retrieve.constraints.answer_kind import names_what_is_first
-from graph_service.retrieve.constraints.answering import compare_ends
+from graph_service.retrieve.constraints.answering import compare_end_nodes
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import AskedForm, Superlative
-from graph_service.retrieve.constraints.unread import unread_beside, unread_words
+from graph_service.retrieve.constraints.reading import AnswerForm, Superlative
+from graph_service.retrieve.constraints.unread import other_unread, unread_words
 from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.network import SCORE_DIGITS
@@ -107,7 +107,7 @@ class _Interpreter:
         if stored is not None:
             query = self.plain(stored)
             return ReadQuery(query, unread_words(judge, best))
-        if judge.asked.form is AskedForm.COMPARISON:
+        if judge.expected.form is AnswerForm.COMPARISON:
             return self._of_two(reading)
         query = self.plain(best.walks.number)
         if reading.alternative is not None:
@@ -126,19 +126,19 @@ class _Interpreter:
                 filter = self._of_none(judge, constraint)
                 query = self._with(query, best.last, filter)
                 left += [] if filter is not None else words(constraint.text)
-        superlative = judge.asked.superlative
+        superlative = judge.expected.superlative
         if superlative is not None:
             order = None
             if answer is not None and answer.kind is AnswerKind.SUPERLATIVE:
                 if names_what_is_first(judge, best.walks):
                     order = self._order_of_values(judge, superlative, best.walks)
                 else:
-                    order = self._order(judge, superlative, np.unique(best.walks.ends))
+                    order = self._order(judge, superlative, np.unique(best.walks.end_nodes))
             query = replace(query, order=order)
             left += [] if order is not None else words(superlative.text)
-        if judge.asked.form is AskedForm.COUNT:
+        if judge.expected.form is AnswerForm.COUNT:
             query = replace(query, fold=Fold.COUNT)
-        if judge.asked.form is AskedForm.YES_NO:
+        if judge.expected.form is AnswerForm.YES_NO:
             query = replace(query, fold=Fold.EXISTS)
         return ReadQuery(query, self._unread(reading, left))
 
@@ -147,10 +147,10 @@ class _Interpreter:
         preset, best = self._call.preset, self._chosen.ranked[0].score
         return tuple(
             RankedQuery(
-                self.plain(one.number),
-                round(preset.path_score(relevance, one.score - best), SCORE_DIGITS),
+                self.plain(candidate.number),
+                round(preset.path_score(relevance, candidate.score - best), SCORE_DIGITS),
             )
-            for one in self._chosen.ranked[:MOST_READINGS]
+            for candidate in self._chosen.ranked[:MOST_READINGS]
         )
 
     def _of_either(self, query: Query, alternative: JudgedCandidate) -> Query:
@@ -166,12 +166,12 @@ class _Interpreter:
         used = {word for target in reading.targets for word in words(target.text)}
         unread = unread_words(judge, reading.best)
         if reading.alternative is not None:
-            unread = unread_beside(judge, reading.best, judge.span(reading.alternative.walks))
-        found = {*unread, *left} - used - EMPTY_IN_ENGLISH
-        asked = judge.asked
-        if asked.is_negated or not judge.reads_negation(reading.best):
-            found |= _NEGATIONS
-        return tuple(dict.fromkeys(word for word in words(judge.question) if word in found))
+            unread = other_unread(judge, reading.best, judge.span(reading.alternative.walks))
+        remaining = {*unread, *left} - used - EMPTY_IN_ENGLISH
+        expected = judge.expected
+        if expected.is_negated or not judge.reads_negation(reading.best):
+            remaining |= _NEGATIONS
+        return tuple(dict.fromkeys(word for word in words(judge.question) if word in remaining))
 
     def plain(self, number: int) -> Query:
         """Returns a candidate's start and relations."""
@@ -202,10 +202,10 @@ class _Interpreter:
             filter: Filter | None
             if isinstance(target, NamedNodes):
                 filter = Condition((), self._test_for(judge, target.nodes))
-            elif judge.around.days(int(walks.ends[0])) is not None:
+            elif judge.around.days(int(walks.end_nodes[0])) is not None:
                 filter = Condition((), During(target.days))
             else:
-                dated = judge.around.dated(np.unique(walks.ends))
+                dated = judge.around.dated(np.unique(walks.end_nodes))
                 filter = self._dated(min(dated), target) if dated else None
             query = self._with(query, reading.best.last, filter)
         return query
@@ -225,18 +225,20 @@ class _Interpreter:
     def _joined(self, reading: Reading, named: NamedNodes, how: Met) -> Filter | None:
         """Returns that a relation joins what is named, the one by which most statements do."""
         judge, walks = reading.judge, reading.best.walks
-        whole = judge.whole
+        surroundings = judge.surroundings
         passed = np.unique(walks.nodes[how.walks ^ named.is_negated, how.column])
         edges = judge.around.joining(passed, named.nodes)
-        is_forward = np.isin(whole.head[edges], passed) & np.isin(whole.tail[edges], named.nodes)
-        pairs = list(zip(whole.rel[edges].tolist(), is_forward.tolist(), strict=True))
+        is_forward = np.isin(surroundings.head[edges], passed) & np.isin(
+            surroundings.tail[edges], named.nodes
+        )
+        pairs = list(zip(surroundings.rel[edges].tolist(), is_forward.tolist(), strict=True))
         if not pairs:
             return None
         # Of equally many the one of the smaller number.
         (relation, forward), _ = min(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
         chosen = edges[np.array([pair == (relation, forward) for pair in pairs], dtype=bool)]
-        ends = whole.tail[chosen] if forward else whole.head[chosen]
-        test = self._test_for(judge, np.unique(ends))
+        end_nodes = surroundings.tail[chosen] if forward else surroundings.head[chosen]
+        test = self._test_for(judge, np.unique(end_nodes))
         id_ = self._relation_id(relation)
         condition = Condition((Relation(id_, backward=not forward),), test)
         if forward and id_ in INSTANCE_RELATIONS and isinstance(test, Among):
@@ -254,20 +256,24 @@ class _Interpreter:
             return None
         if answer.kind is not AnswerKind.COUNT or answer.value != "0":
             return None
-        place = np.flatnonzero(judge.whole.edges == answer.edges[0])
-        return self._dated(int(judge.whole.rel[place[0]]), constraint)
+        row = np.flatnonzero(judge.surroundings.edges == answer.edges[0])
+        return self._dated(int(judge.surroundings.rel[row[0]]), constraint)
 
-    def _order(self, judge: CandidateJudge, superlative: Superlative, ends: Int64) -> Order | None:
-        compared = compare_ends(superlative, ends, judge.around, judge.text, judge.cosines)
+    def _order(
+        self, judge: CandidateJudge, superlative: Superlative, end_nodes: Int64
+    ) -> Order | None:
+        compared = compare_end_nodes(
+            superlative, end_nodes, judge.around, judge.text, judge.cosines
+        )
         if compared is None:
             return None
         edge = compared.edges[0]
         unit = None
         if not superlative.is_date:
-            amount = judge.around.number(int(judge.whole.tail[edge]))
+            amount = judge.around.number(int(judge.surroundings.tail[edge]))
             unit = amount.unit or None if amount is not None else None
         return Order(
-            (Relation(self._relation_id(int(judge.whole.rel[edge]))),),
+            (Relation(self._relation_id(int(judge.surroundings.rel[edge]))),),
             Comparable.DATES if superlative.is_date else Comparable.NUMBERS,
             superlative.greatest,
             rank=1,
@@ -278,7 +284,7 @@ class _Interpreter:
         self, judge: CandidateJudge, superlative: Superlative, walks: CandidateWalks
     ) -> Order:
         """Returns the order of answers that are numbers of one unit, or dates, by themselves."""
-        amount = judge.around.number(int(walks.ends[0]))
+        amount = judge.around.number(int(walks.end_nodes[0]))
         if amount is None:
             return Order((), Comparable.DATES, superlative.greatest, rank=1)
         unit = amount.unit or None
@@ -287,8 +293,11 @@ class _Interpreter:
     def _of_two(self, reading: Reading) -> ReadQuery:
         """Returns the query of two named things that are compared."""
         judge = reading.judge
-        superlative, places = judge.asked.superlative, [*map(judge.node_at, judge.asked.compared)]
-        nodes = np.array(sorted(place for place in places if place is not None), dtype=np.int64)
+        superlative, local = (
+            judge.expected.superlative,
+            [*map(judge.node_at, judge.expected.compared)],
+        )
+        nodes = np.array(sorted(node for node in local if node is not None), dtype=np.int64)
         if superlative is None or len(nodes) < 2:
             query = self.plain(reading.best.walks.number)
             return ReadQuery(query, self._unread(reading, []))
@@ -296,8 +305,8 @@ class _Interpreter:
         order = self._order(judge, superlative, nodes)
         if order is None:
             return ReadQuery(query, tuple(words(superlative.text)))
-        if judge.asked.is_claim:
-            in_order = np.array(places, dtype=np.int64)
+        if judge.expected.is_claim:
+            in_order = np.array(local, dtype=np.int64)
             start = Entities(self._ids(judge, in_order))
             return ReadQuery(Query(start, order=order, fold=Fold.COMPARE))
         return ReadQuery(replace(query, order=order))
@@ -307,24 +316,26 @@ class _Interpreter:
         answer = self._chosen.answer
         if answer is None or answer.kind is not AnswerKind.COUNT or answer.nodes:
             return None
-        for one in self._chosen.ranked:
-            edges = self._call.region.edges[self._candidates.edges(one.number)].ravel()
+        for candidate in self._chosen.ranked:
+            edges = self._call.region.edges[self._candidates.edges(candidate.number)].ravel()
             if tuple(dict.fromkeys(edges.tolist())) == answer.edges:
-                return one.number
+                return candidate.number
         return None
 
-    def _test_for(self, judge: CandidateJudge, places: Int64) -> Among | Text:
+    def _test_for(self, judge: CandidateJudge, nodes: Int64) -> Among | Text:
         """Returns whether a value is one of some nodes of the surroundings, or their text."""
-        node = int(judge.whole.nodes[places[0]])
-        if judge.whole.literal[places].all() and node < self._call.labels.graph.node_count:
+        node = int(judge.surroundings.nodes[nodes[0]])
+        if judge.surroundings.literal[nodes].all() and node < self._call.labels.graph.node_count:
             value = stored_value(self._call.labels.graph.node_ids[node])
             if isinstance(value, StringValue | MonolingualText):
                 return Text(value.text)
-        return Among(self._ids(judge, places))
+        return Among(self._ids(judge, nodes))
 
-    def _ids(self, judge: CandidateJudge, places: Int64) -> tuple[str, ...]:
+    def _ids(self, judge: CandidateJudge, nodes: Int64) -> tuple[str, ...]:
         """Returns the ids of nodes of the surroundings."""
-        return tuple(self._id(node) for node in judge.whole.nodes[places[:_MOST_IDS]].tolist())
+        return tuple(
+            self._id(node) for node in judge.surroundings.nodes[nodes[:_MOST_IDS]].tolist()
+        )
 
     def _id(self, node: int) -> str:
         graph, overlay = self._call.labels.graph, self._call.labels.overlay

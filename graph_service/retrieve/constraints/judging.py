@@ -24,17 +24,17 @@ from graph_service.retrieve.constraints.meeting import (
     Met,
     Surroundings,
     applies,
-    ends_named,
     kind_of,
     meets_date,
     meets_named,
     meets_not,
+    names_end_nodes,
     noun_stems,
     relation_stems,
 )
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes, find_named
 from graph_service.retrieve.constraints.reading import (
-    AskedForm,
+    AnswerForm,
     DateConstraint,
     kin_of,
     read_answer,
@@ -99,11 +99,19 @@ class CandidateJudge:
         self.question = question
         self.form = read_form(question)
         self.mentions = mentions
-        self.whole = call.surroundings
-        self.names = [(one.start, one.end) for one in mentions if one.is_name and one.start >= 0]
-        linked = [(one.start, one.end) for one in mentions if one.linked and one.start >= 0]
+        self.surroundings = call.surroundings
+        self.names = [
+            (mention.start, mention.end)
+            for mention in mentions
+            if mention.is_name and mention.start >= 0
+        ]
+        linked = [
+            (mention.start, mention.end)
+            for mention in mentions
+            if mention.linked and mention.start >= 0
+        ]
         self.strict = bool(call.preset.strict)
-        self.asked = read_answer(question, linked, strict=self.strict)
+        self.expected = read_answer(question, linked, strict=self.strict)
         self.named = [
             self._with_negation(named)
             for named in find_named(
@@ -123,29 +131,29 @@ class CandidateJudge:
         Args:
             start: Place of the start of the best candidate: its own name is no constraint.
         """
-        asked = self.asked
-        if asked.is_negated:
+        expected = self.expected
+        if expected.is_negated:
             return True
-        if asked.compared:
+        if expected.compared:
             return False
-        if asked.form is not AskedForm.ENTITIES or asked.dates or self._kin:
+        if expected.form is not AnswerForm.ENTITIES or expected.dates or self._kin:
             return False
         mention = self.mentions[start]
-        return all(one.overlaps(mention.start, mention.end) for one in self.named)
+        return all(named.overlaps(mention.start, mention.end) for named in self.named)
 
     @cached_property
     def around(self) -> Surroundings:
         """The statements around the question's entities."""
-        return Surroundings(self.whole, self._call.labels, self.texts)
+        return Surroundings(self.surroundings, self._call.labels, self.texts)
 
     @cached_property
     def texts(self) -> dict[int, str]:
         """Words of the relations around, by global number."""
-        found = dict(self._known_texts)
+        known = dict(self._known_texts)
         # PageRank may have cut all statements of a relation.
-        lacking = sorted(set(distinct(self.whole.rel).tolist()) - found.keys())
-        labels = self._call.labels.relations(np.array(lacking, dtype=np.int64))
-        return found | dict(zip(lacking, labels, strict=True))
+        missing = sorted(set(distinct(self.surroundings.rel).tolist()) - known.keys())
+        labels = self._call.labels.relations(np.array(missing, dtype=np.int64))
+        return known | dict(zip(missing, labels, strict=True))
 
     @cached_property
     def _kin(self) -> frozenset[str]:
@@ -160,18 +168,18 @@ class CandidateJudge:
     @cached_property
     def _seen(self) -> Int64:
         """How many of its statements the surroundings hold of each node, int64 [n]."""
-        ends = np.concatenate((self.whole.head, self.whole.tail))
-        return np.bincount(ends, minlength=self.whole.node_count)
+        endpoints = np.concatenate((self.surroundings.head, self.surroundings.tail))
+        return np.bincount(endpoints, minlength=self.surroundings.node_count)
 
     def _with_negation(self, named: NamedNodes) -> NamedNodes:
-        start = self.asked.negated_from
+        start = self.expected.negated_from
         if not 0 <= start < named.start:
             return named
         return replace(named, text=self.question[start : named.end], is_negated=True)
 
     def reads_negation(self, best: JudgedCandidate, /) -> bool:
         """Returns whether a candidate leaves out what the question says not to be, if anything."""
-        if self.asked.negated_from < 0:
+        if self.expected.negated_from < 0:
             return True
         return any(isinstance(each, NamedNodes) and each.is_negated for each, _ in best.met)
 
@@ -179,9 +187,12 @@ class CandidateJudge:
         """Returns the local node that linking takes a name for; None where the region lacks it."""
         for mention in self.mentions:
             if mention.linked and (mention.start, mention.end) == span:
-                place = int(np.searchsorted(self.whole.nodes, mention.node))
-                if place < self.whole.node_count and self.whole.nodes[place] == mention.node:
-                    return place
+                index = int(np.searchsorted(self.surroundings.nodes, mention.node))
+                if (
+                    index < self.surroundings.node_count
+                    and self.surroundings.nodes[index] == mention.node
+                ):
+                    return index
         return None
 
     def text(self, relation: int, /) -> str:
@@ -193,10 +204,10 @@ class CandidateJudge:
         encode = self._call.encode
         encode([*texts, *others])
         left, right = encode(texts).astype(np.float64), encode(others).astype(np.float64)
-        found: Float64 = np.round(left @ right.T, 5)
-        return found
+        similarities: Float64 = np.round(left @ right.T, 5)
+        return similarities
 
-    def likeness(self, constraint: DateConstraint, /) -> Mapping[int, float]:
+    def similarity(self, constraint: DateConstraint, /) -> Mapping[int, float]:
         """Returns how like what is said before a date each relation's words are."""
         if constraint not in self._like:
             words = [
@@ -217,16 +228,16 @@ class CandidateJudge:
         self._call.deadline.check("looking for what meets the question's constraints")
         walks = self._walks(ranked.number)
         met: list[tuple[Constraint, Met]] = []
-        for date in self.asked.dates:
+        for date in self.expected.dates:
             how = None
             if not self.form.mentions_time:
-                how = meets_date(date, walks, self.around, self.likeness(date))
+                how = meets_date(date, walks, self.around, self.similarity(date))
             if how is None and self.strict and self.mentions[walks.start].has_namesakes:
                 how = self._met_by_start(date, walks)
             if how is not None:
                 met.append((date, how))
         for named in self.applying(walks):
-            if any(named.overlaps(kept.start, kept.end) for kept, _ in met):
+            if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
             how = meets_named(self._near(named), walks)
             if how is not None and named.is_negated:
@@ -243,11 +254,11 @@ class CandidateJudge:
         meant = [
             each.node
             for each in self.mentions
-            if each.told_apart and (each.start, each.end) == span
+            if each.is_distinguished and (each.start, each.end) == span
         ]
         if not meant or not self.strict:
             return self.around.around(named.nodes)
-        return np.isin(self.whole.nodes, meant)
+        return np.isin(self.surroundings.nodes, meant)
 
     def _met_by_start(self, date: DateConstraint, walks: CandidateWalks) -> Met | None:
         """Returns that a date of the start itself is meant, which tells it from its namesakes."""
@@ -274,15 +285,15 @@ class CandidateJudge:
             number,
             start,
             region.edges[edges].astype(np.int64),
-            self._place[local],
+            self._index_of[local],
             tuple(relation for relation, _ in candidates.sequence(number)),
             tuple(backward.tolist()),
         )
 
     @cached_property
-    def _place(self) -> Int64:
+    def _index_of(self) -> Int64:
         """Place of each of the region's nodes in the surroundings, int64 [n]."""
-        return np.searchsorted(self.whole.nodes, self._call.region.nodes)
+        return np.searchsorted(self.surroundings.nodes, self._call.region.nodes)
 
     @cached_property
     def own_words(self) -> tuple[tuple[str, int, int], ...]:
@@ -317,14 +328,14 @@ class CandidateJudge:
 
         ``The Ann who was born in Kyoto``: Kyoto has chosen Ann, and says nothing of the answer.
         """
-        if not self.strict or not self.mentions[walks.start].told_apart:
+        if not self.strict or not self.mentions[walks.start].is_distinguished:
             return False
         start = int(walks.nodes[0, 0])
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
 
     def _is_noun_of_end(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words only name what is counted: ``actors`` of a cast, whatever their job."""
-        is_counted = self.strict and self.asked.form is AskedForm.COUNT
+        is_counted = self.strict and self.expected.form is AnswerForm.COUNT
         if not is_counted or named.is_entity or len(named.words) > 1:
             return False
         noun = named.words[0]
@@ -337,21 +348,23 @@ class CandidateJudge:
         if not self.strict:
             return False
         own = self.mentions[walks.start]
-        told = [each for each in self.mentions if each.told_apart and each.start >= 0]
-        if any(each is own for each in told):
+        distinguished = [
+            each for each in self.mentions if each.is_distinguished and each.start >= 0
+        ]
+        if any(each is own for each in distinguished):
             return False
-        place = int(walks.nodes[0, 0])
-        for each in told:
+        start = int(walks.nodes[0, 0])
+        for each in distinguished:
             if (each.start, each.end) == (own.start, own.end):
                 return True
-            local = np.searchsorted(self.whole.nodes, each.node)
-            if local < self.whole.node_count and self.whole.nodes[local] == each.node:
+            local = np.searchsorted(self.surroundings.nodes, each.node)
+            if local < self.surroundings.node_count and self.surroundings.nodes[local] == each.node:
                 near = self.around.around(np.array([local], dtype=np.int64))
-                if bool(near[place]):
+                if bool(near[start]):
                     return True
         return False
 
-    def telling_apart(self, walks: CandidateWalks, /) -> list[NamedNodes]:
+    def names_of_namesake(self, walks: CandidateWalks, /) -> list[NamedNodes]:
         """Returns the names that said which of some namesakes a candidate starts at."""
         return [named for named in self.named if self._tells_apart(named, walks)]
 
@@ -361,26 +374,26 @@ class CandidateJudge:
         They go too far to what the question names itself, and by a relation that no words speak of
         but those that a constraint on the walks less that step takes.
         """
-        known = {one.walks.number: one for one in judged}
-        for one in sorted(judged, key=lambda one: -len(one.walks.relations)):
-            if len(one.walks.relations) == 1:
+        known = {candidate.walks.number: candidate for candidate in judged}
+        for candidate in sorted(judged, key=lambda candidate: -len(candidate.walks.relations)):
+            if len(candidate.walks.relations) == 1:
                 continue
-            shorter = self._shorter(one, known)
+            shorter = self._shorter(candidate, known)
             if shorter is None or not (
-                self._leads_to_named(one.walks) or self._is_unspoken(one.walks, shorter)
+                self._leads_to_named(candidate.walks) or self._is_unspoken(candidate.walks, shorter)
             ):
                 continue
             if shorter.walks.number not in known:
                 known[shorter.walks.number] = shorter
                 judged.append(shorter)
-            shorter.score = max(shorter.score, one.score)
-            one.score = min(one.score, shorter.score - _RULES.wrong_end_cost)
+            shorter.score = max(shorter.score, candidate.score)
+            candidate.score = min(candidate.score, shorter.score - _RULES.wrong_end_cost)
 
     def _shorter(
-        self, one: JudgedCandidate, known: Mapping[int, JudgedCandidate]
+        self, candidate: JudgedCandidate, known: Mapping[int, JudgedCandidate]
     ) -> JudgedCandidate | None:
         """Returns the candidate of a candidate's walks less their last step."""
-        number = int(self._candidates.shorter[one.walks.number])
+        number = int(self._candidates.shorter[candidate.walks.number])
         if number < 0:
             return None
         return known.get(number) or self.judge(RankedCandidate(number, -np.inf))
@@ -388,8 +401,10 @@ class CandidateJudge:
     def _leads_to_named(self, walks: CandidateWalks) -> bool:
         may_end: list[Constraint] = [*self.applying(walks)]
         if not self.form.mentions_time:
-            may_end += self.asked.dates
-        return any(ends_named(one, walks, self.around) is not None for one in may_end)
+            may_end += self.expected.dates
+        return any(
+            names_end_nodes(constraint, walks, self.around) is not None for constraint in may_end
+        )
 
     def _is_unspoken(self, walks: CandidateWalks, shorter: JudgedCandidate) -> bool:
         """Returns whether no word is left for a last step, as constraints take them before it."""
@@ -398,79 +413,83 @@ class CandidateJudge:
             for constraint, how in shorter.met
             if how.column == shorter.last
         ]
-        if self.asked.superlative is not None:
-            taken.append((self.asked.superlative.start, self.asked.superlative.end))
+        if self.expected.superlative is not None:
+            taken.append((self.expected.superlative.start, self.expected.superlative.end))
         if not taken:
             return False
-        said = relation_stems(shorter.walks.relations, self.texts)
+        relation_words = relation_stems(shorter.walks.relations, self.texts)
         left = [
             word
             for word, start, end in self.own_words
             if word not in EMPTY_IN_ENGLISH
             and len(word) > 1
-            and stem(singular(word)) not in said
-            and stem(kin_of(singular(word))) not in said
+            and stem(singular(word)) not in relation_words
+            and stem(kin_of(singular(word))) not in relation_words
             and not any(overlap((start, end), span) for span in taken)
         ]
         relation = self.texts[walks.relations[-1]]
         return not left or float(self.cosines([relation], left).max()) < _RULES.spoken
 
-    def bonus(self, one: JudgedCandidate, /) -> float:
+    def bonus(self, candidate: JudgedCandidate, /) -> float:
         """Returns what a candidate gains by what it meets, or loses where it can't be meant."""
-        mention = self.mentions[one.walks.start]
-        if any(mention.start < date.end and date.start < mention.end for date in self.asked.dates):
+        mention = self.mentions[candidate.walks.start]
+        if any(
+            mention.start < date.end and date.start < mention.end for date in self.expected.dates
+        ):
             return -_RULES.wrong_end_cost
-        if self.strict and 0 <= self.asked.negated_from <= mention.start:
+        if self.strict and 0 <= self.expected.negated_from <= mention.start:
             # What is said not to be is no start.
             return -_RULES.wrong_end_cost
-        if self.names and mention.start >= 0 and self.span(one.walks) not in self.names:
+        if self.names and mention.start >= 0 and self.span(candidate.walks) not in self.names:
             # Only a class or a value: it constrains what is asked of what has a name.
             return 0.0
-        named = [each.nodes for each in self.applying(one.walks) if each.is_entity]
-        if named and np.isin(one.walks.ends, np.concatenate(named)).all():
+        named = [each.nodes for each in self.applying(candidate.walks) if each.is_entity]
+        if named and np.isin(candidate.walks.end_nodes, np.concatenate(named)).all():
             return -_RULES.wrong_end_cost
-        if self._goes_by_namesake(one.walks):
+        if self._goes_by_namesake(candidate.walks):
             # The words of the clause speak for it, and have done their work.
             return -2 * _RULES.wrong_end_cost
-        if self._is_other_namesake(one.walks):
+        if self._is_other_namesake(candidate.walks):
             return -_RULES.wrong_end_cost
         total = 0.0
-        for constraint, how in one.met:
+        for constraint, how in candidate.met:
             value = kind_of(constraint) is ConstraintKind.VALUE
             full = _RULES.value_bonus if value else _RULES.named_bonus
-            total += full if how.column == one.last else full / 2
-        last_stems = noun_stems(self.texts[one.walks.relations[-1]])
-        leads_to_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
+            total += full if how.column == candidate.last else full / 2
+        last_stems = noun_stems(self.texts[candidate.walks.relations[-1]])
+        leads_to_kin = bool(self._kin & last_stems) and not candidate.walks.backward[-1]
         if self.strict and (noun := self._noun_of_end):
-            leads_to_kin = names_end(noun, one.walks, self.texts)
-            if not leads_to_kin and names_other_end(noun, one.walks, self.texts):
+            leads_to_kin = names_end(noun, candidate.walks, self.texts)
+            if not leads_to_kin and names_other_end(noun, candidate.walks, self.texts):
                 return total - _RULES.wrong_end_cost
         return total + _RULES.kin_bonus * leads_to_kin
 
     @property
     def _noun_of_end(self) -> str:
         """What the question counts, or the one noun of kin; nothing where it says neither."""
-        counted = self.asked.counted_noun()
+        counted = self.expected.counted_noun()
         return counted or (self.kin_nouns[0] if len(self.kin_nouns) == 1 else "")
 
     def _goes_by_namesake(self, walks: CandidateWalks) -> bool:
         """Returns whether all walks pass through what only said which namesake is meant."""
-        told = [each.nodes for each in self.telling_apart(walks) if each.is_entity]
-        if not told:
+        namesakes = [each.nodes for each in self.names_of_namesake(walks) if each.is_entity]
+        if not namesakes:
             return False
-        return bool(np.isin(walks.nodes[:, 1:], np.concatenate(told)).any(axis=1).all())
+        return bool(np.isin(walks.nodes[:, 1:], np.concatenate(namesakes)).any(axis=1).all())
 
     def takes_all(self, best: JudgedCandidate, /) -> bool:
         """Returns whether a candidate takes into account all that is said of what it counts."""
-        if not self.asked.is_understood:
+        if not self.expected.is_understood:
             return False
         stems = relation_stems(best.walks.relations, self.texts)
         left = [
             word
-            for word, start, end in self.asked.modifiers
+            for word, start, end in self.expected.modifiers
             if stem(singular(word)) not in stems
             and singular(word) not in KINDS
-            and not any(one.start < end and start < one.end for one, _ in best.met)
+            and not any(
+                constraint.start < end and start < constraint.end for constraint, _ in best.met
+            )
         ]
         texts = [self.texts[relation] for relation in best.walks.relations]
         return not left or bool((self.cosines(left, texts).max(axis=1) >= _RULES.spoken).all())
@@ -478,14 +497,16 @@ class CandidateJudge:
     def unmet(self, best: JudgedCandidate, /) -> list[Constraint]:
         """Returns the dates and named entities that no walk of the best candidate meets."""
         met = [constraint for constraint, _ in best.met]
-        dates = () if self.form.mentions_time else self.asked.dates
-        found: list[Constraint] = [date for date in dates if date not in met]
+        dates = () if self.form.mentions_time else self.expected.dates
+        missed: list[Constraint] = [date for date in dates if date not in met]
         for named in self.applying(best.walks):
-            taken = any(named.overlaps(kept.start, kept.end) for kept in (*met, *found))
-            ends = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
-            if named.is_entity and not taken and not ends:
-                found.append(named)
-        return found
+            taken = any(
+                named.overlaps(constraint.start, constraint.end) for constraint in (*met, *missed)
+            )
+            is_passed = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
+            if named.is_entity and not taken and not is_passed:
+                missed.append(named)
+        return missed
 
     def is_cut(self, walks: CandidateWalks, /, *, compared: Sequence[int] = ()) -> bool:
         """Returns whether limits may have left out walks of a candidate, or what is said of nodes.
@@ -496,18 +517,22 @@ class CandidateJudge:
         """
         if len(walks.edges) == _RULES.walks:
             return True
-        region, whole = self._call.region, self.whole
+        region, surroundings = self._call.region, self.surroundings
         for column in compared:
             nodes = np.unique(walks.nodes[:, column])
-            nodes = nodes[~whole.literal[nodes]]
+            nodes = nodes[~surroundings.literal[nodes]]
             # The last nodes that are reached are not walked on from.
-            rim = nodes[(whole.hops[nodes] >= self._call.preset.hops) | bool(whole.cuts)]
-            if (self._seen[rim] < whole.degrees[rim]).any():
+            rim = nodes[
+                (surroundings.hops[nodes] >= self._call.preset.hops) | bool(surroundings.cuts)
+            ]
+            if (self._seen[rim] < surroundings.degrees[rim]).any():
                 return True
         if not region.cuts:
             return False
         budget = any(cut.reason is CutReason.WORK_BUDGET for cut in region.cuts)
         seen = np.bincount(region.head, minlength=region.node_count)
         seen = seen + np.bincount(region.tail, minlength=region.node_count)
-        local = np.searchsorted(region.nodes, self.whole.nodes[np.unique(walks.nodes[:, :-1])])
+        local = np.searchsorted(
+            region.nodes, self.surroundings.nodes[np.unique(walks.nodes[:, :-1])]
+        )
         return budget or bool((seen[local] < region.degrees[local]).any())

@@ -9,7 +9,7 @@ from graph_service.text.nouns import singular
 
 _CAUSES = frozenset(["cause", "manner", "method", "reason"])
 _DEEDS = frozenset(["job", "occupation", "profession"])
-_PLACES = frozenset(["location", "place"])
+_LOCATIONS = frozenset(["location", "place"])
 
 
 def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -22,7 +22,7 @@ def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     noun = _head_noun(judge.texts[walks.relations[-1]])
     if judge.form.asks_where:
         return noun in _CAUSES | _DEEDS
-    return judge.form.asks_for_person and noun in _CAUSES | _PLACES
+    return judge.form.asks_for_person and noun in _CAUSES | _LOCATIONS
 
 
 def _head_noun(label: str) -> str:

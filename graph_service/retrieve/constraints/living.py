@@ -22,7 +22,7 @@ _AFTER = re.compile(
 _OF_DEATH = frozenset({"death", "died", "deceased"})
 
 
-def said_of_life(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> str:
+def life_claim(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> str:
     """Returns ``yes`` or ``no``, as the statement of a death answers a question whether somebody is
     alive, or dead; empty for any other question.
 
@@ -30,17 +30,17 @@ def said_of_life(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) ->
         judge: Of the question.
         judged: Candidates, of which ``states_a_death`` must hold for one.
     """
-    for one in judged:
-        start, end = judge.span(one.walks)
+    for candidate in judged:
+        start, end = judge.span(candidate.walks)
         after = _AFTER.fullmatch(judge.question[end:]) if start >= 0 else None
         if after is not None and _BEFORE.fullmatch(judge.question[:start]):
             return "no" if after["alive"] else "yes"
     return ""
 
 
-def states_a_death(judge: CandidateJudge, one: JudgedCandidate, /) -> bool:
+def states_a_death(judge: CandidateJudge, candidate: JudgedCandidate, /) -> bool:
     """Returns whether the walks of a candidate are statements of a death of their start."""
-    walks = one.walks
+    walks = candidate.walks
     if len(walks.relations) > 1 or walks.backward[0]:
         return False
     return not _OF_DEATH.isdisjoint(words(judge.texts[walks.relations[0]]))

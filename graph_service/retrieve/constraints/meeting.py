@@ -69,10 +69,10 @@ class CandidateWalks:
     backward: tuple[bool, ...]
 
     @property
-    def ends(self) -> Int64:
+    def end_nodes(self) -> Int64:
         """The end of each walk, int64 [w]."""
-        ends: Int64 = self.nodes[:, -1]
-        return ends
+        end_nodes: Int64 = self.nodes[:, -1]
+        return end_nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,26 +115,26 @@ class Surroundings:
             region = self.region
             named = np.zeros(region.node_count, dtype=bool)
             named[nodes] = True
-            found = np.zeros(region.node_count, dtype=bool)
-            found[region.tail[np.flatnonzero(named[region.head])]] = True
-            found[region.head[np.flatnonzero(named[region.tail])]] = True
-            self._around[key] = found
+            is_near = np.zeros(region.node_count, dtype=bool)
+            is_near[region.tail[np.flatnonzero(named[region.head])]] = True
+            is_near[region.head[np.flatnonzero(named[region.tail])]] = True
+            self._around[key] = is_near
         return self._around[key]
 
-    def joining(self, ends: Int64, nodes: Int64, /) -> Int64:
+    def joining(self, end_nodes: Int64, nodes: Int64, /) -> Int64:
         """Returns the local edges between any of some ends and any of some nodes, in order."""
         region = self.region
         left = np.zeros(region.node_count, dtype=bool)
         right = left.copy()
-        left[ends], right[nodes] = True, True
+        left[end_nodes], right[nodes] = True, True
         forth = left[region.head] & right[region.tail]
         return np.flatnonzero(forth | (right[region.head] & left[region.tail]))
 
-    def said_of(self, nodes: Int64, /) -> Int64:
+    def statements_of(self, nodes: Int64, /) -> Int64:
         """Returns the local edges whose heads are some nodes, in order."""
-        wanted = np.zeros(self.region.node_count, dtype=bool)
-        wanted[nodes] = True
-        return np.flatnonzero(wanted[self.region.head])
+        is_head = np.zeros(self.region.node_count, dtype=bool)
+        is_head[nodes] = True
+        return np.flatnonzero(is_head[self.region.head])
 
     def days(self, node: int, /) -> Days | None:
         """Returns the days that a node means, where it is a date or a year."""
@@ -181,16 +181,16 @@ class Surroundings:
     def dated(self, nodes: Int64, /) -> dict[int, list[tuple[int, int, Days]]]:
         """Returns the dates said of some nodes, by relation: the node, the local edge, the days."""
         region = self.region
-        edges = self.said_of(nodes)
+        edges = self.statements_of(nodes)
         # An entity is a year only where the relation speaks of time: years are names of others too.
         may_be = region.literal[region.tail[edges]] | self._of_time[region.rel[edges]]
-        found: dict[int, list[tuple[int, int, Days]]] = {}
+        dates: dict[int, list[tuple[int, int, Days]]] = {}
         for edge in edges[may_be][:MOST_DATED].tolist():
             days = self.days(int(region.tail[edge]))
             if days is not None:
                 row = (int(region.head[edge]), edge, days)
-                found.setdefault(int(region.rel[edge]), []).append(row)
-        return found
+                dates.setdefault(int(region.rel[edge]), []).append(row)
+        return dates
 
     def all_dates(self, nodes: Int64, /) -> list[int]:
         """Returns the local edges of all dates said of some nodes; none where one has no date."""
@@ -202,9 +202,9 @@ class Surroundings:
     @cached_property
     def _of_time(self) -> Bool:
         """Which relations speak of time, by global number."""
-        found = np.zeros(max(self._texts, default=0) + 1, dtype=bool)
-        found[[each for each, text in self._texts.items() if _TIME & set(words(text))]] = True
-        return found
+        is_of_time = np.zeros(max(self._texts, default=0) + 1, dtype=bool)
+        is_of_time[[each for each, text in self._texts.items() if _TIME & set(words(text))]] = True
+        return is_of_time
 
 
 def applies(
@@ -249,8 +249,8 @@ def noun_stems(text: str, /) -> frozenset[str]:
 
 def relation_stems(relations: Iterable[int], texts: Mapping[int, str], /) -> frozenset[str]:
     """Returns the stems of the words of some relations."""
-    found: frozenset[str] = frozenset()
-    return found.union(*(noun_stems(texts.get(relation, "")) for relation in relations))
+    stems: frozenset[str] = frozenset()
+    return stems.union(*(noun_stems(texts.get(relation, "")) for relation in relations))
 
 
 def meets_named(near: Bool, walks: CandidateWalks, /) -> Met | None:
@@ -294,7 +294,7 @@ def meets_date(
     constraint: DateConstraint,
     walks: CandidateWalks,
     around: Surroundings,
-    likeness: Mapping[int, float],
+    similarity: Mapping[int, float],
     /,
 ) -> Met | None:
     """Returns which walks meet a span of time, by the date that fits the question's words best.
@@ -303,14 +303,14 @@ def meets_date(
         constraint: The span.
         walks: The candidate's.
         around: What is said of their nodes.
-        likeness: Of each relation's words to what the question says of the time.
+        similarity: Of each relation's words to what the question says of the time.
     """
     for column in range(walks.nodes.shape[1] - 1, 0, -1):
         nodes = walks.nodes[:, column]
         best: tuple[float, int, set[int]] | None = None
         for relation, dates in around.dated(nodes).items():
             meeting = {node for node, _, days in dates if constraint.days.holds(days)}
-            key = (likeness.get(relation, 0.0), -relation)
+            key = (similarity.get(relation, 0.0), -relation)
             if meeting and (best is None or key > best[:2]):
                 best = (*key, meeting)
         if best is not None:
@@ -319,17 +319,17 @@ def meets_date(
     return None
 
 
-def ends_named(
+def names_end_nodes(
     constraint: Constraint, walks: CandidateWalks, around: Surroundings, /
 ) -> Met | None:
     """Returns which walks end at what a constraint names: at its nodes, or at a date in its span."""
     if isinstance(constraint, NamedNodes):
-        met = np.isin(walks.ends, constraint.nodes)
+        met = np.isin(walks.end_nodes, constraint.nodes)
     else:
-        distinct, place = np.unique(walks.ends, return_inverse=True)
+        distinct, index = np.unique(walks.end_nodes, return_inverse=True)
         held = [
             days is not None and constraint.days.holds(days)
             for days in map(around.days, distinct.tolist())
         ]
-        met = np.array(held, dtype=bool)[place]
+        met = np.array(held, dtype=bool)[index]
     return Met(met, walks.nodes.shape[1] - 1, by_end=True) if met.any() else None

@@ -61,7 +61,7 @@ class Mention:
         start, end: Characters; -1 where the question does not name it.
         linked: Whether linking takes the words for this entity.
         is_name: Whether, besides, they are meant as the name of one thing.
-        told_apart: Whether values of its neighbours that the question says speak for it, and
+        is_distinguished: Whether values of its neighbours that the question says speak for it, and
             others have its name.
         has_namesakes: Whether others have its name.
     """
@@ -71,7 +71,7 @@ class Mention:
     end: int
     linked: bool
     is_name: bool
-    told_apart: bool = False
+    is_distinguished: bool = False
     has_namesakes: bool = False
 
 
@@ -96,7 +96,7 @@ def find_named(
     capitals = writes_capitals(read_atoms(question))
     verbs = _verbs_of(question, spans, mentions)
     texts = _literals(graph, region)
-    found: dict[tuple[int, int], set[int]] = {}
+    nodes_of: dict[tuple[int, int], set[int]] = {}
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
             run = [word for word, _, _ in spans[first:after]]
@@ -115,40 +115,46 @@ def find_named(
                 if encoded in texts
             )
             if nodes:
-                found.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
-    names = {(one.start, one.end) for one in mentions if one.is_name and one.start >= 0}
-    for one in mentions:
-        span = (one.start, one.end)
-        if one.start < 0 or one.start in verbs:
+                nodes_of.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
+    names = {
+        (mention.start, mention.end)
+        for mention in mentions
+        if mention.is_name and mention.start >= 0
+    }
+    for mention in mentions:
+        span = (mention.start, mention.end)
+        if mention.start < 0 or mention.start in verbs:
             continue
-        if not _is_mere_part(question[slice(*span)], one.node, graph, capitals=capitals):
-            found.setdefault(span, set()).add(one.node)
+        if not _is_mere_part(question[slice(*span)], mention.node, graph, capitals=capitals):
+            nodes_of.setdefault(span, set()).add(mention.node)
     named = []
-    for (start, end), nodes in found.items():
+    for (start, end), nodes in nodes_of.items():
         numbers = np.array(sorted(nodes), dtype=np.int64)
-        place = np.searchsorted(region.nodes, numbers)
-        place[place == region.node_count] = 0
-        local = place[region.nodes[place] == numbers]
+        index = np.searchsorted(region.nodes, numbers)
+        index[index == region.node_count] = 0
+        local = index[region.nodes[index] == numbers]
         if len(local):
             folded = tuple(word for word, left, right in spans if start <= left and right <= end)
             is_name = (start, end) in names
             named.append(NamedNodes(question[start:end], start, end, folded, local, is_name))
-    return sorted(named, key=lambda one: (-len(one.words), one.start, one.end))
+    return sorted(named, key=lambda mention: (-len(mention.words), mention.start, mention.end))
 
 
 def _verbs_of(
     question: str, spans: Sequence[tuple[str, int, int]], mentions: Sequence[Mention]
 ) -> set[int]:
     """Returns where the words stand that follow a name after *do*, *does* or *did*."""
-    ends = {
-        one.end
-        for one in mentions
-        if one.linked and one.start >= 0 and _AUXILIARY_BEFORE.fullmatch(question[: one.start])
+    name_boundaries = {
+        mention.end
+        for mention in mentions
+        if mention.linked
+        and mention.start >= 0
+        and _AUXILIARY_BEFORE.fullmatch(question[: mention.start])
     }
     return {
         start
         for _, start, _ in spans
-        if any(not question[end:start].strip() for end in ends if end < start)
+        if any(not question[end:start].strip() for end in name_boundaries if end < start)
     }
 
 

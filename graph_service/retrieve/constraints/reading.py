@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph_service.model.days import Days
-from graph_service.retrieve.constraints.dates import SaidDate, said_dates
+from graph_service.retrieve.constraints.dates import TextDate, text_dates
 from graph_service.retrieve.degree_words import (
     BORN_OR_MADE,
     CLOSING_DEGREE,
@@ -28,7 +28,7 @@ from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 
-class AskedForm(StrEnum):
+class AnswerForm(StrEnum):
     """What a question wants to be told: entities, how many, yes or no, or the first by a value."""
 
     ENTITIES = "entities"
@@ -73,7 +73,7 @@ class Superlative:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAnswer:
+class ExpectedAnswer:
     """What a question says beside its relations.
 
     Attributes:
@@ -93,7 +93,7 @@ class AskedAnswer:
         alternatives: Characters of two names of which the same is asked (``by A or B``).
     """
 
-    form: AskedForm = AskedForm.ENTITIES
+    form: AnswerForm = AnswerForm.ENTITIES
     dates: tuple[DateConstraint, ...] = ()
     superlative: Superlative | None = None
     counted: tuple[str, ...] = ()
@@ -111,17 +111,17 @@ class AskedAnswer:
         >>> read_answer("How many animated films starring Ann are there?").counted_noun()
         'films'
         """
-        found = ""
-        for word in self.counted if self.form is AskedForm.COUNT else ():
-            if word in FUNCTION_WORDS or (found and word.endswith(("ing", "ed"))):
+        noun = ""
+        for word in self.counted if self.form is AnswerForm.COUNT else ():
+            if word in FUNCTION_WORDS or (noun and word.endswith(("ing", "ed"))):
                 break
-            found = word
-        return found
+            noun = word
+        return noun
 
 
 def read_answer(
     question: str, names: Sequence[tuple[int, int]] = (), /, *, strict: bool = False
-) -> AskedAnswer:
+) -> ExpectedAnswer:
     """Returns what a question says of its answers.
 
     Args:
@@ -136,47 +136,49 @@ def read_answer(
     folded, question_form = lowered(question), read_form(question)
     is_yes_no = question_form.is_for_yes_or_no
     negations = [
-        said for said in _NEGATION.finditer(folded) if not strict or not _is_within(said, names)
+        match for match in _NEGATION.finditer(folded) if not strict or not _is_within(match, names)
     ]
     one_of_names = strict and len(negations) == 1 and not is_yes_no
     if negations and not (one_of_names and _may_negate(negations[0])):
         # What is said not to be would else be asked for.
-        return AskedAnswer(is_understood=False, is_negated=True)
+        return ExpectedAnswer(is_understood=False, is_negated=True)
     if strict and (pair := _pair(folded, names)):
         degree = _comparative(question, folded, names)
-        return AskedAnswer(
-            AskedForm.COMPARISON,
+        return ExpectedAnswer(
+            AnswerForm.COMPARISON,
             superlative=degree,
             is_understood=degree is not None,
             compared=pair,
         )
     if strict and is_yes_no and (claim := _claim(question, folded, names)):
         pair, degree = claim
-        return AskedAnswer(AskedForm.COMPARISON, superlative=degree, compared=pair, is_claim=True)
+        return ExpectedAnswer(
+            AnswerForm.COMPARISON, superlative=degree, compared=pair, is_claim=True
+        )
     dates = tuple(_dates(question, folded, names))
     count = question_form.count_span
     superlative = _superlative(question, folded, names, strict=strict)
-    form = AskedForm.ENTITIES
+    form = AnswerForm.ENTITIES
     counted: tuple[str, ...] = ()
     if count:
-        form = AskedForm.COUNT
+        form = AnswerForm.COUNT
         counted = tuple(word for word, start, _ in word_spans(question) if start >= count[1])
     elif is_yes_no and not _OTHER_QUESTION.search(_masked(folded, names) if strict else folded):
-        form = AskedForm.YES_NO
+        form = AnswerForm.YES_NO
     elif superlative:
-        form = AskedForm.SUPERLATIVE
-    kept = superlative if form is AskedForm.SUPERLATIVE else None
+        form = AnswerForm.SUPERLATIVE
+    order = superlative if form is AnswerForm.SUPERLATIVE else None
     modifiers: tuple[tuple[str, int, int], ...] = ()
-    if count or kept:
-        after = count[1] if count else kept.end if kept else 0
+    if count or order:
+        after = count[1] if count else order.end if order else 0
         modifiers = _modifiers(question, after, names)
     understood = not any(
-        not strict or not _is_within(said, names) for said in _COMPARISON.finditer(folded)
+        not strict or not _is_within(match, names) for match in _COMPARISON.finditer(folded)
     )
-    return AskedAnswer(
+    return ExpectedAnswer(
         form,
         dates,
-        kept,
+        order,
         counted,
         modifiers,
         # No span of time is read the other way about.
@@ -209,7 +211,7 @@ def read_degrees(question: str, /) -> list[Superlative]:
     ]
 
 
-_OF_EACH = frozenset({AskedForm.ENTITIES, AskedForm.COUNT})
+_OF_EACH = frozenset({AnswerForm.ENTITIES, AnswerForm.COUNT})
 """Forms of questions that may ask the same of each of two."""
 
 
@@ -229,18 +231,18 @@ def _masked(text: str, names: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _may_negate(said: re.Match[str]) -> bool:
+def _may_negate(match: re.Match[str]) -> bool:
     """Returns whether a word says that what is named after it is left out."""
-    return said[0] not in {"neither", "nor", "no longer"}
+    return match[0] not in {"neither", "nor", "no longer"}
 
 
-def _is_within(said: re.Match[str], names: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= said.start() and said.end() <= end for start, end in names)
+def _is_within(match: re.Match[str], names: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= match.start() and match.end() <= end for start, end in names)
 
 
 def _pair(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Returns the two names with *or* between them, where a question compares such a pair."""
-    compares = any(not _is_within(said, names) for said in COMPARATIVE.finditer(folded))
+    compares = any(not _is_within(match, names) for match in COMPARATIVE.finditer(folded))
     return _alternatives(folded, names) if compares else ()
 
 
@@ -259,14 +261,14 @@ def _comparative(
     question: str, folded: str, names: Sequence[tuple[int, int]]
 ) -> Superlative | None:
     """Returns the one word of degree by which a question compares two."""
-    found = [
+    degrees = [
         match
         for match in COMPARATIVE.finditer(folded)
         if not _is_within(match, names) and match[1] in COMPARATIVES
     ]
-    if len(found) != 1:
+    if len(degrees) != 1:
         return None
-    return _compares(question, found[0], _HAVING_NOUN.search(folded, 0, len(folded)))
+    return _compares(question, degrees[0], _HAVING_NOUN.search(folded, 0, len(folded)))
 
 
 def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -> Superlative:
@@ -329,17 +331,17 @@ def _modifiers(
     question: str, after: int, names: Sequence[tuple[int, int]]
 ) -> tuple[tuple[str, int, int], ...]:
     """Returns the words from a place on that stand before a noun: the last word is the noun."""
-    found: list[tuple[str, int, int]] = []
+    modifiers: list[tuple[str, int, int]] = []
     for word, start, end in word_spans(question):
         if start < after:
             continue
         if word in FUNCTION_WORDS or any(left < end and start < right for left, right in names):
             break
-        found.append((word, start, end))
-    if len(found) > 1 and found[-1][0].endswith(("ing", "ed")):
+        modifiers.append((word, start, end))
+    if len(modifiers) > 1 and modifiers[-1][0].endswith(("ing", "ed")):
         # "films starring X", and not "animated films".
-        found.pop()
-    return tuple(found[:-1])
+        modifiers.pop()
+    return tuple(modifiers[:-1])
 
 
 _NEGATION = re.compile(
@@ -376,12 +378,12 @@ _BACKWARDS = re.compile(r"\s+(?:or earlier|and earlier|and before|or before|or o
 
 
 def _dates(question: str, folded: str, names: Sequence[tuple[int, int]]) -> list[DateConstraint]:
-    said = [date for date in said_dates(question) if not _is_name(date, folded, names)]
-    found: list[DateConstraint] = []
-    place = 0
-    while place < len(said):
-        date = said[place]
-        later = said[place + 1] if place + 1 < len(said) else None
+    dates = [date for date in text_dates(question) if not _is_name(date, folded, names)]
+    constraints: list[DateConstraint] = []
+    index = 0
+    while index < len(dates):
+        date = dates[index]
+        later = dates[index + 1] if index + 1 < len(dates) else None
         lead, between = folded[: date.start], None
         if later is not None:
             joint = folded[date.end : later.start]
@@ -394,15 +396,15 @@ def _dates(question: str, folded: str, names: Sequence[tuple[int, int]]) -> list
         if later is not None and between:
             if date.days.first <= later.days.last:
                 days = Days(date.days.first, later.days.last)
-                found.append(_constraint(question, between.start(), later.end, days))
-            place += 2
+                constraints.append(_constraint(question, between.start(), later.end, days))
+            index += 2
             continue
-        found.append(_single(question, folded, date))
-        place += 1
-    return found
+        constraints.append(_single(question, folded, date))
+        index += 1
+    return constraints
 
 
-def _single(question: str, folded: str, date: SaidDate) -> DateConstraint:
+def _single(question: str, folded: str, date: TextDate) -> DateConstraint:
     start, end, days = date.start, date.end, date.days
     for pattern, read in _LEADS:
         if lead := pattern.search(folded[: date.start]):
@@ -419,7 +421,7 @@ def _constraint(question: str, start: int, end: int, days: Days) -> DateConstrai
     return DateConstraint(question[start:end], start, end, days)
 
 
-def _is_name(date: SaidDate, folded: str, names: Sequence[tuple[int, int]]) -> bool:
+def _is_name(date: TextDate, folded: str, names: Sequence[tuple[int, int]]) -> bool:
     """Returns whether a date is part of a name, or a name that nothing tells to be a time."""
     for start, end in names:
         if end <= date.start or date.end <= start:
@@ -460,7 +462,7 @@ _FIXED = re.compile(
 _AT = re.compile(r"\b(?:at|in|for\s+the)\s+$")
 
 
-def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> bool:
+def _is_requested(question: str, end: int, names: Sequence[tuple[int, int]]) -> bool:
     """Returns whether what follows a place is what a question asks for: no other noun or verb, and
     no question for a place or time, stands before it.
     """
@@ -484,7 +486,7 @@ def _superlative(
     question: str, folded: str, names: Sequence[tuple[int, int]], *, strict: bool
 ) -> Superlative | None:
     """Returns the one word of degree that a question orders its answers by."""
-    found = [
+    matches = [
         match
         for match in DEGREE.finditer(folded)
         if (strict or match[1] not in _OF_PRICE)
@@ -493,10 +495,10 @@ def _superlative(
         and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
         and (re.match(r"\s+\w", folded[match.end() :]) or CLOSING_DEGREE.search(folded))
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         return None
-    (match,) = found
-    if not CLOSING_DEGREE.search(folded) and not _is_asked_for(question, match.start(), names):
+    (match,) = matches
+    if not CLOSING_DEGREE.search(folded) and not _is_requested(question, match.start(), names):
         return None
     degree = DEGREE_WORDS[match[1]]
     following = _NEXT.match(folded, match.end())

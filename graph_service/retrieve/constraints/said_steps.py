@@ -81,7 +81,7 @@ def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """
     if not walks_its_kin(judge, walks) or repeats_kin_unsaid(judge, walks):
         return True
-    if starts_at_no_owner(judge, walks):
+    if begins_at_no_owner(judge, walks):
         return True
     nouns = [singular(noun) for noun in judge.kin_nouns]
     if len(nouns) != 1 or nouns[0] in _OF_SEVERAL_STEPS or nouns[0].startswith("grand"):
@@ -90,7 +90,7 @@ def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     return sum(kin) > 1
 
 
-def starts_at_no_owner(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+def begins_at_no_owner(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether another name than a candidate's start owns the noun of kin: *the children of
     Rose who were born in Boston* are no children of people of Boston.
     """
@@ -111,11 +111,11 @@ def _repeats(judge: CandidateJudge, walks: CandidateWalks, times: Mapping[int, i
         if count == 1 or not _NESTING.isdisjoint(words(label)):
             continue
         sides = sides_of(label)
-        said = sum(
+        count_in_question = sum(
             any(root(word) in side.words or means(word, side) for side in sides)
             for word, _, _ in judge.own_words
         )
-        if said < count:
+        if count_in_question < count:
             return True
     return False
 
@@ -125,9 +125,9 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
 
     *The teacher of X's teacher* is two steps away.
     """
-    said = Counter(root(word) for word, _, _ in judge.own_words)
+    counts = Counter(root(word) for word, _, _ in judge.own_words)
     names = [stems_of(words(judge.texts[relation])) for relation in set(walks.relations)]
-    return any(own and min(said[each] for each in own) > len(walks.relations) for own in names)
+    return any(own and min(counts[each] for each in own) > len(walks.relations) for own in names)
 
 
 def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -166,8 +166,8 @@ def _means_a_step(judge: CandidateJudge, walks: CandidateWalks, noun: str) -> bo
 
 def says_nothing_of(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether no word of a question speaks of any relation walked: a shoe size is no sex."""
-    said = _said(judge, walks, [])
-    return bool(said.size) and not said.any()
+    fits = _fit_mask(judge, walks, [])
+    return bool(fits.size) and not fits.any()
 
 
 def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -178,8 +178,8 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     """
     if len(walks.relations) == 1:
         return False
-    said = _said(judge, walks, ASKING_WORDS)
-    return bool(said.size and said[:, -1].all() and not said[:, :-1].any(axis=0).all())
+    fits = _fit_mask(judge, walks, ASKING_WORDS)
+    return bool(fits.size and fits[:, -1].all() and not fits[:, :-1].any(axis=0).all())
 
 
 def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -187,7 +187,7 @@ def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
 
     Of the Ann who married Bob the mother is asked for, and not whom the mother married.
     """
-    names = judge.telling_apart(walks)
+    names = judge.names_of_namesake(walks)
     if not names or len(walks.relations) == 1:
         return False
     start, end = judge.span(walks)[1], max(each.end for each in names)
@@ -195,8 +195,8 @@ def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     in_clause = np.array([start <= word[1] and word[2] <= end for word in fits.words], np.bool_)
     of_clause = fits.fits[in_clause].max(axis=0, initial=0.0)
     of_others = fits.fits[~in_clause].max(axis=0, initial=0.0)
-    said = of_clause >= CONSTRAINT_RULES.spoken
-    return bool((said & (of_clause > of_others)).any())
+    fits = of_clause >= CONSTRAINT_RULES.spoken
+    return bool((fits & (of_clause > of_others)).any())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,10 +212,10 @@ class _Fits:
     fits: Float64
 
 
-def _said(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> Bool:
+def _fit_mask(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> Bool:
     """Returns which words of a question, less names, speak of each step, bool [words, steps]."""
-    said: Bool = _fits(judge, walks, passed_over).fits >= CONSTRAINT_RULES.spoken
-    return said
+    fits: Bool = _fits(judge, walks, passed_over).fits >= CONSTRAINT_RULES.spoken
+    return fits
 
 
 def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[str]) -> _Fits:

@@ -49,7 +49,7 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     )
 
 
-def unread_beside(
+def other_unread(
     judge: CandidateJudge, best: JudgedCandidate, name: tuple[int, int], /
 ) -> tuple[str, ...]:
     """Returns the content words that nothing accounts for, but for those of another name."""
@@ -70,33 +70,33 @@ def _unsaid_words(
     """Returns the content words that no name, date or degree that was used takes, nor a word of the
     relations walked or of those by which a constraint is met.
     """
-    asked, walks = judge.asked, best.walks
+    expected, walks = judge.expected, best.walks
     taken = _used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
-    said = frozenset[str]().union(*(side.words for side in (*sides, *others)))
+    side_words = frozenset[str]().union(*(side.words for side in (*sides, *others)))
     left: list[str] = []
     for word, start, end in word_spans(judge.question):
         if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in ASKING_WORDS:
             continue
-        if start == asked.negated_from or any(overlap((start, end), span) for span in taken):
+        if start == expected.negated_from or any(overlap((start, end), span) for span in taken):
             continue
         if is_kin(word):
             if not (any(means(word, side) for side in sides) and has_sex(judge, word, best)):
                 left.append(word)
-        elif root(word) not in said and singular(word) not in KINDS:
+        elif root(word) not in side_words and singular(word) not in KINDS:
             left.append(word)
     return left
 
 
 def _used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
     """Returns the characters of names, dates, constraints and words of degree that were used."""
-    asked, walks = judge.asked, best.walks
+    expected, walks = judge.expected, best.walks
     used = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
-    used += [(each.start, each.end) for each in judge.telling_apart(walks)]
-    used += [(each.start, each.end) for each in asked.dates]
-    if asked.superlative is not None:
-        used.append((asked.superlative.start, asked.superlative.end))
+    used += [(each.start, each.end) for each in judge.names_of_namesake(walks)]
+    used += [(each.start, each.end) for each in expected.dates]
+    if expected.superlative is not None:
+        used.append((expected.superlative.start, expected.superlative.end))
     return used
 
 
@@ -104,17 +104,17 @@ def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
     """Returns the relations by which what was named joins what a candidate passes."""
     start = best.walks.nodes[:1, 0]
     joined: list[tuple[Int64, Int64]] = [
-        (start, each.nodes) for each in judge.telling_apart(best.walks)
+        (start, each.nodes) for each in judge.names_of_namesake(best.walks)
     ]
-    found: set[int] = set()
+    relations: set[int] = set()
     for constraint, how in best.met:
-        found |= how.relations or frozenset()
+        relations |= how.relations or frozenset()
         if isinstance(constraint, NamedNodes):
             rows = how.walks | constraint.is_negated
             joined.append((np.unique(best.walks.nodes[rows, how.column]), constraint.nodes))
     for nodes, others in joined:
-        found |= set(judge.whole.rel[judge.around.joining(nodes, others)].tolist())
-    return frozenset(found)
+        relations |= set(judge.surroundings.rel[judge.around.joining(nodes, others)].tolist())
+    return frozenset(relations)
 
 
 def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -15,21 +15,21 @@ from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
-from graph_service.retrieve.constraints.living import said_of_life, states_a_death
+from graph_service.retrieve.constraints.living import life_claim, states_a_death
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
     Met,
-    ends_named,
     kind_of,
     meets_date,
+    names_end_nodes,
     noun_stems,
 )
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import kin_of, sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.said_steps import repeats_unsaid
-from graph_service.retrieve.context import PickedAnswer
+from graph_service.retrieve.context import SelectedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words
@@ -59,7 +59,7 @@ class YesNo:
     judged: JudgedCandidate
     targets: tuple[Constraint, ...]
     rows: Bool
-    answer: PickedAnswer | None
+    answer: SelectedAnswer | None
     is_flag: bool = False
     reads_all: bool = False
 
@@ -89,27 +89,31 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         judge: Of the question.
         judged: Best first.
     """
-    answer: PickedAnswer | None
+    answer: SelectedAnswer | None
     if (by_death := _by_death(judge, judged)) is not None:
         return by_death
-    facing = [one for one in judged if _faces(judge, one.walks)] or list(judged)
+    facing = [candidate for candidate in judged if _faces(judge, candidate.walks)] or list(judged)
     first = facing[0]
-    for one in facing:
-        joined = _join(judge, one.walks)
-        is_value = joined.rows is not None and _says_value_alone(judge, one.walks, joined.targets)
-        if one.score < first.score - CONSTRAINT_RULES.yes_margin and not is_value:
+    for candidate in facing:
+        joined = _join(judge, candidate.walks)
+        is_value = joined.rows is not None and _says_value_alone(
+            judge, candidate.walks, joined.targets
+        )
+        if candidate.score < first.score - CONSTRAINT_RULES.yes_margin and not is_value:
             continue
-        if joined.other_dates and _is_asked(judge, one.walks):
-            every = np.ones(len(one.walks.edges), dtype=bool)
-            edges = judge.whole.edges[list(joined.other_dates)].tolist()
-            answer = _said(judge, one, every, "no", edges)
-            return YesNo(one, joined.targets, np.zeros(len(every), dtype=bool), answer)
+        if joined.other_dates and _is_requested(judge, candidate.walks):
+            every = np.ones(len(candidate.walks.edges), dtype=bool)
+            edges = judge.surroundings.edges[list(joined.other_dates)].tolist()
+            answer = _answer(judge, candidate, every, "no", edges)
+            return YesNo(candidate, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
-            goes_so = _goes_as_its_verb(judge, one.walks)
-            is_asked = goes_so is not False and _is_asked(judge, one.walks, joined.targets)
-            answer = _said(judge, one, joined.rows, "yes") if is_asked else None
-            reads_all = is_value or (bool(goes_so) and _says_each_word(judge, one.walks))
-            return YesNo(one, joined.targets, joined.rows, answer, reads_all=reads_all)
+            goes_so = _goes_as_its_verb(judge, candidate.walks)
+            is_requested = goes_so is not False and _is_requested(
+                judge, candidate.walks, joined.targets
+            )
+            answer = _answer(judge, candidate, joined.rows, "yes") if is_requested else None
+            reads_all = is_value or (bool(goes_so) and _says_each_word(judge, candidate.walks))
+            return YesNo(candidate, joined.targets, joined.rows, answer, reads_all=reads_all)
     if (by_flag := _by_flag(judge, first)) is not None:
         return by_flag
     joined = _join(judge, first.walks)
@@ -120,12 +124,12 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
 
 def _by_death(judge: CandidateJudge, judged: Sequence[JudgedCandidate]) -> YesNo | None:
     """Returns whether somebody is alive, or dead, as the statement of a death tells; else None."""
-    deaths = [one for one in judged if states_a_death(judge, one)]
-    said = said_of_life(judge, deaths)
-    if not said:
+    deaths = [candidate for candidate in judged if states_a_death(judge, candidate)]
+    claim = life_claim(judge, deaths)
+    if not claim:
         return None
     rows = np.ones(len(deaths[0].walks.edges), dtype=bool)
-    return YesNo(deaths[0], (), rows, _said(judge, deaths[0], rows, said))
+    return YesNo(deaths[0], (), rows, _answer(judge, deaths[0], rows, claim))
 
 
 def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
@@ -133,44 +137,57 @@ def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
     start, or the values disagree.
     """
     walks, around = first.walks, judge.around
-    if len(walks.relations) > 1 or walks.backward[0] or judge.applying(walks) or judge.asked.dates:
+    if (
+        len(walks.relations) > 1
+        or walks.backward[0]
+        or judge.applying(walks)
+        or judge.expected.dates
+    ):
         return None
-    ends = np.unique(walks.ends).tolist()
-    values = {around.value(end) for end in ends if around.region.literal[end]}
-    flag = values.pop() if len(values) == 1 and len(ends) == 1 else None
-    if not isinstance(flag, StringValue) or flag.text not in _FLAGS or not _is_asked(judge, walks):
+    end_nodes = np.unique(walks.end_nodes).tolist()
+    values = {around.value(end) for end in end_nodes if around.region.literal[end]}
+    flag = values.pop() if len(values) == 1 and len(end_nodes) == 1 else None
+    if (
+        not isinstance(flag, StringValue)
+        or flag.text not in _FLAGS
+        or not _is_requested(judge, walks)
+    ):
         return None
     rows = np.ones(len(walks.edges), dtype=bool)
-    answer = _said(judge, first, rows, _FLAGS[flag.text])
+    answer = _answer(judge, first, rows, _FLAGS[flag.text])
     return YesNo(first, (), rows, answer, is_flag=True)
 
 
-def _said(
-    judge: CandidateJudge, one: JudgedCandidate, rows: Bool, value: str, more: Sequence[int] = ()
-) -> PickedAnswer:
-    edges = tuple(dict.fromkeys([*more, *walked(one.walks, rows)]))
-    is_cut = value == "no" and judge.is_cut(one.walks)
-    return PickedAnswer(AnswerKind.YES_NO, value, (), edges, is_cut)
+def _answer(
+    judge: CandidateJudge,
+    candidate: JudgedCandidate,
+    rows: Bool,
+    value: str,
+    more: Sequence[int] = (),
+) -> SelectedAnswer:
+    edges = tuple(dict.fromkeys([*more, *walked(candidate.walks, rows)]))
+    is_cut = value == "no" and judge.is_cut(candidate.walks)
+    return SelectedAnswer(AnswerKind.YES_NO, value, (), edges, is_cut)
 
 
-def _is_asked(
+def _is_requested(
     judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint] = ()
 ) -> bool:
     """Returns whether the question less all names in it speaks of each relation walked.
 
     ``Is X a politician?`` speaks of none: what it is said to be tells enough, one step from it.
     """
-    if not judge.asked.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
+    if not judge.expected.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
         return False
     if _says_value_alone(judge, walks, targets):
         return True
-    said = without_mentions(judge.question, judge.names)
+    own_text = without_mentions(judge.question, judge.names)
     texts = [judge.texts[relation] for relation in walks.relations]
-    stems = noun_stems(said)
-    nouns = [singular(word) for word in said.lower().split()]
+    stems = noun_stems(own_text)
+    nouns = [singular(word) for word in own_text.lower().split()]
     stems |= {stem(kin) for noun in nouns if (kin := kin_of(noun))}
     stems |= {stem(noun.removeprefix("grand")) for noun in nouns}
-    cosines = judge.cosines([said], texts)[0].tolist()
+    cosines = judge.cosines([own_text], texts)[0].tolist()
     return all(
         like >= judge.min_relevance or stems & noun_stems(text)
         for text, like in zip(texts, cosines, strict=True)
@@ -181,10 +198,10 @@ def _says_value_alone(
     judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint]
 ) -> bool:
     """Returns whether a question says a value that a single step leads to, and no relation."""
-    values = [one for one in targets if kind_of(one) is ConstraintKind.VALUE]
+    values = [target for target in targets if kind_of(target) is ConstraintKind.VALUE]
     if not values or len(walks.relations) > 1 or walks.backward[0]:
         return False
-    spans = [*judge.names, *((one.start, one.end) for one in values)]
+    spans = [*judge.names, *((target.start, target.end) for target in values)]
     return not content_words(without_mentions(judge.question, spans))
 
 
@@ -192,12 +209,12 @@ def _says_each_word(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     """Returns whether all content words of a question beside names are those of the relations."""
     own = frozenset[str]().union(*(stems_of(words(judge.texts[each])) for each in walks.relations))
     # "Own" is a function word too, but where a relation has it.
-    said = {
+    question_words = {
         root(word)
         for word, _, _ in judge.own_words
         if word not in EMPTY_IN_ENGLISH or root(word) in own
     }
-    return bool(said) and said <= own
+    return bool(question_words) and question_words <= own
 
 
 def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:
@@ -254,19 +271,19 @@ def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
     """
     applying: list[NamedNodes] = []
     for named in judge.applying(walks):
-        if not any(named.overlaps(kept.start, kept.end) for kept in applying):
+        if not any(named.overlaps(constraint.start, constraint.end) for constraint in applying):
             applying.append(named)
-    entities = [one for one in applying if kind_of(one) is ConstraintKind.ENTITY]
-    dates = judge.asked.dates
+    entities = [target for target in applying if kind_of(target) is ConstraintKind.ENTITY]
+    dates = judge.expected.dates
     may_end: list[Constraint] = [*applying, *dates]
-    hit = {id(one): ends_named(one, walks, judge.around) for one in may_end}
-    values = [one for one in applying if hit[id(one)] is not None]
+    hit = {id(target): names_end_nodes(target, walks, judge.around) for target in may_end}
+    values = [target for target in applying if hit[id(target)] is not None]
     needed: tuple[Constraint, ...] = tuple(entities or dates or values)
-    found = [hit[id(target)] for target in needed]
-    if not needed or any(how is None for how in found):
+    meetings = [hit[id(target)] for target in needed]
+    if not needed or any(how is None for how in meetings):
         return _Joined(needed, None)
     rows = np.zeros(len(walks.edges), dtype=bool)
-    for how in found:
+    for how in meetings:
         assert how is not None
         rows = rows | how.walks
     for named in applying:
@@ -283,11 +300,11 @@ def _within(
     judge: CandidateJudge, walks: CandidateWalks, needed: tuple[Constraint, ...], rows: Bool
 ) -> _Joined:
     """Returns those of the joining walks that meet the dates said besides."""
-    for date in judge.asked.dates:
-        how: Met | None = meets_date(date, walks, judge.around, judge.likeness(date))
+    for date in judge.expected.dates:
+        how: Met | None = meets_date(date, walks, judge.around, judge.similarity(date))
         needed = (*needed, date)
         if how is None or not (rows & how.walks).any():
-            dates = judge.around.all_dates(np.unique(walks.ends[rows]))
+            dates = judge.around.all_dates(np.unique(walks.end_nodes[rows]))
             return _Joined(needed, None, is_sure=False, other_dates=tuple(dates))
         rows = rows & how.walks
     return _Joined(needed, rows)
@@ -295,19 +312,19 @@ def _within(
 
 def _denied(
     judge: CandidateJudge, first: JudgedCandidate, targets: Sequence[Constraint]
-) -> PickedAnswer | None:
+) -> SelectedAnswer | None:
     """Returns no, where the same relation says something else of what is named."""
-    if not targets or not _is_asked(judge, first.walks):
+    if not targets or not _is_requested(judge, first.walks):
         return None
     walks, more = first.walks, list[int]()
     for target in targets:
         if isinstance(target, NamedNodes):
-            region = judge.whole
+            region = judge.surroundings
             side = region.head if walks.backward[-1] else region.tail
             same = (region.rel == walks.relations[-1]) & np.isin(side, target.nodes)
             if not same.any():
                 return None
             more += region.edges[np.flatnonzero(same)].tolist()
-        elif judge.around.days(int(walks.ends[0])) is None:
+        elif judge.around.days(int(walks.end_nodes[0])) is None:
             return None
-    return _said(judge, first, np.ones(len(walks.edges), dtype=bool), "no", more)
+    return _answer(judge, first, np.ones(len(walks.edges), dtype=bool), "no", more)

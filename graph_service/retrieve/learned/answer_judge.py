@@ -66,7 +66,7 @@ class AnswerJudge:
     def __init__(
         self,
         reader: QuestionReader,
-        starts: Sequence[StartCandidate],
+        start_entities: Sequence[StartCandidate],
         finalists: Finalists,
         empty: Bool,
         best: int,
@@ -74,7 +74,7 @@ class AnswerJudge:
         /,
     ) -> None:
         self._reader = reader
-        self._starts = starts
+        self._start_entities = start_entities
         self._finalists = finalists
         self._empty = empty
         self._calibration = calibration
@@ -151,8 +151,8 @@ class AnswerJudge:
         met = [each.text for each in chosen.constraints if each.met]
         return (
             (reader.stops_short(number) and not reader.asks_for_any(met))
-            or bool(reader.leads_to_no_place(np.array([number]))[0])
-            or is_lesser_namesake(self._start_of(number), self._starts)
+            or bool(reader.leads_to_no_location(np.array([number]))[0])
+            or is_lesser_namesake(self._start_of(number), self._start_entities)
             or reader.answers_who_by_rows(number)
             or asks_by_another_label(
                 reader.question,
@@ -169,16 +169,16 @@ class AnswerJudge:
         return is_unstated(
             call,
             self._reader.question,
-            self._starts,
+            self._start_entities,
             start,
             self._reader.texts,
-            given=by_caller,
+            by_caller=by_caller,
             further_fit=self._further_fit(),
             further_labels=self._further_labels(start, number),
         )
 
     def _start_of(self, number: int) -> StartCandidate:
-        return self._starts[int(self._reader.candidates.start[number])]
+        return self._start_entities[int(self._reader.candidates.start[number])]
 
     @cached_property
     def _prior(self) -> PriorFit:
@@ -215,7 +215,9 @@ class AnswerJudge:
 
     def inputs(self, ranking: Sequence[RankedCandidate], /) -> Float64:
         """Returns ``confidence.INPUT_NAMES`` of the first of some candidates, best first."""
-        rows = {number: row for row, number in enumerate(self._finalists.numbers.tolist())}
+        rows = {
+            candidate_id: row for row, candidate_id in enumerate(self._finalists.numbers.tolist())
+        }
         known = [candidate for candidate in ranking if candidate.number in rows]
         row = rows[known[0].number]
         start = self._start_of(known[0].number)

@@ -17,7 +17,7 @@ from graph_service.retrieve.constraints.coverage import stems_of
 from graph_service.text.fold import lowered, words
 from graph_service.text.question_form import read_form
 
-_ASKED = re.compile(
+_REQUESTED_NOUN = re.compile(
     r"\W*(?:please\s+)?(?:name|list|(?:tell|give|show)\s+me)\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(\w+)"
 )
 _CHOICE = re.compile(r"\W*(?:\w+\s+)?(?:which|what)\s+(\w+)")
@@ -27,20 +27,20 @@ _BONUS = 1.0
 """What is added to the learned score of a candidate."""
 
 
-def asked_stems(question: str, /) -> frozenset[str]:
+def requested_stems(question: str, /) -> frozenset[str]:
     """Returns the stems of the noun or verb that says what a question asks for.
 
-    >>> sorted(asked_stems("Under which genres do films by X fall?")), asked_stems("who is X?")
+    >>> sorted(requested_stems("Under which genres do films by X fall?")), requested_stems("who is X?")
     (['genr'], frozenset())
     """
     form, text = read_form(question), lowered(question)
-    said = [form.following] if form.asks_who_acts else []
-    matches = (_ASKED.match(text), _CHOICE.match(text), _PASSIVE.fullmatch(text))
-    said += [match[1] for match in matches if match is not None]
-    return stems_of(word for word in said if word not in _SAYS_NOTHING)
+    phrases = [form.following] if form.asks_who_acts else []
+    matches = (_REQUESTED_NOUN.match(text), _CHOICE.match(text), _PASSIVE.fullmatch(text))
+    phrases += [match[1] for match in matches if match is not None]
+    return stems_of(word for word in phrases if word not in _SAYS_NOTHING)
 
 
-def asked_bonus(question: str, sequences: Sequence[Sequence[tuple[str, bool]]], /) -> Float64:
+def requested_bonus(question: str, sequences: Sequence[Sequence[tuple[str, bool]]], /) -> Float64:
     """Returns what is added to the scores of some candidates, float64 [n]; nothing to those of one
     step, which the scorer reads well.
 
@@ -49,13 +49,13 @@ def asked_bonus(question: str, sequences: Sequence[Sequence[tuple[str, bool]]], 
         sequences: Of each candidate the labels of its relations, and whether each is walked from
             value to head.
     """
-    asked = asked_stems(question)
-    meets = [len(steps) > 1 and _leads_to(asked, *steps[-1]) for steps in sequences]
+    requested = requested_stems(question)
+    meets = [len(steps) > 1 and _leads_to(requested, *steps[-1]) for steps in sequences]
     return _BONUS * np.array(meets, dtype=np.float64)
 
 
-def _leads_to(asked: frozenset[str], label: str, backward: bool) -> bool:
-    said = words(label)
+def _leads_to(requested: frozenset[str], label: str, backward: bool) -> bool:
+    label_words = words(label)
     # The subject of *part of* is the part.
-    is_of_subject = said[-1:] == ["of"]
-    return backward == is_of_subject and not asked.isdisjoint(stems_of(said))
+    is_of_subject = label_words[-1:] == ["of"]
+    return backward == is_of_subject and not requested.isdisjoint(stems_of(label_words))

@@ -34,12 +34,12 @@ def spread(walks: Sequence[Walk], region: Region, /) -> list[Walk]:
         region: Theirs.
     """
     turns: Counter[tuple[int, int]] = Counter()
-    found: list[Walk] = []
+    delayed: list[Walk] = []
     for walk in walks:
         last = (walk.nodes[0], int(region.rel[walk.edges[-1]]))
-        found.append(_waiting(walk, _NEXT_ROUND ** turns[last]))
+        delayed.append(_waiting(walk, _NEXT_ROUND ** turns[last]))
         turns[last] += 1
-    return sorted(found, key=lambda walk: -walk.score)
+    return sorted(delayed, key=lambda walk: -walk.score)
 
 
 def mixed(walks: Sequence[Walk], /) -> list[Walk]:
@@ -50,12 +50,12 @@ def mixed(walks: Sequence[Walk], /) -> list[Walk]:
         walks: Best first.
     """
     turns: Counter[int] = Counter()
-    found: list[Walk] = []
+    delayed: list[Walk] = []
     for walk in walks:
         beyond = max(0, turns[walk.sequence] + 1 - _WALKS_UNSURE)
-        found.append(_waiting(walk, _NEXT_UNSURE**beyond))
+        delayed.append(_waiting(walk, _NEXT_UNSURE**beyond))
         turns[walk.sequence] += 1
-    return sorted(found, key=lambda walk: -walk.score)
+    return sorted(delayed, key=lambda walk: -walk.score)
 
 
 def _waiting(walk: Walk, share: float) -> Walk:

@@ -17,7 +17,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.sorting import ranked
 from graph_service.text.fold import name_of_id
 
-SHOWN_ENDS = 2
+SHOWN_END_NODES = 2
 """Ends of a candidate that are named in its line."""
 _MANY = 10
 """Ends from which on a line only says that they are many."""
@@ -45,13 +45,13 @@ def candidate_lines(
     first, last = (np.searchsorted(candidates.end_owner, numbers + offset) for offset in (0, 1))
     start_nodes = region.nodes[region.start_entities]
     shown = [
-        region.nodes[candidates.end_node[begin : min(end, begin + SHOWN_ENDS)]]
+        region.nodes[candidates.end_node[begin : min(end, begin + SHOWN_END_NODES)]]
         for begin, end in zip(first.tolist(), last.tolist(), strict=True)
     ]
     used, index = ranked(np.concatenate([start_nodes, *shown]).astype(np.int64))
     names = labels.nodes(used)
     texts = [names[i] for i in index.tolist()]
-    starts, end_texts = texts[: len(start_nodes)], iter(texts[len(start_nodes) :])
+    start_texts, end_texts = texts[: len(start_nodes)], iter(texts[len(start_nodes) :])
     lines: list[str] = []
     for start, steps, nodes, count in zip(
         candidates.start[numbers].tolist(),
@@ -64,10 +64,10 @@ def candidate_lines(
             f"{'<-' if backward else '->'} {relation_texts[relation]}"
             for relation, backward in steps
         )
-        ends = [_name(next(end_texts), "", _END_CHARACTERS) for _ in nodes]
+        end_names = [_name(next(end_texts), "", _END_CHARACTERS) for _ in nodes]
         number = str(count) if count < _MANY else "many"
-        begin = _name(starts[start], "it", _START_CHARACTERS)
-        lines.append(f"{begin} {path} = {', '.join(filter(None, ends)) or '?'} ({number})")
+        begin = _name(start_texts[start], "it", _START_CHARACTERS)
+        lines.append(f"{begin} {path} = {', '.join(filter(None, end_names)) or '?'} ({number})")
     return lines
 
 

@@ -88,7 +88,7 @@ class Candidates:
         edges = np.empty((len(walk), depth), dtype=np.int64)
         for step in range(depth, 0, -1):
             level = self._levels[step]
-            edges[:, step - 1] = self._edge.take(level.place.take(walk))
+            edges[:, step - 1] = self._edge.take(level.index.take(walk))
             walk = level.parents(walk)
         return edges
 
@@ -98,20 +98,20 @@ class Fit:
     """How well s starts and r relations fit a question of at most w words.
 
     Attributes:
-        whole: Cosine of each relation's name with the question as asked of each start,
+        relation: Cosine of each relation's name with the question as asked of each start,
             float64 [s, r].
         words: With each word of it, float64 [s, w, r]; 0 past the last word.
         word_count: Words of the question as asked of each start, int64 [s].
         doubt: Taken off the promise of each start's sequences, float64 [s].
     """
 
-    whole: Float64
+    relation: Float64
     words: Float64
     word_count: Int64
     doubt: Float64
 
     def promise(
-        self, owner: Int64, length: Int64 | int, total: Float64, said: Float64, /
+        self, owner: Int64, length: Int64 | int, total: Float64, of_word: Float64, /
     ) -> Float64:
         """Returns how promising each of n sequences is, float64 [n].
 
@@ -119,9 +119,9 @@ class Fit:
             owner: The start of each, int64 [n].
             length: Steps of each, or of all.
             total: Sum of its relations' cosines with the question.
-            said: Cosine of each word with the relation that says it best, float64 [n, w].
+            of_word: Cosine of each word with the relation that says it best, float64 [n, w].
         """
-        of_words = said.sum(axis=1) / np.maximum(self.word_count[owner], 1)
+        of_words = of_word.sum(axis=1) / np.maximum(self.word_count[owner], 1)
         promise: Float64 = total / np.sqrt(np.maximum(length, 1)) + of_words - self.doubt[owner]
         return promise
 
@@ -153,14 +153,14 @@ def find_candidates(
     moves = np.zeros((count, hops), dtype=np.int64)
     length = np.zeros(count, dtype=np.int64)
     total = np.zeros(count)
-    said = np.zeros((count, fit.words.shape[1]))
+    of_word = np.zeros((count, fit.words.shape[1]))
     levels, cuts = [Level(none, none, none, region.start_entities, owner)], list[Cut]()
-    kept = [np.zeros(0, dtype=np.int64)]
+    selected = [np.zeros(0, dtype=np.int64)]
     for depth in range(1, hops + 1):
         deadline.check("walking from the question's entities")
         last = levels[-1]
         sources = np.flatnonzero((last.sequence >= 0) & ~region.literal[last.node])
-        promise = fit.promise(owner, length, total, said)
+        promise = fit.promise(owner, length, total, of_word)
         sources, cut = _affordable(last, sources, promise, table, preset.work_budget)
         cuts.extend(cut)
         steps = table.steps_on(levels, sources)
@@ -168,8 +168,8 @@ def find_candidates(
         if not len(parent):
             break
         start, relation = owner[parent], step // 2
-        longer = total[parent] + fit.whole[start, relation]
-        says = np.maximum(said[parent], fit.words[start, :, relation])
+        longer = total[parent] + fit.relation[start, relation]
+        says = np.maximum(of_word[parent], fit.words[start, :, relation])
         made = best = np.arange(len(parent))
         most = preset.candidates_per_length
         if depth > 1 and len(parent) > most:
@@ -182,22 +182,22 @@ def find_candidates(
             longer, says = longer[best], says[best]
             made, best = best, np.arange(len(best))
         first = len(owner)
-        kept.append(first + best)
+        selected.append(first + best)
         added = moves[parent]
         added[:, depth - 1] = step
         moves = np.concatenate((moves, added))
         length = np.concatenate((length, np.full(len(parent), depth)))
         total = np.concatenate((total, longer))
-        said = np.concatenate((said, says))
+        of_word = np.concatenate((of_word, says))
         owner = np.concatenate((owner, owner[parent]))
         before = np.concatenate((before, parent))
         levels.append(steps.walks_of(made, first=first))
-    chosen = np.concatenate(kept)
+    chosen = np.concatenate(selected)
     # The last place is that of no sequence, -1.
-    place = np.full(len(owner) + 1, -1)
-    place[chosen] = np.arange(len(chosen))
-    walks, end_owner, end_node = _ends(levels, place, len(chosen), region.node_count)
-    prefixes = _prefixes(before, length[chosen], chosen, place, hops)
+    index = np.full(len(owner) + 1, -1)
+    index[chosen] = np.arange(len(chosen))
+    walks, end_owner, end_node = _end_nodes(levels, index, len(chosen), region.node_count)
+    prefixes = _prefixes(before, length[chosen], chosen, index, hops)
     return (
         Candidates(
             owner[chosen],
@@ -209,7 +209,7 @@ def find_candidates(
             end_owner,
             end_node,
             prefixes,
-            np.where(length[chosen] > 1, place[before[chosen]], -1),
+            np.where(length[chosen] > 1, index[before[chosen]], -1),
             tuple(levels),
             chosen,
             table.edge,
@@ -218,39 +218,39 @@ def find_candidates(
     )
 
 
-def _prefixes(before: Int64, length: Int64, chosen: Int64, place: Int64, hops: int) -> Int64:
+def _prefixes(before: Int64, length: Int64, chosen: Int64, index: Int64, hops: int) -> Int64:
     """Returns ``Candidates.prefixes``.
 
     Args:
         before: The sequence that each sequence goes on from, int64 [s].
         length: Steps of the chosen ones, int64 [c].
         chosen: The sequences that are candidates, int64 [c].
-        place: The candidate that each sequence is, int64 [s]; -1 for none.
+        index: The candidate that each sequence is, int64 [s]; -1 for none.
         hops: Most steps.
     """
-    found = np.full((len(chosen), hops - 1), -1)
+    prefixes = np.full((len(chosen), hops - 1), -1)
     sequence = chosen
     for back in range(1, hops):
         sequence = before[sequence]
         rows = np.flatnonzero(length > back)
-        found[rows, length[rows] - back - 1] = place[sequence[rows]]
-    return found
+        prefixes[rows, length[rows] - back - 1] = index[sequence[rows]]
+    return prefixes
 
 
-def _ends(
-    levels: list[Level], place: Int64, count: int, node_count: int
+def _end_nodes(
+    levels: list[Level], index: Int64, count: int, node_count: int
 ) -> tuple[Int64, Int64, Int64]:
     """Returns the number of walks of each candidate, and the pairs of it and an end.
 
     Args:
         levels: The walks.
-        place: The candidate that each sequence is, int64 [s + 1]; -1 for none, and last.
+        index: The candidate that each sequence is, int64 [s + 1]; -1 for none, and last.
         count: Of candidates.
         node_count: Nodes of the region.
     """
     # Numbers of 32 bits are moved in half the time.
     fits = count * node_count <= np.iinfo(np.int32).max
-    first = cast("Int64", (place * node_count).astype(np.int32 if fits else np.int64))
+    first = cast("Int64", (index * node_count).astype(np.int32 if fits else np.int64))
     held = [first[:0]]
     for level in levels[1:]:
         pair = first.take(level.sequence)
@@ -279,5 +279,5 @@ def _affordable(
     allowed = np.zeros(len(promise), dtype=bool)
     allowed[used[order[:fits]]] = True
     rows = np.flatnonzero(allowed.take(sequence))
-    kept = sources.take(rows)[np.cumsum(counts.take(rows)) <= 2 * budget]
-    return kept, (Cut("paths", CutReason.WORK_BUDGET, budget, fits, len(used)),)
+    selected = sources.take(rows)[np.cumsum(counts.take(rows)) <= 2 * budget]
+    return selected, (Cut("paths", CutReason.WORK_BUDGET, budget, fits, len(used)),)

@@ -49,16 +49,16 @@ def chosen_walks(
     elif not in_order:
         of_one = preset.limit
     top = max(relevance, preset.least_score)
-    found: list[Walk] = []
+    walks: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     texts: dict[int, TripleTexts] = {}
     best = chosen.ranked[0].score
-    unread = int(candidates.walks[[one.number for one in chosen.ranked]].sum())
-    for one in chosen.ranked:
-        number = one.number
+    unread = int(candidates.walks[[candidate.number for candidate in chosen.ranked]].sum())
+    for candidate in chosen.ranked:
+        number = candidate.number
         start = int(candidates.start[number])
         edges = candidates.edges(number)
-        value = round(preset.path_score(relevance, one.score - best), SCORE_DIGITS)
+        value = round(preset.path_score(relevance, candidate.score - best), SCORE_DIGITS)
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         reversed_ = tuple(backward)
@@ -67,11 +67,11 @@ def chosen_walks(
             if way not in texts:
                 vector = reader.entity_questions[way].vector.astype(np.float32)
                 texts[way] = TripleTexts(call, vector, reader.texts)
-            used, place = ranked(edges.ravel())
+            used, index = ranked(edges.ravel())
             like = texts[way].order(used)
-            mean = np.round(like[place.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
+            mean = np.round(like[index.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
             # Who asks for more than a thing rarely asks for the thing itself, or what leads on from it.
-            passed = _ends_of(region, edges, np.array(backward))
+            passed = _end_nodes_of(region, edges, np.array(backward))
             known = passed[:, -1] == region.start_entities[start]
             known |= (passed[:, :-1] == passed[:, -1:]).any(axis=1)
             # Walks of equal rank stay in the order of their keys.
@@ -81,7 +81,7 @@ def chosen_walks(
         if value != parts[0].amount:
             parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
         begin = int(region.start_entities[start])
-        nodes = _ends_of(region, edges, np.array(backward)).tolist()
+        nodes = _end_nodes_of(region, edges, np.array(backward)).tolist()
         scored = {lacks: _unmet(value, lacks, parts) for lacks in set(missed.tolist())}
         rows = zip(edges.tolist(), nodes, met.tolist(), missed.tolist(), strict=True)
         for walk, reached, meets, lacks in rows:
@@ -92,8 +92,8 @@ def chosen_walks(
                 continue
             seen.add(key)
             total, of_total = scored[lacks]
-            places = tuple(place for place, is_met in enumerate(meets) if is_met)
-            found.append(
+            met_indices = tuple(index for index, is_met in enumerate(meets) if is_met)
+            walks.append(
                 Walk(
                     (begin, *reached),
                     edge_numbers,
@@ -101,20 +101,20 @@ def chosen_walks(
                     number,
                     total,
                     of_total,
-                    places,
+                    met_indices,
                 )
             )
-        if len(found) >= most and not openly:
+        if len(walks) >= most and not openly:
             break
-    ordered = sorted(found, key=lambda walk: -walk.score)
+    ordered = sorted(walks, key=lambda walk: -walk.score)
     if openly:
         ordered = spread(ordered, region)
     elif not in_order:
         ordered = mixed(ordered)
-    return tuple(ordered[:most]), unread > 0 or len(found) > most
+    return tuple(ordered[:most]), unread > 0 or len(walks) > most
 
 
-def _ends_of(region: Region, edges: Int64, backward: Bool | bool) -> Int32:
+def _end_nodes_of(region: Region, edges: Int64, backward: Bool | bool) -> Int32:
     """Returns the local node that each edge leads to, tail to head where it is ``backward``."""
     return np.where(backward, region.head[edges], region.tail[edges])
 

@@ -14,7 +14,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class EndKinds:
     """What candidates lead to, ``c`` candidates.
 
     Attributes:
@@ -30,13 +30,13 @@ class Ends:
     back: Float64
 
 
-def find_ends(
+def find_end_kinds(
     candidates: Candidates,
     region: Region,
     kinds: Mapping[int, str],
     literal_form: Sequence[int],
     /,
-) -> Ends:
+) -> EndKinds:
     """Returns what candidates lead to.
 
     Args:
@@ -77,4 +77,4 @@ def find_ends(
     own = region.start_entities[candidates.start].take(owner) == node
     meets = np.bincount(owner[is_start[node] & ~own], minlength=count) > 0
     back = np.bincount(owner[own], minlength=count) > 0
-    return Ends(shares, best, meets.astype(np.float64), back.astype(np.float64))
+    return EndKinds(shares, best, meets.astype(np.float64), back.astype(np.float64))

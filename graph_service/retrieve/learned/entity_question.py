@@ -39,7 +39,7 @@ class EntityQuestion:
         nesting: How many words of the rest hang one noun on another (``of``, ``'s``).
         possessive: Whether the name owns what follows (``X's``).
         owned: Whether what stands before the name is said to be of it (``of X``).
-        place: Middle of the name in the question, 0 to 1; a half where it is not named.
+        position: Middle of the name in the question, 0 to 1; a half where it is not named.
         of_others: Whether it asks for others beside the named (*the same*, *together with*).
     """
 
@@ -51,7 +51,7 @@ class EntityQuestion:
     nesting: int
     possessive: bool
     owned: bool
-    place: float
+    position: float
     of_others: bool
 
     def by_closeness(self) -> Int64:
@@ -73,12 +73,12 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
     >>> without_mentions("Who is Ada's mother?", [(7, 10)])
     "Who is 's mother?"
     """
-    kept = question
+    rest = question
     for start, end in sorted(mentions, reverse=True):
         if 0 <= start < end <= len(question):
-            kept = kept[:start] + " " + kept[end:]
-    kept = " ".join(kept.split()).replace(" '", " '").strip()
-    return kept if any(letter.isalnum() for letter in kept) else question
+            rest = rest[:start] + " " + rest[end:]
+    rest = " ".join(rest.split()).replace(" '", " '").strip()
+    return rest if any(letter.isalnum() for letter in rest) else question
 
 
 def text_without(question: str, mention: tuple[int, int] | None, /) -> str:
@@ -89,7 +89,7 @@ def text_without(question: str, mention: tuple[int, int] | None, /) -> str:
 def compared_words(question: str, mention: tuple[int, int] | None, /) -> tuple[str, ...]:
     """Returns the words of ``read_entity_question``: those that are no function words, the name's left out."""
     spans = word_spans(question)
-    outside = _outside(spans, *_place_of(spans, mention))
+    outside = _outside(spans, *_words_of_name(spans, mention))
     return tuple(word for word, _ in _content(spans, outside))
 
 
@@ -107,7 +107,7 @@ def read_entity_question(
     text = text_without(question, mention)
     start, end = mention or (-1, -1)
     spans = word_spans(question)
-    first, last = _place_of(spans, mention)
+    first, last = _words_of_name(spans, mention)
     inside = first >= 0
     outside = _outside(spans, first, last)
     content = _content(spans, outside)
@@ -125,16 +125,18 @@ def read_entity_question(
         nesting=sum(word in _NESTING for word, _ in outside),
         possessive=following == "s",
         owned=preceding == "of",
-        place=(start + end) / 2 / max(len(question), 1) if mention else 0.5,
+        position=(start + end) / 2 / max(len(question), 1) if mention else 0.5,
         of_others=any(word in _OTHERS for word, _ in outside),
     )
 
 
-def _place_of(spans: _Spans, mention: tuple[int, int] | None) -> tuple[int, int]:
+def _words_of_name(spans: _Spans, mention: tuple[int, int] | None) -> tuple[int, int]:
     """Returns the places of the first and the last word of a name; -1 twice where there is none."""
     start, end = mention or (-1, -1)
     inside = [
-        place for place, (_, left, right) in enumerate(spans) if left >= start and right <= end
+        position
+        for position, (_, left, right) in enumerate(spans)
+        if left >= start and right <= end
     ]
     return (inside[0], inside[-1]) if inside else (-1, -1)
 
@@ -142,9 +144,9 @@ def _place_of(spans: _Spans, mention: tuple[int, int] | None) -> tuple[int, int]
 def _outside(spans: _Spans, first: int, last: int) -> list[tuple[str, int]]:
     """Returns the words before and after a name, with their distance from it."""
     return [
-        (word, place - first if place < first else place - last)
-        for place, (word, _, _) in enumerate(spans)
-        if first < 0 or not first <= place <= last
+        (word, position - first if position < first else position - last)
+        for position, (word, _, _) in enumerate(spans)
+        if first < 0 or not first <= position <= last
     ]
 
 
@@ -156,15 +158,15 @@ def _content(spans: _Spans, outside: Sequence[tuple[str, int]]) -> list[tuple[st
 
 def _before(spans: _Spans, first: int) -> str:
     """Returns the word before a name, an article between them left out."""
-    place = first - 1
-    if place >= 0 and spans[place][0] in {"the", "a", "an"}:
-        place -= 1
-    return spans[place][0] if place >= 0 else ""
+    position = first - 1
+    if position >= 0 and spans[position][0] in {"the", "a", "an"}:
+        position -= 1
+    return spans[position][0] if position >= 0 else ""
 
 
 def question_word_features(question: str, /) -> Float64:
     """Returns which of ``FEATURE_WORDS`` a question holds, and last whether none: float64 [9]."""
-    said = f" {' '.join(word for word, _, _ in word_spans(question))} "
-    found = np.array([float(f" {word} " in said) for word in FEATURE_WORDS] + [0.0])
-    found[-1] = float(not found.any())
-    return found
+    text = f" {' '.join(word for word, _, _ in word_spans(question))} "
+    features = np.array([float(f" {word} " in text) for word in FEATURE_WORDS] + [0.0])
+    features[-1] = float(not features.any())
+    return features

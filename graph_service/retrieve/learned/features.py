@@ -13,9 +13,9 @@ import numpy as np
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.ends import EndKinds
 from graph_service.retrieve.learned.entity_question import FEATURE_WORDS, EntityQuestion
-from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
+from graph_service.retrieve.learned.relation_texts import RelationTexts, Similarities
 from graph_service.retrieve.learned.words import WORD_NAMES, of_words
 from graph_service.sorting import ranked
 
@@ -28,13 +28,13 @@ _SHAPE = (
     "walks", "walks_per_end", "meets", "back_again", "there_and_back", "there_and_back_asked",
     "there_and_back_unasked",
 )  # fmt: skip
-_ENDS = (
+_END_NODES = (
     "date", "number", "text", "person", "entity", "kind_known", "kind_cosine", "kind_word",
 )  # fmt: skip
 _QUESTION = (
     "words", "steps_over_words", "place", "nesting", "nesting_less_steps", "possessive", "owned",
     *(word.replace(" ", "_") for word in FEATURE_WORDS), "no_question_word",
-    *(f"{word}_{end}" for word in ("who", "where", "when") for end in _ENDS[:5]),
+    *(f"{word}_{end}" for word in ("who", "where", "when") for end in _END_NODES[:5]),
     "how_many_number",
 )  # fmt: skip
 _START = (
@@ -42,7 +42,7 @@ _START = (
     "name_covered", "degree", "name_share", "rivals", "slips", "starts", "capitals",
     "neighbour_matches", "part_of_name", "demonym",
 )  # fmt: skip
-NAMES = (*_RELATION, *WORD_NAMES, *_SHAPE, *_ENDS, *_QUESTION, *_START)
+NAMES = (*_RELATION, *WORD_NAMES, *_SHAPE, *_END_NODES, *_QUESTION, *_START)
 """What is told of every candidate."""
 TEXT_NAMES = (
     "text_cosine", "text_lacking", "text_score", "kinds_spoken", "plain_cosine", "plain_lacking",
@@ -65,56 +65,56 @@ _LEAST_SQUARE = 1e-12
 
 def describe(
     candidates: Candidates,
-    starts: Sequence[StartCandidate],
+    start_entities: Sequence[StartCandidate],
     questions: Sequence[EntityQuestion],
     question_of: Int64,
     relations: RelationTexts,
-    likeness: Sequence[Likeness],
-    ends: Ends,
+    similarities: Sequence[Similarities],
+    end_kinds: EndKinds,
     kind_vectors: Float64,
     /,
     *,
     question_words: Float64,
     question_length: int,
     writes_capitals: bool,
-    given: bool,
+    by_caller: bool,
 ) -> Float64:
     """Returns ``NAMES`` of each candidate, float64 [c, len(NAMES)].
 
     Args:
         candidates: c of them.
-        starts: What is known of each start.
+        start_entities: What is known of each start.
         questions: The question as asked of the starts, each way once.
         question_of: Which of these is asked of each start, int64 [len(starts)].
         relations: Names of the region's relations.
-        likeness: How like they are to each way of asking.
-        ends: What the candidates lead to.
+        similarities: How like they are to each way of asking.
+        end_kinds: What the candidates lead to.
         kind_vectors: Unit vectors of ``KINDS``, float64 [kinds, d].
         question_words: Of ``question_word_features``.
         question_length: Characters of the question, at least 1.
         writes_capitals: Whether capitals tell names in it.
-        given: Whether the caller gave the start entities.
+        by_caller: Whether the caller gave the start entities.
     """
     way = question_of.take(candidates.start)
-    said = np.empty((len(candidates), len(WORD_NAMES)))
-    for number, (question, like) in enumerate(zip(questions, likeness, strict=True)):
-        rows = np.flatnonzero(way == number)
+    word_features = np.empty((len(candidates), len(WORD_NAMES)))
+    for way_index, (question, like) in enumerate(zip(questions, similarities, strict=True)):
+        rows = np.flatnonzero(way == way_index)
         if len(rows):
-            words = of_words(candidates, rows, question, relations, like, ends, kind_vectors)
-            said[rows] = np.array(words).T
+            words = of_words(candidates, rows, question, relations, like, end_kinds, kind_vectors)
+            word_features[rows] = np.array(words).T
     links = np.array(
         [
-            _of_start(start, starts, question_length, writes_capitals, given=given)
-            for start in starts
+            _of_start(start, start_entities, question_length, writes_capitals, by_caller=by_caller)
+            for start in start_entities
         ]
     )
     return np.concatenate(
         (
-            np.array(_of_relations(candidates, way, relations, likeness)).T,
-            said,
-            np.array(_of_shape(candidates, way, questions, ends)).T,
-            np.array(_of_ends(way, questions, ends, kind_vectors)).T,
-            np.array(_of_question(candidates, way, questions, ends, question_words)).T,
+            np.array(_of_relations(candidates, way, relations, similarities)).T,
+            word_features,
+            np.array(_of_shape(candidates, way, questions, end_kinds)).T,
+            np.array(_of_end_kinds(way, questions, end_kinds, kind_vectors)).T,
+            np.array(_of_question(candidates, way, questions, end_kinds, question_words)).T,
             links[candidates.start],
         ),
         axis=1,
@@ -122,17 +122,20 @@ def describe(
 
 
 def _of_relations(
-    candidates: Candidates, way: Int64, relations: RelationTexts, likeness: Sequence[Likeness]
+    candidates: Candidates,
+    way: Int64,
+    relations: RelationTexts,
+    similarities: Sequence[Similarities],
 ) -> list[Float64]:
     """Returns ``_RELATION`` of candidates, [c] each; ``way`` is how each one's start is asked of."""
-    held, length, place = candidates.steps, candidates.length, candidates.relations
-    label = np.stack([like.label for like in likeness])
-    nearest = np.stack([like.nearest for like in likeness])[way[:, None], place]
-    own = np.where(held, label[way[:, None], place], 0.0)
-    hops = place.shape[1]
+    held, length, relation_index = candidates.steps, candidates.length, candidates.relations
+    label = np.stack([like.label for like in similarities])
+    nearest = np.stack([like.nearest for like in similarities])[way[:, None], relation_index]
+    own = np.where(held, label[way[:, None], relation_index], 0.0)
+    hops = relation_index.shape[1]
     # The sum of some labels' vectors is as long as the root of all their products.
-    used, at = ranked(place.ravel())
-    at = at.reshape(place.shape)
+    used, at = ranked(relation_index.ravel())
+    at = at.reshape(relation_index.shape)
     labels = relations.labels[used]
     products = np.where(
         held[:, :, None] & held[:, None, :],
@@ -142,32 +145,36 @@ def _of_relations(
     # All steps, and every two of three.
     among = np.array([[1] * hops, *((1 - row).tolist() for row in np.eye(3)[: 3 * (hops > 2)])])
     squares = (among[:, :, None] * among[:, None, :]).reshape(len(among), -1)
-    total = products.reshape(len(place), -1) @ squares.T
+    total = products.reshape(len(relation_index), -1) @ squares.T
     like = own @ among.T / np.sqrt(np.maximum(total, _LEAST_SQUARE))
-    whole = like[:, 0]
+    cosine = like[:, 0]
     most = np.where(held, nearest, -1.0).max(axis=1)
-    part = np.where(length > 1, most, whole)
+    part = np.where(length > 1, most, cosine)
     if hops > 2:
         part = np.where(length > 2, np.maximum(part, like[:, 1:].max(axis=1)), part)
     return [
         own.sum(axis=1) / length,
-        whole,
+        cosine,
         most,
         np.where(held, nearest, 2.0).min(axis=1),
-        nearest[np.arange(len(place)), length - 1],
+        nearest[np.arange(len(relation_index)), length - 1],
         nearest[:, 0],
-        whole - part,
+        cosine - part,
     ]
 
 
 def _of_shape(
-    candidates: Candidates, way: Int64, questions: Sequence[EntityQuestion], ends: Ends
+    candidates: Candidates, way: Int64, questions: Sequence[EntityQuestion], end_kinds: EndKinds
 ) -> list[Float64]:
     """Returns ``_SHAPE`` of candidates, [c] each."""
     length, held = candidates.length, candidates.steps
-    backward, place = candidates.backward, candidates.relations
+    backward, relation_index = candidates.backward, candidates.relations
     turned = (
-        (held[:, 1:] & (place[:, 1:] == place[:, :-1]) & (backward[:, 1:] != backward[:, :-1]))
+        (
+            held[:, 1:]
+            & (relation_index[:, 1:] == relation_index[:, :-1])
+            & (backward[:, 1:] != backward[:, :-1])
+        )
         .any(axis=1)
         .astype(np.float64)
     )
@@ -182,30 +189,30 @@ def _of_shape(
         np.log1p(count) / 5,
         np.log1p(walks) / 5,
         (walks > 1.5 * count).astype(np.float64),
-        ends.meets,
-        ends.back,
+        end_kinds.meets,
+        end_kinds.back,
         turned,
         turned * of_others,
         turned - of_others,
     ]
 
 
-def _of_ends(
-    way: Int64, questions: Sequence[EntityQuestion], ends: Ends, kind_vectors: Float64
+def _of_end_kinds(
+    way: Int64, questions: Sequence[EntityQuestion], end_kinds: EndKinds, kind_vectors: Float64
 ) -> list[Float64]:
-    """Returns ``_ENDS`` of candidates, [c] each."""
+    """Returns ``_END_NODES`` of candidates, [c] each."""
     # What is not known has the last place, -1.
     cosine = np.zeros((len(questions), len(kind_vectors) + 1))
     nearest = np.zeros_like(cosine)
-    for number, question in enumerate(questions):
-        cosine[number, :-1] = kind_vectors @ question.vector
+    for way_index, question in enumerate(questions):
+        cosine[way_index, :-1] = kind_vectors @ question.vector
         if question.words:
-            nearest[number, :-1] = (kind_vectors @ question.word_vectors.T).max(axis=1)
+            nearest[way_index, :-1] = (kind_vectors @ question.word_vectors.T).max(axis=1)
     return [
-        *ends.shares.T,
-        (ends.kind >= 0).astype(np.float64),
-        cosine[way, ends.kind],
-        nearest[way, ends.kind],
+        *end_kinds.shares.T,
+        (end_kinds.kind >= 0).astype(np.float64),
+        cosine[way, end_kinds.kind],
+        nearest[way, end_kinds.kind],
     ]
 
 
@@ -213,18 +220,18 @@ def _of_question(
     candidates: Candidates,
     way: Int64,
     questions: Sequence[EntityQuestion],
-    ends: Ends,
+    end_kinds: EndKinds,
     question_words: Float64,
 ) -> list[Float64]:
     """Returns ``_QUESTION`` of candidates, [c] each."""
-    length, shares = candidates.length, ends.shares.T
+    length, shares = candidates.length, end_kinds.shares.T
     count = np.array([len(question.words) for question in questions])
     nesting = np.array([question.nesting for question in questions])
     same = np.ones(len(length))
     return [
         (count / 5)[way],
         np.maximum(length - count[way], 0).astype(np.float64),
-        np.array([question.place for question in questions])[way],
+        np.array([question.position for question in questions])[way],
         (nesting / 3)[way],
         (nesting[way] - length) / 3,
         np.array([float(question.possessive) for question in questions])[way],
@@ -237,17 +244,17 @@ def _of_question(
 
 def _of_start(
     start: StartCandidate,
-    starts: Sequence[StartCandidate],
+    start_entities: Sequence[StartCandidate],
     question_length: int,
     writes_capitals: bool,
     *,
-    given: bool,
+    by_caller: bool,
 ) -> list[float]:
-    if given:
+    if by_caller:
         return [1.0, *[0.0] * (len(_START) - 1)]
-    rivals = sum(
+    same_names = sum(
         other is not start and other.start < start.end and start.start < other.end
-        for other in starts
+        for other in start_entities
     )
     return [
         0.0,
@@ -261,9 +268,9 @@ def _of_start(
         float(start.covered),
         float(np.log1p(start.degree)) / 10,
         (start.end - start.start) / question_length,
-        rivals / 5,
+        same_names / 5,
         float(start.typos),
-        len(starts) / 10,
+        len(start_entities) / 10,
         float(writes_capitals),
         float(start.neighbour_matches),
         float(start.form is NameForm.PART),
@@ -282,8 +289,8 @@ def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Flo
         described: ``NAMES`` of all.
         text: ``TEXT_NAMES`` of the chosen.
     """
-    found = np.zeros((len(chosen), len(RELATIVE_NAMES)))
-    found[:, :3] = _NO_LONGER
+    features = np.zeros((len(chosen), len(RELATIVE_NAMES)))
+    features[:, :3] = _NO_LONGER
     own = described[chosen, NAMES.index("own_last")]
     # The last place is that of no candidate, -1.
     row_of = np.full(len(candidates) + 1, -1)
@@ -291,23 +298,23 @@ def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Flo
     shorter = row_of[candidates.shorter[chosen]]
     longer = np.flatnonzero(shorter >= 0)
     shorter = shorter[longer]
-    found[longer, 3] = text[longer, 0] - text[shorter, 0]
-    found[longer, 4] = text[longer, 4] - text[shorter, 4]
-    found[shorter, :3] = -np.inf
-    for column, gained in enumerate((own[longer], found[longer, 3], found[longer, 4])):
-        np.maximum.at(found[:, column], shorter, gained)
-    found[shorter, 7] = 1.0
-    starts = candidates.start[chosen]
-    for start in np.unique(starts).tolist():
-        rows = np.flatnonzero(starts == start)
-        found[rows, 5] = text[rows, 2] - text[rows, 2].max()
-        found[rows, 6] = text[rows, 6] - text[rows, 6].max()
+    features[longer, 3] = text[longer, 0] - text[shorter, 0]
+    features[longer, 4] = text[longer, 4] - text[shorter, 4]
+    features[shorter, :3] = -np.inf
+    for column, gained in enumerate((own[longer], features[longer, 3], features[longer, 4])):
+        np.maximum.at(features[:, column], shorter, gained)
+    features[shorter, 7] = 1.0
+    start_index = candidates.start[chosen]
+    for start in np.unique(start_index).tolist():
+        rows = np.flatnonzero(start_index == start)
+        features[rows, 5] = text[rows, 2] - text[rows, 2].max()
+        features[rows, 6] = text[rows, 6] - text[rows, 6].max()
     for column, cosine, gain, longest in ((8, 0, 3, 1), (9, 4, 4, 2)):
-        before = 1.0 - text[:, cosine] + found[:, gain]
-        found[:, column] = found[:, gain] / np.maximum(before, _LEAST_GAP)
+        before = 1.0 - text[:, cosine] + features[:, gain]
+        features[:, column] = features[:, gain] / np.maximum(before, _LEAST_GAP)
         left = np.maximum(1.0 - text[:, cosine], _LEAST_GAP)
-        found[:, column + 2] = np.maximum(found[:, longest], -0.3) / left
+        features[:, column + 2] = np.maximum(features[:, longest], -0.3) / left
     for column, name in ((12, "sum_cosine"), (13, "covered_mean")):
         value = described[chosen, NAMES.index(name)]
-        found[:, column] = value - value.max(initial=-1.0)
-    return found
+        features[:, column] = value - value.max(initial=-1.0)
+    return features

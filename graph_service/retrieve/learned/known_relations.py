@@ -80,9 +80,11 @@ def _read() -> _Table:
     names: list[str] = []
     owner: list[int] = []
     words: list[tuple[str, ...]] = []
-    for number, (own, phrases) in enumerate(read_phrases()):
+    for index, (own, phrases) in enumerate(read_phrases()):
         names.extend(own)
-        owner.extend([number] * len(own))
-        said = (" ".join(content_words(each.replace("{x}", "")) or ()) for each in phrases.all())
-        words.append(tuple(dict.fromkeys((*own, *filter(None, said)))))
+        owner.extend([index] * len(own))
+        phrase_words = (
+            " ".join(content_words(each.replace("{x}", "")) or ()) for each in phrases.all()
+        )
+        words.append(tuple(dict.fromkeys((*own, *filter(None, phrase_words)))))
     return _Table(tuple(names), np.array(owner, dtype=np.int64), tuple(words))

@@ -16,14 +16,14 @@ _BETTER_KNOWN = 2.0
 """How many times as many statements somebody has who is surely meant by a name."""
 
 
-def is_lesser_namesake(start: StartCandidate, starts: Sequence[StartCandidate], /) -> bool:
+def is_lesser_namesake(start: StartCandidate, start_entities: Sequence[StartCandidate], /) -> bool:
     """Returns whether another is rather meant by the words that name a start entity: one whose label
     they are, where they are an alias of the start, and that has far more statements; or the bearer
     of a longer name that they are a part of.
 
     Args:
         start: What the answer is of.
-        starts: All start entities, this one among them.
+        start_entities: All start entities, this one among them.
     """
     if start.start < 0 or start.linked or start.neighbour_matches:
         return False
@@ -31,7 +31,7 @@ def is_lesser_namesake(start: StartCandidate, starts: Sequence[StartCandidate], 
         each.linked
         and each.form is NameForm.EXACT
         and (_is_better_known(each, start) or _is_longer_name(each, start))
-        for each in starts
+        for each in start_entities
     )
 
 

@@ -21,7 +21,7 @@ from graph_service.retrieve.context import (
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.candidate_lines import candidate_lines
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
-from graph_service.retrieve.learned.ends import Ends, find_ends
+from graph_service.retrieve.learned.ends import EndKinds, find_end_kinds
 from graph_service.retrieve.learned.entity_question import (
     EntityQuestion,
     question_word_features,
@@ -57,8 +57,8 @@ _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
 
 
 def _says_within(label: str) -> bool:
-    said = words(label)
-    return not {"in", "within"}.isdisjoint(said) and stems_of(said) <= _WITHIN
+    label_words = words(label)
+    return not {"in", "within"}.isdisjoint(label_words) and stems_of(label_words) <= _WITHIN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,32 +115,32 @@ class QuestionReader:
         self,
         call: RetrievalContext[LearnedPreset],
         question: str,
-        starts: Sequence[StartCandidate],
+        start_entities: Sequence[StartCandidate],
         name_relations: NameRelations,
         /,
         *,
-        given: bool,
+        by_caller: bool,
     ) -> None:
         region = call.region
         self._call = call
         self._question = question
         self._form = read_form(question)
-        self._starts = starts
-        self._given = given
+        self._start_entities = start_entities
+        self._by_caller = by_caller
         numbers = distinct(region.rel)
         labels = call.labels.relations(numbers)
         self.texts = dict(zip(numbers.tolist(), labels, strict=True))
         named = name_relations(call.labels.relation_ids(numbers), labels, call.encode)
         call.encode.learn(labels, [relation.vectors[0] for relation in named])
         self._relations = RelationTexts.of(named)
-        spans = [start.span for start in starts]
+        spans = [start.span for start in start_entities]
         self._ways = ways = list(dict.fromkeys(spans))
         self.entity_questions: list[EntityQuestion] = [
             read_entity_question(question, span, call.encode) for span in ways
         ]
         self.question_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
         call.clock.stage("names")
-        self._likeness = self._relations.likeness(self.entity_questions)
+        self._similarities = self._relations.similarities(self.entity_questions)
         self.candidates, self.cuts = find_candidates(
             region,
             self._fit,
@@ -157,19 +157,19 @@ class QuestionReader:
         doubt = np.array(
             [
                 0.0
-                if self._given or start.linked
+                if self._by_caller or start.linked
                 else preset.unlinked_doubt + preset.rank_doubt * start.rank
-                for start in self._starts
+                for start in self._start_entities
             ]
         )
         counts = np.array([len(each.words) for each in self.entity_questions], dtype=np.int64)
-        whole = np.stack([like.nearest for like in self._likeness])
-        words: Float64 = np.zeros((len(counts), counts.max(), whole.shape[1]))
-        for way, like in enumerate(self._likeness):
+        nearest = np.stack([like.nearest for like in self._similarities])
+        words: Float64 = np.zeros((len(counts), counts.max(), nearest.shape[1]))
+        for way, like in enumerate(self._similarities):
             words[way, : counts[way]] = like.words
         of_start = self.question_of
         return Fit(
-            np.round(whole, SCORE_DIGITS)[of_start],
+            np.round(nearest, SCORE_DIGITS)[of_start],
             np.round(words, SCORE_DIGITS)[of_start],
             counts[of_start],
             doubt,
@@ -197,38 +197,40 @@ class QuestionReader:
         return self._call.encode(KINDS).astype(np.float64)
 
     @cached_property
-    def _ends(self) -> Ends:
-        return find_ends(self.candidates, self._call.region, self._kinds, self._literal_forms())
+    def _end_kinds(self) -> EndKinds:
+        return find_end_kinds(
+            self.candidates, self._call.region, self._kinds, self._literal_forms()
+        )
 
     @cached_property
     def described(self) -> Float64:
         """``features.NAMES`` of each candidate, float64 [c, f]."""
         call = self._call
-        found = describe(
+        described = describe(
             self.candidates,
-            self._starts,
+            self._start_entities,
             self.entity_questions,
             self.question_of,
             self._relations,
-            self._likeness,
-            self._ends,
+            self._similarities,
+            self._end_kinds,
             self._kind_vectors,
             question_words=question_word_features(self._question),
             question_length=max(len(self._question), 1),
             writes_capitals=writes_capitals(read_atoms(self._question)),
-            given=self._given,
+            by_caller=self._by_caller,
         )
         call.clock.stage("features")
-        return np.round(found, SCORE_DIGITS)
+        return np.round(described, SCORE_DIGITS)
 
     def promises(self) -> Float64:
         """Returns how promising each candidate is before it is put into words, float64 [c]."""
         candidates, fit = self.candidates, self._fit
         start, steps = candidates.start, candidates.steps
         at = start[:, None], candidates.relations
-        total = np.where(steps, fit.whole[at], 0.0).sum(axis=1)
-        said = np.where(steps[:, :, None], fit.words.transpose(0, 2, 1)[at], 0.0).max(axis=1)
-        return np.round(fit.promise(start, candidates.length, total, said), SCORE_DIGITS)
+        total = np.where(steps, fit.relation[at], 0.0).sum(axis=1)
+        of_word = np.where(steps[:, :, None], fit.words.transpose(0, 2, 1)[at], 0.0).max(axis=1)
+        return np.round(fit.promise(start, candidates.length, total, of_word), SCORE_DIGITS)
 
     def doubts(self, numbers: Int64, /) -> Float64:
         """Returns the doubt about the start of some candidates, in units of cosine, float64 [n]."""
@@ -238,18 +240,18 @@ class QuestionReader:
         """Returns how like the question the words of some candidates are, less the costs of their
         steps, float64 [n]; whether the question speaks of each step is not looked at.
         """
-        found = np.zeros(len(numbers))
+        scores = np.zeros(len(numbers))
         for way, rows in self._ways_of(numbers):
             sequences = self.candidates.sequences(numbers[rows])
-            scorer = self._sequence_scorer(way, self._spoken_kinds(way))
-            found[rows] = scorer.own_score(sequences)
-        return found
+            scorer = self._sequence_scorer(way, self._kinds_in_question(way))
+            scores[rows] = scorer.own_score(sequences)
+        return scores
 
     def text_features(self, numbers: Int64, /) -> Float64:
         """Returns ``features.TEXT_NAMES`` of some candidates, put into words, float64 [n, f]."""
         text = np.zeros((len(numbers), len(TEXT_NAMES)))
         for way, rows in self._ways_of(numbers):
-            kinds = self._spoken_kinds(way)
+            kinds = self._kinds_in_question(way)
             sequences = self.candidates.sequences(numbers[rows])
             for column, of_text in ((0, kinds), (4, {})):
                 if column and not kinds:
@@ -273,15 +275,15 @@ class QuestionReader:
     def _kind_reader(self) -> KindReader:
         return KindReader(self.texts.values(), self._call.preset, encode=self._call.encode)
 
-    def _spoken_kinds(self, way: int) -> dict[int, str]:
+    def _kinds_in_question(self, way: int) -> dict[int, str]:
         """Returns the kind of the heads of each relation, where the question names that kind."""
-        spoken = self._kind_reader.kinds_in(self.entity_questions[way].text)
-        return {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
+        kinds = self._kind_reader.kinds_in(self.entity_questions[way].text)
+        return {rel: kind for rel, kind in self._kinds.items() if kind in kinds}
 
     def _sequence_scorer(self, way: int, kinds: Mapping[int, str]) -> SequenceScorer:
         """Returns what scores sequences in words for a way to ask."""
         question, preset = self.entity_questions[way], self._call.preset
-        said = content_words(question.text)
+        content = content_words(question.text)
         wording = Wording(
             self.texts,
             kinds,
@@ -289,7 +291,7 @@ class QuestionReader:
             inverse_cost=preset.inverse_cost,
             unsupported_step_cost=preset.unsupported_step_cost,
             unsupported_step_margin=preset.unsupported_step_margin,
-            question_words=None if said is None else len(said),
+            question_words=None if content is None else len(content),
             extra_hop_cost=preset.extra_hop_cost,
         )
         return SequenceScorer(question.vector.astype(np.float32), self._call.encode, wording)
@@ -297,8 +299,8 @@ class QuestionReader:
     def finalists(self, numbers: Int64, /) -> Finalists:
         """Returns what is told of some candidates once their sequences are in words."""
         text = self.text_features(numbers)
-        beside = compare(self.candidates, numbers, self.described, text)
-        inputs = np.concatenate((self.described[numbers], text, beside), axis=1)
+        relative = compare(self.candidates, numbers, self.described, text)
+        inputs = np.concatenate((self.described[numbers], text, relative), axis=1)
         self._call.clock.stage("sequences")
         return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
 
@@ -326,11 +328,11 @@ class QuestionReader:
         candidates, prior = self.candidates, shipped_prior()
         masked = [masked_words(self._question, span) for span in self._ways]
         held, back = candidates.steps[numbers], candidates.backward[numbers]
-        used, place = ranked(candidates.relations[numbers].ravel())
+        used, relation_index = ranked(candidates.relations[numbers].ravel())
         labels = [self.texts[each] for each in candidates.relation_numbers[used].tolist()]
         way = self.question_of[candidates.start[numbers]]
-        place = place.reshape(held.shape)
-        fit = prior.fit(masked, labels)[way[:, None], place, back.astype(np.int64)]
+        relation_index = relation_index.reshape(held.shape)
+        fit = prior.fit(masked, labels)[way[:, None], relation_index, back.astype(np.int64)]
         return PriorFit(
             np.round(np.where(held, fit, 0.0).sum(axis=1) / held.sum(axis=1), SCORE_DIGITS),
             np.round(np.where(held, fit, np.inf).min(axis=1), SCORE_DIGITS),
@@ -363,7 +365,7 @@ class QuestionReader:
         nodes = region.nodes[self.candidates.end_node[first:last]]
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
 
-    def leads_to_no_place(self, numbers: Int64, /) -> Bool:
+    def leads_to_no_location(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to dates alone, or to somebody that the
         question names, where it asks *where*: the day when somebody was born is not the place.
         """
@@ -371,7 +373,7 @@ class QuestionReader:
             return np.zeros(len(numbers), dtype=np.bool_)
         candidates, encode = self.candidates, self._call.encode
         texts = [self.texts[relation] for relation in candidates.relation_numbers.tolist()]
-        misses: Bool = self._ends.shares[numbers, 0] == 1.0
+        misses: Bool = self._end_kinds.shares[numbers, 0] == 1.0
         for way, rows in self._ways_of(numbers):
             question = self.entity_questions[way].text
             misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
@@ -430,11 +432,11 @@ class QuestionReader:
         candidates = self.candidates
         if self._form.nouns[:1] != (_NOT_WITHIN,):
             return []
-        rows = {number: row for row, number in enumerate(numbers.tolist())}
+        rows = {candidate_id: row for row, candidate_id in enumerate(numbers.tolist())}
         onward: list[tuple[int, int]] = []
-        for number, row in rows.items():
-            shorter = int(candidates.shorter[number])
-            relation, is_backward = candidates.sequence(number)[-1]
+        for candidate_id, row in rows.items():
+            shorter = int(candidates.shorter[candidate_id])
+            relation, is_backward = candidates.sequence(candidate_id)[-1]
             if is_backward or shorter not in rows:
                 continue
             if relation in self._relations_onward(shorter):
@@ -450,8 +452,8 @@ class QuestionReader:
         if not nouns or any(noun in words(label) for noun in nouns for label in walked):
             return frozenset()
         first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
-        ends = self._call.region.nodes[candidates.end_node[first:last]]
-        local = np.searchsorted(around.nodes, ends)
+        end_nodes = self._call.region.nodes[candidates.end_node[first:last]]
+        local = np.searchsorted(around.nodes, end_nodes)
         is_after = np.isin(around.head, local) & (around.head != around.tail)
         numbers = distinct(around.rel[is_after])
         return frozenset(
@@ -472,10 +474,12 @@ class QuestionReader:
         first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
         region = self._call.region
         start = region.start_entities[self.candidates.start[number]]
-        ends = self.candidates.end_node[first:last]
-        of_start, *of_ends = self._call.labels.nodes(region.nodes[[start, *ends.tolist()]])
+        end_nodes = self.candidates.end_node[first:last]
+        of_start, *of_end_nodes = self._call.labels.nodes(
+            region.nodes[[start, *end_nodes.tolist()]]
+        )
         is_row = _ROW_NAME.fullmatch
-        return not is_row(of_start) and all(map(is_row, of_ends))
+        return not is_row(of_start) and all(map(is_row, of_end_nodes))
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""
@@ -485,10 +489,12 @@ class QuestionReader:
         first = literal[np.unique(owner[literal], return_index=True)[1]]
         forms = [-1] * len(self.candidates)
         numbers = region.nodes[node[first]]
-        for place, number in zip(owner[first].tolist(), numbers.tolist(), strict=True):
-            if number >= graph.node_count:
-                forms[place] = 2
+        for owner_index, literal_node in zip(owner[first].tolist(), numbers.tolist(), strict=True):
+            if literal_node >= graph.node_count:
+                forms[owner_index] = 2
                 continue
-            value = stored_value(graph.node_ids[number])
-            forms[place] = 0 if isinstance(value, Time) else 1 if isinstance(value, Quantity) else 2
+            value = stored_value(graph.node_ids[literal_node])
+            forms[owner_index] = (
+                0 if isinstance(value, Time) else 1 if isinstance(value, Quantity) else 2
+            )
         return forms

@@ -64,7 +64,7 @@ class RelationNamer:
     """
 
     def __init__(self, memory: ByteBudget, /) -> None:
-        self._kept: ByteCache[tuple[NamesScope, str, str], NamedRelation] = ByteCache(
+        self._cache: ByteCache[tuple[NamesScope, str, str], NamedRelation] = ByteCache(
             memory, "names of relations"
         )
 
@@ -87,22 +87,22 @@ class RelationNamer:
             encode: Texts to unit vectors; zeros for lack of time. Such names are not kept.
         """
         keys = [(scope, id_, label) for id_, label in zip(ids, labels, strict=True)]
-        kept = self._kept.get_all(keys)
-        new = [place for place, relation in enumerate(kept) if relation is None]
+        cached = self._cache.get_all(keys)
+        new = [index for index, relation in enumerate(cached) if relation is None]
         if new:
-            made, whole = _make(
-                aliases([ids[place] for place in new]), [labels[place] for place in new], encode
+            made, complete = _make(
+                aliases([ids[index] for index in new]), [labels[index] for index in new], encode
             )
-            for place, relation in zip(new, made, strict=True):
-                kept[place] = relation
-            self._kept.put_all(
+            for index, relation in zip(new, made, strict=True):
+                cached[index] = relation
+            self._cache.put_all(
                 [
-                    (keys[place], relation, held_bytes(relation))
-                    for place, relation, is_whole in zip(new, made, whole, strict=True)
-                    if is_whole
+                    (keys[index], relation, held_bytes(relation))
+                    for index, relation, is_complete in zip(new, made, complete, strict=True)
+                    if is_complete
                 ]
             )
-        return [relation for relation in kept if relation is not None]
+        return [relation for relation in cached if relation is not None]
 
 
 def label_names(
@@ -130,15 +130,15 @@ def _make(
     ]
     vectors = encode([name for of_relation in names for name in of_relation])
     made: list[NamedRelation] = []
-    whole: list[bool] = []
+    complete: list[bool] = []
     begin = 0
     for of_relation, other in zip(names, others, strict=True):
         own = vectors[begin : begin + len(of_relation)].copy()
         begin += len(of_relation)
         stems = tuple(map(stems_of, of_relation))
         made.append(NamedRelation(own, stems, frozenset().union(*stems)))
-        whole.append(other is not None and bool(own.any(axis=1).all()))
-    return made, whole
+        complete.append(other is not None and bool(own.any(axis=1).all()))
+    return made, complete
 
 
 def stem(word: str, /) -> str:

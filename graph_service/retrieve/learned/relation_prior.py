@@ -45,33 +45,33 @@ def masked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]
     ['who', 'is', '_', 's', 'mother']
     """
     start, end = mention or (-1, -1)
-    found: list[str] = []
+    masked: list[str] = []
     for word, left, right in word_spans(question):
         if left < end and start < right:
-            if not found or found[-1] != NAME_MARK:
-                found.append(NAME_MARK)
+            if not masked or masked[-1] != NAME_MARK:
+                masked.append(NAME_MARK)
         else:
-            found.append(word)
-    return found
+            masked.append(word)
+    return masked
 
 
 def runs_of(tokens: Sequence[str], /) -> list[str]:
     """Returns the runs of one to three words, each once, the ends of the question marked."""
     marked = ["^", *tokens, "$"]
-    found = [
+    runs = [
         " ".join(marked[first : first + length])
         for length in range(1, LONGEST_RUN + 1)
         for first in range(len(marked) - length + 1)
     ]
-    return list(dict.fromkeys(run for run in found if run not in {"^", "$", NAME_MARK}))
+    return list(dict.fromkeys(run for run in runs if run not in {"^", "$", NAME_MARK}))
 
 
 @lru_cache(maxsize=1 << 14)
 def parts_of(label: str, backward: bool, /) -> tuple[str, ...]:
     """Returns what the label of a relation, walked one way, consists of: its words and the whole."""
-    said = [stem(word) for word in words(label)]
+    stems = [stem(word) for word in words(label)]
     sign = "<" if backward else ">"
-    plain = (*said, f"={' '.join(said)}")
+    plain = (*stems, f"={' '.join(stems)}")
     return tuple(dict.fromkeys((*plain, *(sign + part for part in plain), sign)))
 
 
@@ -117,8 +117,8 @@ class RelationPrior:
             return np.zeros((len(ways), len(labels), 2))
         vectors = [_sum(keys_of(runs_of(way)), self.run_keys, self.run_vectors) for way in ways]
         steps = np.concatenate([self._steps(label) for label in labels])
-        found: Float64 = (np.array(vectors) @ steps.T).reshape(len(ways), len(labels), 2)
-        return found
+        fits: Float64 = (np.array(vectors) @ steps.T).reshape(len(ways), len(labels), 2)
+        return fits
 
     def _steps(self, label: str) -> Float64:
         """Returns the vectors of both ways of a relation, float64 [2, d]."""
@@ -140,9 +140,9 @@ def _sum(
     vectors: npt.NDArray[np.float32],
 ) -> Float64:
     """Returns the sum of the vectors of some keys by the root of their count, float64 [d]."""
-    place = np.searchsorted(table, keys)
-    place[place == len(table)] = 0
-    known = place[table[place] == keys]
+    index = np.searchsorted(table, keys)
+    index[index == len(table)] = 0
+    known = index[table[index] == keys]
     total: Float64 = vectors[known].sum(axis=0, dtype=np.float64) / np.sqrt(max(len(known), 1))
     return total
 
@@ -162,14 +162,14 @@ def encode_relation_prior(prior: RelationPrior, /) -> bytes:
         "content": _content(arrays),
         "notes": dict(prior.notes),
     }
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, "meta.json", json.dumps(meta, indent=1, sort_keys=True).encode())
         for name in sorted(arrays):
             data = io.BytesIO()
             np.lib.format.write_array(data, np.ascontiguousarray(arrays[name]), allow_pickle=False)
             _put(archive, f"{name}.npy", data.getvalue())
-    return whole.getvalue()
+    return packed.getvalue()
 
 
 def decode_relation_prior(data: bytes, /) -> RelationPrior:

@@ -16,7 +16,7 @@ _AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Likeness:
+class Similarities:
     """How like r relations are to a question as asked of an entity.
 
     Attributes:
@@ -48,29 +48,29 @@ class RelationTexts:
         labels = [relation.vectors[0] for relation in named] or np.zeros((0, 0))
         return cls(named, np.array(labels, dtype=np.float64))
 
-    def likeness(self, questions: Sequence[EntityQuestion], /) -> list[Likeness]:
+    def similarities(self, questions: Sequence[EntityQuestion], /) -> list[Similarities]:
         """Returns how like the relations are to a question as asked of several entities.
 
         Most of its words are the same for all: each is compared once.
         """
         if not self.named:
             none = np.zeros(0)
-            return [Likeness(none, none, np.zeros((len(each.words), 0))) for each in questions]
+            return [Similarities(none, none, np.zeros((len(each.words), 0))) for each in questions]
         distinct = dict.fromkeys(word for each in questions for word in each.words)
-        place = {word: len(questions) + number for number, word in enumerate(distinct)}
+        row_of = {word: len(questions) + row for row, word in enumerate(distinct)}
         vectors = np.empty((len(questions) + len(distinct), self.labels.shape[1]))
-        for number, each in enumerate(questions):
-            vectors[number] = each.vector
+        for row, each in enumerate(questions):
+            vectors[row] = each.vector
             for word, vector in zip(each.words, each.word_vectors, strict=True):
-                vectors[place[word]] = vector
+                vectors[row_of[word]] = vector
         label, nearest = self._cosines(vectors)
         return [
-            Likeness(
-                label[number],
-                nearest[number],
-                nearest[[place[word] for word in each.words]],
+            Similarities(
+                label[row],
+                nearest[row],
+                nearest[[row_of[word] for word in each.words]],
             )
-            for number, each in enumerate(questions)
+            for row, each in enumerate(questions)
         ]
 
     def _cosines(self, vectors: Float64) -> tuple[Float64, Float64]:
@@ -87,7 +87,7 @@ class RelationTexts:
             done = int(end[begin - 1]) if begin else 0
             stop = max(int(np.searchsorted(end, done + _AT_ONCE, side="right")), begin + 1)
             some = names[: int(end[stop - 1]) - done]
-            np.concatenate([one.vectors for one in self.named[begin:stop]], out=some)
+            np.concatenate([relation.vectors for relation in self.named[begin:stop]], out=some)
             np.matmul(vectors, some.T, out=cosines[:, done : done + len(some)])
             begin = stop
         first = end - counts

@@ -23,9 +23,9 @@ from graph_service.retrieve.constraints.interpreting import interpret, plain_que
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.context import PickedReading, PickedSet, RetrievalContext, Selection
+from graph_service.retrieve.context import RetrievalContext, SelectedReading, SelectedSet, Selection
 from graph_service.retrieve.learned.answer_judge import AnswerJudge
-from graph_service.retrieve.learned.asked_nouns import asked_bonus
+from graph_service.retrieve.learned.asked_nouns import requested_bonus
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
@@ -42,16 +42,16 @@ class Asking:
     """What learned ranking needs of a request beside the region.
 
     Attributes:
-        starts: What is known of the start entities; by global node.
-        given: Whether the caller gave them.
+        start_entities: What is known of the start entities; by global node.
+        by_caller: Whether the caller gave them.
         ranker: Orders the candidates.
         name_relations: Gives the names of relations.
         coverage: Share of questions in which a set of readings holds the right answer; None for no
             set.
     """
 
-    starts: Sequence[StartCandidate]
-    given: bool
+    start_entities: Sequence[StartCandidate]
+    by_caller: bool
     ranker: CandidateRanker
     name_relations: NameRelations
     coverage: float | None = None
@@ -62,8 +62,8 @@ class Asking:
         One that no words of the question name is the same thing as one that they do name, in
         another edition of the graph: it is told what is known of the first.
         """
-        known = {start.node: start for start in self.starts}
-        first = self.starts[0]
+        known = {start.node: start for start in self.start_entities}
+        first = self.start_entities[0]
         return [known.get(node) or replace(first, node=node) for node in nodes]
 
     def mentions(self, used: Iterable[int], /) -> tuple[JointMention, ...]:
@@ -71,9 +71,9 @@ class Asking:
 
         Walks of other entities than the best one's are further answers, not further topics.
         """
-        known = {start.node for start in self.starts}
+        known = {start.node for start in self.start_entities}
         best = [node for node in used if node in known][:1]
-        return tuple(joint_linking(self.starts, best))
+        return tuple(joint_linking(self.start_entities, best))
 
 
 def by_learning(
@@ -81,8 +81,10 @@ def by_learning(
 ) -> Selection:
     """Returns the walks of the candidates that the ranker puts first."""
     region, preset = call.region, call.preset
-    starts = asking.of_region(region.nodes[region.start_entities].tolist())
-    reader = QuestionReader(call, question, starts, asking.name_relations, given=asking.given)
+    start_entities = asking.of_region(region.nodes[region.start_entities].tolist())
+    reader = QuestionReader(
+        call, question, start_entities, asking.name_relations, by_caller=asking.by_caller
+    )
     candidates = reader.candidates
     if not len(candidates):
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
@@ -90,9 +92,9 @@ def by_learning(
     finalists, score = asking.ranker.rank(reader, most)
     empty = reader.answers_nothing(finalists.numbers)
     finalists, score, stops_short = _carried_onward(reader, finalists, score)
-    is_wrong_end = empty | reader.leads_to_no_place(finalists.numbers) | stops_short
+    is_wrong_end = empty | reader.leads_to_no_location(finalists.numbers) | stops_short
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
-    score += asked_bonus(question, reader.labelled(finalists.numbers))
+    score += requested_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))
     cuts = reader.cuts
     if len(candidates) > len(order):
@@ -103,11 +105,11 @@ def by_learning(
         for row in order.tolist()
     ]
     calibration = _calibration(asking.ranker, preset)
-    judge = AnswerJudge(reader, starts, finalists, empty, int(order[0]), calibration)
+    judge = AnswerJudge(reader, start_entities, finalists, empty, int(order[0]), calibration)
     chosen = choose(
         call,
         question,
-        _mentions(starts),
+        _mentions(start_entities),
         candidates,
         ranking,
         texts=reader.texts,
@@ -115,7 +117,7 @@ def by_learning(
     )
     call.clock.stage("constraints")
     call.deadline.check("judging the best answer")
-    verdict = judge.verdict(call, chosen, by_caller=asking.given)
+    verdict = judge.verdict(call, chosen, by_caller=asking.by_caller)
     answer_set = None
     if asking.coverage and calibration is not None and chosen.lists_entities:
         answer_set = _answer_set(call, candidates, chosen, asking.coverage, calibration)
@@ -163,12 +165,12 @@ def _answer_set(
     chosen: Chosen,
     coverage: float,
     calibration: AnswerConfidence,
-) -> PickedSet:
+) -> SelectedSet:
     """Returns the candidates that are close enough to the best, with what they lead to; but for
     those that lead to nothing new.
     """
     best, most = chosen.ranked[0].score, calibration.gap(coverage)
-    readings: list[PickedReading] = []
+    readings: list[SelectedReading] = []
     answers: set[int] = set()
     for ranked_candidate in chosen.ranked:
         gap = ranked_candidate.score - best
@@ -182,8 +184,8 @@ def _answer_set(
         answers.update(nodes)
         query = plain_query(call, candidates, chosen, number)
         listed = tuple(nodes[:MOST_OF_READING])
-        readings.append(PickedReading(query, round(gap, SCORE_DIGITS), listed, len(nodes)))
-    return PickedSet(coverage, bool(np.isfinite(most)), tuple(readings))
+        readings.append(SelectedReading(query, round(gap, SCORE_DIGITS), listed, len(nodes)))
+    return SelectedSet(coverage, bool(np.isfinite(most)), tuple(readings))
 
 
 def _calibration(ranker: CandidateRanker, preset: LearnedPreset) -> AnswerConfidence | None:
@@ -193,11 +195,11 @@ def _calibration(ranker: CandidateRanker, preset: LearnedPreset) -> AnswerConfid
     return None
 
 
-def _mentions(starts: Sequence[StartCandidate]) -> list[Mention]:
+def _mentions(start_entities: Sequence[StartCandidate]) -> list[Mention]:
     """Returns the mentions of the start entities; several may share the same words."""
     exact = Counter(
         (start.start, start.end)
-        for start in starts
+        for start in start_entities
         if start.start >= 0 and start.form is NameForm.EXACT
     )
     return [
@@ -207,8 +209,8 @@ def _mentions(starts: Sequence[StartCandidate]) -> list[Mention]:
             start.end,
             start.linked,
             is_name=start.linked and start.certainty > Certainty.COMMON,
-            told_apart=start.neighbour_matches > 0 and exact[start.start, start.end] > 1,
+            is_distinguished=start.neighbour_matches > 0 and exact[start.start, start.end] > 1,
             has_namesakes=exact[start.start, start.end] > 1,
         )
-        for start in starts
+        for start in start_entities
     ]

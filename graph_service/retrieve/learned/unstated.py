@@ -73,12 +73,12 @@ UNSTATED_RULES = UnstatedRules()
 def is_unstated(
     call: RetrievalContext[LearnedPreset],
     question: str,
-    starts: Sequence[StartCandidate],
+    start_entities: Sequence[StartCandidate],
     best: int,
     texts: Mapping[int, str],
     /,
     *,
-    given: bool,
+    by_caller: bool,
     further_fit: float,
     further_labels: Container[str],
 ) -> bool:
@@ -87,31 +87,34 @@ def is_unstated(
     Args:
         call: The retrieval.
         question: As asked.
-        starts: What is known of the region's start entities, in their order.
+        start_entities: What is known of the region's start entities, in their order.
         best: Which of them the best candidate starts at.
         texts: Words of the region's relations, by global number.
-        given: Whether the caller gave the start entities.
+        by_caller: Whether the caller gave the start entities.
         further_fit: How well the best candidate of several steps fits by the prior, the least of
             its steps; minus infinity for none.
         further_labels: Of relations of what an entity of its own leads to: the graph may say the
             city of a painting by that of its museum.
     """
-    meant = starts[best]
-    if not (given or _is_certain(meant)):
+    meant = start_entities[best]
+    if not (by_caller or _is_certain(meant)):
         return False
     span = (meant.start, meant.end) if meant.start >= 0 else None
     same_name = [
-        place
-        for place, start in enumerate(starts)
+        index
+        for index, start in enumerate(start_entities)
         if start.linked or (start.start, start.end) == (meant.start, meant.end)
     ]
-    if any((starts[place].start, starts[place].end) != (span or (-1, -1)) for place in same_name):
+    if any(
+        (start_entities[index].start, start_entities[index].end) != (span or (-1, -1))
+        for index in same_name
+    ):
         return False
-    steps = _steps_of(call, starts, same_name)
+    steps = _steps_of(call, start_entities, same_name)
     if steps is None:
         return False
     guess = _PriorGuess(masked_words(question, span), steps, list(texts.values()))
-    is_like = _Likeness(call)
+    is_like = _Similarity(call)
     content = _content(question, span)
     stems = frozenset(map(root, content))
     if not stems or any(stems & stems_of(words(label)) for label, _ in steps):
@@ -129,7 +132,7 @@ def is_unstated(
         label: str | None = guess.label
     else:
         unknown = sorted({each for each, _ in steps})
-        label = _said_label(content, guess)
+        label = _stated_label(content, guess)
     if unknown and read_form(question).asks_where:
         # A depot may be where a lorry is, whatever the prior knows of places.
         return False
@@ -162,7 +165,7 @@ def asks_by_another_label(
     stems = frozenset(map(root, content))
     if not stems or any(_may_be(stems, stems_of(words(label))) for label in walked):
         return False
-    return any(_is_said(label, content) for label in labels)
+    return any(_is_stated(label, content) for label in labels)
 
 
 def _may_be(stems: frozenset[str], own: frozenset[str]) -> bool:
@@ -182,43 +185,45 @@ def _is_certain(start: StartCandidate) -> bool:
 
 
 def _steps_of(
-    call: RetrievalContext[LearnedPreset], starts: Sequence[StartCandidate], of: Sequence[int]
+    call: RetrievalContext[LearnedPreset],
+    start_entities: Sequence[StartCandidate],
+    of: Sequence[int],
 ) -> list[_Step] | None:
     """Returns the relations of some start entities, each way; None where limits left some out."""
-    whole = call.surroundings
+    surroundings = call.surroundings
     nodes = call.region.nodes[call.region.start_entities[list(of)]]
-    local = np.searchsorted(whole.nodes, nodes)
-    forward, backward = np.isin(whole.head, local), np.isin(whole.tail, local)
+    local = np.searchsorted(surroundings.nodes, nodes)
+    forward, backward = np.isin(surroundings.head, local), np.isin(surroundings.tail, local)
     is_cut = any(
         cut.what == "edges" and cut.reason in (CutReason.LIMIT, CutReason.DEADLINE)
-        for cut in whole.cuts
+        for cut in surroundings.cuts
     )
-    if is_cut and int(forward.sum() + backward.sum()) < sum(starts[each].degree for each in of):
+    if is_cut and int(forward.sum() + backward.sum()) < sum(
+        start_entities[each].degree for each in of
+    ):
         return None
-    found: list[_Step] = []
+    steps: list[_Step] = []
     for edges, way in ((forward, False), (backward, True)):
-        labels = call.labels.relations(distinct(whole.rel[edges]))
-        found += [(label, way) for label in labels]
-    return found
+        labels = call.labels.relations(distinct(surroundings.rel[edges]))
+        steps += [(label, way) for label in labels]
+    return steps
 
 
-def _is_of_rows(call: RetrievalContext[LearnedPreset], starts: Sequence[int], label: str) -> bool:
+def _is_of_rows(
+    call: RetrievalContext[LearnedPreset], start_index: Sequence[int], label: str
+) -> bool:
     """Returns whether what leads to some start entities has a relation that joins nothing of their
     classes: the diagnosis of an animal is that of its visits.
     """
     region = call.surroundings
     local = np.searchsorted(
-        region.nodes, call.region.nodes[call.region.start_entities[list(starts)]]
+        region.nodes, call.region.nodes[call.region.start_entities[list(start_index)]]
     )
     numbers = distinct(region.rel)
     ids, labels = call.labels.relation_ids(numbers), call.labels.relations(numbers)
-    of_label = [
-        number for number, each in zip(numbers.tolist(), labels, strict=True) if each == label
-    ]
+    of_label = [node for node, each in zip(numbers.tolist(), labels, strict=True) if each == label]
     instance = [
-        number
-        for number, id_ in zip(numbers.tolist(), ids, strict=True)
-        if id_ in INSTANCE_RELATIONS
+        node for node, id_ in zip(numbers.tolist(), ids, strict=True) if id_ in INSTANCE_RELATIONS
     ]
     stating = np.isin(region.rel, of_label)
     heads = distinct(region.head[stating])
@@ -246,7 +251,7 @@ def _content(question: str, span: tuple[int, int] | None) -> frozenset[str]:
     )
 
 
-class _Likeness:
+class _Similarity:
     """Tells whether labels may mean the same."""
 
     def __init__(self, call: RetrievalContext[LearnedPreset], /) -> None:
@@ -279,17 +284,17 @@ class _PriorGuess:
             dict.fromkeys((*common_labels(), *texts, *(label for label, _ in steps)))
         )
         fit = np.round(shipped_prior().fit([tokens], self.labels)[0], 5)
-        number = {label: row for row, label in enumerate(self.labels)}
+        row_of = {label: row for row, label in enumerate(self.labels)}
         self.label = self.labels[int(fit.argmax()) // 2]
         self.best = float(fit.max())
         self.nearest = max(
-            (float(fit[number[label], int(back)]) for label, back in steps), default=-np.inf
+            (float(fit[row_of[label], int(back)]) for label, back in steps), default=-np.inf
         )
         total = float(np.exp(fit - self.best).sum())
         self.is_sure = 1.0 / total >= UNSTATED_RULES.share
 
 
-def _said_label(left: frozenset[str], guess: _PriorGuess, /) -> str | None:
+def _stated_label(left: frozenset[str], guess: _PriorGuess, /) -> str | None:
     """Returns the label that a question says and no more; None where a step of the entity is said
     with these words too.
     """
@@ -297,10 +302,10 @@ def _said_label(left: frozenset[str], guess: _PriorGuess, /) -> str | None:
     own = [side for each, _ in guess.steps for side in sides_of(each)]
     if not left or any(stems <= side.words for side in own):
         return None
-    return next((each for each in guess.labels if _is_said(each, left)), None)
+    return next((each for each in guess.labels if _is_stated(each, left)), None)
 
 
-def _is_said(label: str, left: frozenset[str]) -> bool:
+def _is_stated(label: str, left: frozenset[str]) -> bool:
     """Returns whether some words are those of a label: of *after a work by* they are too few."""
     content = _content(label, None)
     return content == left and len(words(label)) <= len(content) + 1

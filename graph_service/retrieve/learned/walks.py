@@ -18,7 +18,7 @@ class Level:
     Attributes:
         sources: The walks of the level before that some walk goes on from, int64 [s].
         source: Place in ``sources`` of the walk that each goes on from, int64 [w].
-        place: Of its last step in the ``StepTable``, int64 [w].
+        index: Of its last step in the ``StepTable``, int64 [w].
         node: Where it ends, int32 [w].
         sequence: Numbers the sequences of all lengths, those of length 0, the starts, first, int64
             [w]; -1 for a walk that does not count.
@@ -26,7 +26,7 @@ class Level:
 
     sources: Int64
     source: Int64
-    place: Int64
+    index: Int64
     node: Int32
     sequence: Int64
 
@@ -68,10 +68,10 @@ class StepTable:
         step[:, 1] = step[:, 0] + 1
         self.step = step.ravel().take(order)
         self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
-        place = np.empty(len(source), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        place[2 * loops + 1] = -1
-        self.back = place.take(other)
+        index = np.empty(len(source), dtype=np.int64)
+        index[order] = np.arange(len(order))
+        index[2 * loops + 1] = -1
+        self.back = index.take(other)
 
     def count(self, nodes: Int64) -> Int64:
         """Returns the number of steps out of each node."""
@@ -84,11 +84,11 @@ class StepTable:
         begin, count = self.begin.take(nodes), self.count(nodes)
         offset = np.cumsum(count) - count
         source = np.repeat(np.arange(len(sources)), count)
-        place = (begin - offset).take(source)
-        place += np.arange(len(place))
+        index = (begin - offset).take(source)
+        index += np.arange(len(index))
         used, sequence = ranked(last.sequence.take(sources))
         code = (sequence * (2 * self.relation_count)).take(source)
-        code += self.step.take(place)
+        code += self.step.take(index)
         # A number past all: no trail takes a statement twice.
         taken, again = self._taken(levels, sources)
         code[(offset - begin).take(taken) + again] = len(used) * 2 * self.relation_count
@@ -96,7 +96,7 @@ class StepTable:
         if len(taken):
             pairs = pairs[:-1]
         old, step = np.divmod(pairs, 2 * self.relation_count)
-        return Steps(sources, source, place, self.target, number, used[old], step)
+        return Steps(sources, source, index, self.target, number, used[old], step)
 
     def _taken(self, levels: list[Level], sources: Int64) -> tuple[Int64, Int64]:
         """Returns which steps out of the ends of some walks these took before, one way or the other.
@@ -107,11 +107,11 @@ class StepTable:
         end = levels[-1].node.take(sources)
         walks, steps = [sources[:0]], [sources[:0]]
         for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            place, above = level.place.take(sources), level.parents(sources)
-            back = self.back.take(place)
+            index, above = level.index.take(sources), level.parents(sources)
+            back = self.back.take(index)
             for step, source in (
                 (back, level.node.take(sources)),
-                (place, before.node.take(above)),
+                (index, before.node.take(above)),
             ):
                 met = np.flatnonzero((source == end) & (back >= 0))
                 walks.append(met)
@@ -127,7 +127,7 @@ class Steps:
     Attributes:
         sources: The walks that are gone on from, int64 [w].
         source: Place among these of the walk that each step goes on from, int64 [s].
-        place: Of the step in the table, int64 [s].
+        index: Of the step in the table, int64 [s].
         target: What each step of the table leads to, int32 [h].
         pair: Which pair it is, int64 [s]; p of one that may not be taken.
         sequence, step: Of each pair, ascending, int64 [p].
@@ -135,7 +135,7 @@ class Steps:
 
     sources: Int64
     source: Int64
-    place: Int64
+    index: Int64
     target: Int32
     pair: Int64
     sequence: Int64
@@ -151,7 +151,7 @@ class Steps:
         return Level(
             self.sources,
             self.source,
-            self.place,
-            self.target.take(self.place),
+            self.index,
+            self.target.take(self.index),
             number.take(self.pair),
         )

@@ -17,8 +17,8 @@ from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 
-_ENDS_OF_DOERS = ("er", "or", "ist", "ian", "man", "person")
-_PLACES = frozenset(
+_SUFFIXES_OF_DOERS = ("er", "or", "ist", "ian", "man", "person")
+_LOCATIONS = frozenset(
     {"border", "center", "chamber", "container", "corner", "corridor", "counter", "drawer", "floor",
      "folder", "harbor", "locker", "manor", "quarter", "river", "sector", "server", "shelter",
      "theater", "tower", "trailer"}
@@ -36,7 +36,7 @@ def names_somebody(noun: str, /) -> bool:
     own = singular(noun)
     if is_kin(own) or own in DOERS:
         return True
-    return len(own) >= _LEAST_LETTERS and own.endswith(_ENDS_OF_DOERS) and own not in _PLACES
+    return len(own) >= _LEAST_LETTERS and own.endswith(_SUFFIXES_OF_DOERS) and own not in _LOCATIONS
 
 
 def lead_to_somebody(
@@ -65,15 +65,15 @@ def lead_to_somebody(
     vectors = encode([*texts, *nouns, "place"]).astype(np.float64)
     relations, others = vectors[: len(texts)], vectors[len(texts) :]
     fits: Float64 = np.round(relations @ others.T, SIMILARITY_DIGITS)
-    of_noun, of_place = fits[:, :-1].max(axis=1), fits[:, -1]
+    of_noun, of_where = fits[:, :-1].max(axis=1), fits[:, -1]
     roots = set(map(root, nouns))
-    is_said = [not roots.isdisjoint(stems_of(words(text))) for text in texts]
-    of_noun = of_noun + np.array(is_said)
+    is_stated = [not roots.isdisjoint(stems_of(words(text))) for text in texts]
+    of_noun = of_noun + np.array(is_stated)
     steps = np.where(candidates.steps[numbers], of_noun[candidates.relations[numbers]], -np.inf)
     rows = np.arange(len(numbers))
     last = candidates.length[numbers] - 1
-    ends = candidates.relations[numbers][rows, last]
+    last_relations = candidates.relations[numbers][rows, last]
     is_last: Bool = (steps[rows, last] >= steps.max(axis=1)) & (
-        (fits[:, :-1].max(axis=1) >= of_place)[ends]
+        (fits[:, :-1].max(axis=1) >= of_where)[last_relations]
     )
     return is_last

@@ -10,10 +10,10 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.ends import EndKinds
 from graph_service.retrieve.learned.entity_question import EntityQuestion
 from graph_service.retrieve.learned.relation_names import stem
-from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
+from graph_service.retrieve.learned.relation_texts import RelationTexts, Similarities
 from graph_service.sorting import distinct
 
 WORD_NAMES = (
@@ -32,31 +32,31 @@ def of_words(
     rows: Int64,
     question: EntityQuestion,
     relations: RelationTexts,
-    likeness: Likeness,
-    ends: Ends,
+    similarities: Similarities,
+    end_kinds: EndKinds,
     kind_vectors: Float64,
     /,
 ) -> list[Float64]:
     """Returns ``WORD_NAMES`` of some candidates of which the same is asked, float64 [len(rows)] each."""
-    held, place, length = (
+    held, relation_index, length = (
         candidates.steps[rows],
         candidates.relations[rows],
         candidates.length[rows],
     )
     count, last = len(rows), candidates.length[rows] - 1
     row = np.arange(count)
-    shared = _shared(held, place, question, relations)
+    shared = _shared(held, relation_index, question, relations)
     if not question.words:
         return [*[np.zeros(count)] * 17, *(shared[i] for i in range(4)), *[np.zeros(count)] * 7]
-    like = likeness.words
+    like = similarities.words
     # [words, candidates, steps]
-    of_step = np.where(held, like[:, place], -1.0)
+    of_step = np.where(held, like[:, relation_index], -1.0)
     covered = of_step.max(axis=2)
     by_step = np.where(held, of_step.max(axis=0), -1.0)
     two = np.sort(covered, axis=0)[:2].mean(axis=0)
     # A step and the same back are one relation, which the same word may say: [candidates, steps,
     # other steps].
-    other = held[:, None, :] & (place[:, None, :] != place[:, :, None])
+    other = held[:, None, :] & (relation_index[:, None, :] != relation_index[:, :, None])
     others = np.where(other, of_step[:, :, None, :], -1.0).max(axis=3)
     own = np.where(other.any(axis=2) & held, (of_step - others).max(axis=0), 0.5)
     best = of_step.argmax(axis=0)
@@ -85,7 +85,10 @@ def of_words(
         *(shared[i] for i in range(4)),
         *_order(of_step[by_closeness], length),
         *_unsaid(
-            like, covered, far, _kind_likeness(candidates, rows, question, ends, kind_vectors)
+            like,
+            covered,
+            far,
+            _kind_similarity(candidates, rows, question, end_kinds, kind_vectors),
         ),
     ]
 
@@ -137,8 +140,12 @@ def _unsaid(
     )
 
 
-def _kind_likeness(
-    candidates: Candidates, rows: Int64, question: EntityQuestion, ends: Ends, kind_vectors: Float64
+def _kind_similarity(
+    candidates: Candidates,
+    rows: Int64,
+    question: EntityQuestion,
+    end_kinds: EndKinds,
+    kind_vectors: Float64,
 ) -> Float64:
     """Returns the cosine of words with the nearest kind of what a candidate's steps come to.
 
@@ -146,38 +153,40 @@ def _kind_likeness(
     """
     like = question.word_vectors @ kind_vectors.T
     like = np.concatenate((like, np.full((len(like), 1), -1.0)), axis=1)
-    found = like[:, ends.kind[rows]]
+    similarity = like[:, end_kinds.kind[rows]]
     for before in candidates.prefixes[rows].T:
-        kind = np.where(before >= 0, ends.kind[before], -1)
-        found = np.maximum(found, like[:, kind])
-    return found
+        kind = np.where(before >= 0, end_kinds.kind[before], -1)
+        similarity = np.maximum(similarity, like[:, kind])
+    return similarity
 
 
 def _shared(
     held: Bool,
-    place: Int64,
+    relation_index: Int64,
     question: EntityQuestion,
     relations: RelationTexts,
 ) -> tuple[Float64, Float64, Float64, Float64]:
     """Returns the shares of relations' words that the question has: least, most, of the last step;
     and how many of its words no step has, in quarters.
     """
-    said = {stem(word) for word in question.words}
+    question_stems = {stem(word) for word in question.words}
     share = np.zeros(len(relations.named))
-    has = np.zeros((len(share), len(said)), dtype=bool)
-    order = {word: i for i, word in enumerate(sorted(said))}
-    for relation in distinct(place.ravel()).tolist():
+    has = np.zeros((len(share), len(question_stems)), dtype=bool)
+    order = {word: i for i, word in enumerate(sorted(question_stems))}
+    for relation in distinct(relation_index.ravel()).tolist():
         named = relations.named[relation]
-        if not said.isdisjoint(named.all_stems):
-            spoken = named.all_stems & said
-            share[relation] = max(len(name & said) / max(len(name), 1) for name in named.stems)
-            has[relation, [order[word] for word in spoken]] = True
-    shares = share[place]
+        if not question_stems.isdisjoint(named.all_stems):
+            shared_stems = named.all_stems & question_stems
+            share[relation] = max(
+                len(name & question_stems) / max(len(name), 1) for name in named.stems
+            )
+            has[relation, [order[word] for word in shared_stems]] = True
+    shares = share[relation_index]
     last = held.sum(axis=1) - 1
-    unshared = ~(has[place] & held[..., None]).any(axis=1)
+    unshared = ~(has[relation_index] & held[..., None]).any(axis=1)
     return (
         np.where(held, shares, 2.0).min(axis=1),
         np.where(held, shares, -1.0).max(axis=1),
-        shares[np.arange(len(place)), last],
+        shares[np.arange(len(relation_index)), last],
         unshared.sum(axis=1) / 4,
     )

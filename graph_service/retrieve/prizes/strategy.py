@@ -11,8 +11,8 @@ from graph_service.model.region import Region
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
-    PickedPath,
     RetrievalContext,
+    SelectedPath,
     Selection,
     limited,
     over,
@@ -75,7 +75,7 @@ def by_prizes(
 
 def _paths(
     call: RetrievalContext[PrizePreset], node_prizes: Float64, edge_prizes: Float64
-) -> tuple[list[PickedPath], tuple[Cut, ...]]:
+) -> tuple[list[SelectedPath], tuple[Cut, ...]]:
     """Returns the paths of at least one statement among those taken off the queue, best first."""
     region, preset = call.region, call.preset
     search = best_first_paths(
@@ -94,7 +94,7 @@ def _paths(
     if search.more or len(best) < len(scored):
         cuts = (Cut("items", CutReason.LIMIT, preset.limit, len(best)),)
     selected = [
-        PickedPath(
+        SelectedPath(
             tuple(int(region.edges[edge]) for edge in path.edges),
             (False,) * len(path.edges),
             path.score,

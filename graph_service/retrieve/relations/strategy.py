@@ -23,9 +23,9 @@ from graph_service.model.region import Region
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
-    PickedEdge,
-    PickedPath,
     RetrievalContext,
+    SelectedEdge,
+    SelectedPath,
     Selection,
     limited,
     over,
@@ -168,7 +168,7 @@ def _selection(
     cuts = (*cuts, *limited(call, len(ranked_edges), total=len(ranked_edges)))
     if call.strategy is Strategy.PATHS:
         paths = [
-            PickedPath(
+            SelectedPath(
                 (int(region.edges[ranked.edge]),),
                 (ranked.reverse,),
                 ranked.score,
@@ -181,7 +181,7 @@ def _selection(
         selection = Selection(NO_STATS, NO_STATS, paths=selected_paths, cuts=(*cuts, *cut))
     else:
         edges = [
-            PickedEdge(
+            SelectedEdge(
                 int(region.edges[ranked.edge]), ranked.score, 0.0, ranked.score, 0.0, ranked.origin
             )
             for ranked in ranked_edges[:limit]

@@ -13,8 +13,8 @@ from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
-    PickedPath,
     RetrievalContext,
+    SelectedPath,
     Selection,
     limited,
     over,
@@ -69,7 +69,7 @@ def pick_walks(
     region, preset = call.region, call.preset
     if call.strategy is Strategy.PATHS:
         paths = [
-            PickedPath(
+            SelectedPath(
                 tuple(int(region.edges[edge]) for edge in walk.edges),
                 walk.reversed,
                 walk.score,
