@@ -25,6 +25,14 @@ ASKING_WORDS = frozenset(
      "makes", "name", "number", "show", "state", "tell", "total", "two", "use", "used", "uses"]
 )  # fmt: skip
 """Words that ask, and say nothing of what is asked for."""
+NEGATIONS = frozenset(
+    ["not", "never", "except", "excluding", "without", "neither", "nor", "besides"]
+)
+"""Words that say that what follows is not so."""
+NEGATION = re.compile(
+    rf"\b(?:{'|'.join(sorted(NEGATIONS))}|no longer|apart from|other than)\b|n['\u2019]t\b"
+)
+"""These words, and phrases that say the same."""
 _PERSONS = frozenset(["who", "whom"])
 _CHOICES = frozenset(["which", "what"])
 _TIMES = frozenset(["time", "date", "day", "month", "year"])

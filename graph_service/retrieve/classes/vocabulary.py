@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.text import question_form
 from graph_service.text.question_form import ASKING_WORDS
 
-NEGATIONS = frozenset(
-    {"not", "no", "without", "never", "except", "excluding", "none", "nobody", "nothing", "neither",
-     "nor", "lack", "lacks", "lacking", "missing", "cannot", "besides", "outside", "t"}
-)  # fmt: skip
+NEGATIONS = question_form.NEGATIONS | {
+    *("no", "none", "nobody", "nothing", "lack", "lacks", "lacking", "missing", "cannot"),
+    *("outside", "t"),
+}
 HAVING = frozenset({"with", "have", "has", "having", "had"})
 LOADED = frozenset(
     {"more", "most", "than", "less", "least", "only", "same", "other", "before", "after", "over",

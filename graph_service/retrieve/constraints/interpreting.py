@@ -43,21 +43,9 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import NEGATIONS
 
-_NEGATIONS = frozenset(
-    {
-        "not",
-        "never",
-        "except",
-        "excluding",
-        "without",
-        "neither",
-        "nor",
-        "besides",
-        "than",
-        "longer",
-    }
-)
+_NEGATIONS = NEGATIONS | {"longer", "than"}
 """Words of a negation, which change what is asked for."""
 _MOST_IDS = 20
 """Entities of one name that a filter lists."""

@@ -25,7 +25,7 @@ from graph_service.retrieve.degree_words import (
 from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import FUNCTION_WORDS
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import read_form
+from graph_service.text.question_form import NEGATION, read_form
 
 
 class AnswerForm(StrEnum):
@@ -136,7 +136,7 @@ def read_answer(
     folded, question_form = lowered(question), read_form(question)
     is_yes_no = question_form.is_for_yes_or_no
     negations = [
-        match for match in _NEGATION.finditer(folded) if not strict or not _is_within(match, names)
+        match for match in NEGATION.finditer(folded) if not strict or not _is_within(match, names)
     ]
     one_of_names = strict and len(negations) == 1 and not is_yes_no
     if negations and not (one_of_names and _may_negate(negations[0])):
@@ -344,10 +344,6 @@ def _modifiers(
     return tuple(modifiers[:-1])
 
 
-_NEGATION = re.compile(
-    r"\b(?:not|never|except|excluding|without|neither|nor|besides|no longer|apart from|other than)\b"
-    r"|n['\u2019]t\b"
-)
 _COMPARISON = re.compile(
     r"\b(?!later\b|earlier\b|other\b)(?:\w+er|more|less)\s+than\b|\bat\s+(?:least|most)\b"
     r"|\b(?:over|under|above|below|exceeding)\s+\d"
