@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
+from start_candidates import start_candidate
 
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.region import Region
 from graph_service.retrieve.learned.rankers import CandidateRanker
 from graph_service.retrieve.learned.relation_names import label_names
@@ -90,22 +90,14 @@ def asking_of(
     for node, name in names.items():
         start = question.find(name) if name else -1
         starts.append(
-            StartCandidate(
+            start_candidate(
                 node=node,
                 start=start,
                 end=start + len(name) if start >= 0 else -1,
                 certainty=Certainty.WRITTEN if start >= 0 else Certainty.NO,
                 words=len(name.split()) if start >= 0 else 0,
-                rank=0,
                 score=1.0,
-                is_alias=False,
-                neighbour_matches=0,
-                typos=0,
-                form=NameForm.EXACT,
-                covered=False,
                 linked=start >= 0,
-                listed=False,
-                degree=1,
             )
         )
     return Asking(tuple(starts), True, ranker or SimilarityRanker(), label_names)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from retrieve_samples import region_of
+from start_candidates import start_candidate
 from word_vectors import WordVectors
 
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Float64
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
@@ -36,13 +36,9 @@ RELATIONS = ("spouse", "religion", "place of birth")
 ENCODE = Encoder(WordVectors().encode)
 
 
-def start(**changes: object) -> StartCandidate:
-    given: dict[str, object] = {
-        "node": 0, "start": 24, "end": 27, "certainty": Certainty.WRITTEN, "words": 1, "rank": 0,
-        "score": 0.9, "is_alias": False, "neighbour_matches": 0, "typos": 0,
-        "form": NameForm.EXACT, "covered": False, "linked": True, "listed": True, "degree": 2,
-    }  # fmt: skip
-    return StartCandidate(**{**given, **changes})  # type: ignore[arg-type]
+ANN = start_candidate(
+    start=24, end=27, certainty=Certainty.WRITTEN, linked=True, listed=True, degree=2
+)
 
 
 def family() -> Region:
@@ -89,7 +85,7 @@ def described(
     asked = [read_entity_question(question, span, ENCODE)]
     return found, describe(
         found,
-        [start()],
+        [ANN],
         asked,
         np.zeros(1, dtype=np.int64),
         texts,

@@ -5,29 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from start_candidates import start_candidate
 
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.link.starts import StartCandidate
 from graph_service.retrieve.learned.namesakes import is_lesser_namesake
 
 # what money do they have in italy
-ITALY = StartCandidate(
-    node=1,
-    start=27,
-    end=32,
-    certainty=Certainty.PROPER,
-    words=1,
-    rank=0,
-    score=0.9,
-    is_alias=False,
-    neighbour_matches=0,
-    typos=0,
-    form=NameForm.EXACT,
-    covered=False,
-    linked=True,
-    listed=True,
-    degree=800,
-)
+ITALY = start_candidate(node=1, start=27, end=32, linked=True, listed=True, degree=800)
 KINGDOM = replace(ITALY, node=2, rank=1, is_alias=True, linked=False, degree=250)
 OF_THE_SAME_LABEL = replace(KINGDOM, is_alias=False)
 # who was born in mexico city

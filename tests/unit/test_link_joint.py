@@ -6,37 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from start_candidates import start_candidate
 
 from graph_service.link.joint import JointMention, joint_linking
-from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.link.starts import NameForm
 
-ONE = StartCandidate(
-    node=0,
-    start=0,
-    end=0,
-    certainty=Certainty.PROPER,
-    words=1,
-    rank=0,
-    score=0.9,
-    is_alias=False,
-    neighbour_matches=0,
-    typos=0,
-    form=NameForm.EXACT,
-    covered=False,
-    linked=False,
-    listed=False,
-    degree=1,
-)
 # what does jamaican people speak in new york city
 #           ^10      ^19           ^35      ^44^48
-JAMAICA = replace(ONE, node=1, start=10, end=18, score=0.3, form=NameForm.DEMONYM)
-PEOPLE = replace(ONE, node=2, start=19, end=25, score=0.8, linked=True, listed=True)
-PEOPLES = replace(ONE, node=3, start=19, end=25, score=0.2, rank=1, listed=True)
-NEW_YORK_CITY = replace(ONE, node=4, start=35, end=48, score=0.7, linked=True, listed=True)
-NEW_YORK = replace(ONE, node=5, start=35, end=43, covered=True)
-STATE = replace(ONE, node=6, start=35, end=43, rank=1, score=0.1, covered=True)
-CITY = replace(ONE, node=7, start=44, end=48, covered=True)
+JAMAICA = start_candidate(node=1, start=10, end=18, score=0.3, form=NameForm.DEMONYM)
+PEOPLE = start_candidate(node=2, start=19, end=25, score=0.8, linked=True, listed=True)
+PEOPLES = start_candidate(node=3, start=19, end=25, score=0.2, rank=1, listed=True)
+NEW_YORK_CITY = start_candidate(node=4, start=35, end=48, score=0.7, linked=True, listed=True)
+NEW_YORK = start_candidate(node=5, start=35, end=43, covered=True)
+STATE = start_candidate(node=6, start=35, end=43, rank=1, score=0.1, covered=True)
+CITY = start_candidate(node=7, start=44, end=48, covered=True)
 ALL = (PEOPLE, NEW_YORK_CITY, JAMAICA, PEOPLES, NEW_YORK, STATE, CITY)
 
 JAMAICA_SHOWN = JointMention(10, 18, 0.3, (1,))

@@ -1,0 +1,32 @@
+"""Entities that walks may start from, as the tests of linking and of ranking make them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
+
+PLAIN = StartCandidate(
+    node=0,
+    start=0,
+    end=0,
+    certainty=Certainty.PROPER,
+    words=1,
+    rank=0,
+    score=0.9,
+    is_alias=False,
+    neighbour_matches=0,
+    typos=0,
+    form=NameForm.EXACT,
+    covered=False,
+    linked=False,
+    listed=False,
+    degree=1,
+)
+
+
+def start_candidate(**changes: Any) -> StartCandidate:
+    """Returns an entity that one word names exactly and that linking does not choose, changed."""
+    return replace(PLAIN, **changes)
