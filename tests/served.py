@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from waiting import PATIENCE_S, wait_until
 
 from graph_service import Service
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
 from graph_service.server.connections import ConnectionLimits
+from graph_service.server.options import ServerOptions
 from graph_service.server.server import Server
 
 

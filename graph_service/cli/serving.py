@@ -23,7 +23,7 @@ from graph_service.errors import InputError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
-    from graph_service.server.app import ServerOptions
+    from graph_service.server.options import ServerOptions
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _ORIGIN = re.compile(
@@ -165,8 +165,8 @@ def server_options(options: ServeOptions, settings: Settings, /) -> ServerOption
             given; or a file of keys or of documents can't be read, or does not hold.
     """
     from graph_service.server.admission import ANY_HOST, LOCAL_HOSTS
-    from graph_service.server.app import ServerOptions
     from graph_service.server.keyring import Keyring
+    from graph_service.server.options import ServerOptions
     from graph_service.server.trusted_documents import read_trusted
     from graph_service.service.experiments import check_folder
 

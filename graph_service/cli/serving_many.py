@@ -20,8 +20,8 @@ from graph_service.errors import GraphServiceError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
-    from graph_service.server.app import ServerOptions
     from graph_service.server.connections import ConnectionLimits
+    from graph_service.server.options import ServerOptions
     from graph_service.service import Service
 
 

@@ -15,7 +15,7 @@ from served import served
 from graph_service import Service
 from graph_service.adapters.haystack import GraphServiceRetriever
 from graph_service.errors import InputError
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 TEMPLATE = "{% for one in documents %}{{ one.content }} {{ one.meta.citation }}\n{% endfor %}{{ question }}"
 

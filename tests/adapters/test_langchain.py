@@ -20,7 +20,7 @@ from graph_service import Service
 from graph_service.adapters.langchain import GraphServiceRetriever
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.result import Status
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 
 class TestOverService(RetrieversIntegrationTests):

@@ -13,7 +13,7 @@ from served import served
 from graph_service import Service
 from graph_service.adapters.llamaindex import GraphServiceRetriever
 from graph_service.model.result import Status
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 
 def test_nodes_are_the_same_in_process_over_http_and_async(demo_service: Service) -> None:

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from graph_service import open_service
 from graph_service.model.statement import Entity
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.service import Service
 from graph_service.settings import Settings
 from graph_service.store.page_views import make_table, save_page_views

@@ -18,7 +18,8 @@ from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, Strategy
 from graph_service.model.statement import Entity
 from graph_service.model.view_spec import Method, Scope, ViewSpec
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.service import Service
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store

@@ -17,7 +17,7 @@ from evaluators.answered import IDS, LOST, answered
 from served import served
 
 from graph_service import Service
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from queries.datasets.demo_set import demo_question_file, demo_questions
 from queries.evaluators.deepeval import GraphServiceRetriever, export_answers
 

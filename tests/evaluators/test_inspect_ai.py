@@ -30,7 +30,7 @@ from graph_service.cli.inspect_ai.tasks import graph_questions, kalma, mcp_quest
 from graph_service.cli.robustness.set_graph import open_set_graph
 from graph_service.model.result import Triple
 from graph_service.model.serialise import from_plain
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from queries.datasets.demo_set import demo_question_file, demo_questions
 from queries.generate.answer import Answer
 from queries.robustness import recipe as recipes

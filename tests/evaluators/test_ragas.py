@@ -19,7 +19,7 @@ from ragas.metrics._context_recall import IDBasedContextRecall
 from served import served
 
 from graph_service import Service
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from queries.datasets.demo_set import demo_question_file, demo_questions
 from queries.evaluators.ragas import GraphServiceRetriever, export_answers
 

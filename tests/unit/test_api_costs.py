@@ -16,7 +16,8 @@ from graph_service.api.view_costs import INLINE_VIEW
 from graph_service.client.documents import DOCUMENTS
 from graph_service.client.errors import error_of
 from graph_service.errors import LimitError, MaxCostError, ThrottledError
-from graph_service.server.app import LOOKUP_COST, MAX_COST
+from graph_service.server.bill import LOOKUP_COST
+from graph_service.server.options import MAX_COST
 
 pytestmark = pytest.mark.usefixtures("processor")
 

@@ -42,7 +42,8 @@ from graph_service.model.values import (
 )
 from graph_service.model.view_spec import Change, LiteralType, Method, Sampling, Scope, ViewSpec
 from graph_service.server.admission import is_address
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 
 SPEC = ViewSpecInput(method=Method.EDGE_DELETION, level=0.5, random_seed=7)
 

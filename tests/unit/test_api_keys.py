@@ -25,11 +25,12 @@ from graph_service.api.schema import schema
 from graph_service.api.scopes import Scope
 from graph_service.errors import InputError, SetupError
 from graph_service.model.statement import Entity
-from graph_service.server import app, key_file
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server import key_file, operations
+from graph_service.server.app import make_app
 from graph_service.server.key_file import encode_keys, read_keys, revoke_key
 from graph_service.server.keyring import Keyring
 from graph_service.server.keys import OPERATOR, PREFIX, Caller, Key, token_hash
+from graph_service.server.options import ServerOptions
 from graph_service.server.rates import Rates
 
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}
@@ -263,7 +264,7 @@ def test_each_mutation_needs_its_scope(ask: Ask, file: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
     monkeypatch.setattr(
-        app, "Rates", lambda *given, **also: Rates(*given, clock=lambda: now[0], **also)
+        operations, "Rates", lambda *given, **also: Rates(*given, clock=lambda: now[0], **also)
     )
     return now
 

@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 from graph_service import Service
 from graph_service.client.errors import error_of
 from graph_service.errors import PersistedQueryNotSupportedError
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 
 QUERY = "{ __typename }"
 HASH = hashlib.sha256(QUERY.encode()).hexdigest()

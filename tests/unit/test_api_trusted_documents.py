@@ -27,7 +27,8 @@ from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.server import explorer
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.trusted_documents import document_id, manifest_of, read_trusted
 
 GRAPHS = "query Graphs { graphs { nodes { name } } }"

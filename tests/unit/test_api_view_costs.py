@@ -16,7 +16,7 @@ from graph_service.api.schema import execute
 from graph_service.api.view_costs import INLINE_VIEW, NAMED, REGION, SECOND, WEIGHTS
 from graph_service.errors import MaxCostError
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.server.app import MAX_COST
+from graph_service.server.options import MAX_COST
 from graph_service.service import Service as AnyService
 
 pytestmark = pytest.mark.usefixtures("processor")

@@ -28,8 +28,8 @@ from benchmarks.soak.watching import held_by
 from graph_service import Service, open_service
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.server import app, response_cache
-from graph_service.server.app import ServerOptions
+from graph_service.server import operations, response_cache
+from graph_service.server.options import ServerOptions
 from graph_service.server.queue import WaitedError
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
@@ -148,7 +148,7 @@ def test_planted_faults_are_found(
             raise WaitedError("the query waited for a free worker, all the time it is allowed")
         return key_of(*given)
 
-    monkeypatch.setattr(app, "key_of", leaking)
+    monkeypatch.setattr(operations, "key_of", leaking)
     wanted = {"were late", "mix editions", "files grew", "threads grew"}
     plan, faults = PLAN, list[str]()
     try:

@@ -31,7 +31,7 @@ from graph_service.errors import (
     InputError,
     SetupError,
 )
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from graph_service.settings import Settings
 
 PATIENT = {

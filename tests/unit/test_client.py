@@ -61,7 +61,7 @@ from graph_service.model.view_spec import (
     Scope,
     ViewSpec,
 )
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 NAMELESS = ViewSpec(
     Method.NAMES,

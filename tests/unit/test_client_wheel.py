@@ -21,7 +21,7 @@ from served import served
 
 import graph_service
 from graph_service import Service
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CLIENT = REPOSITORY / "client"

@@ -26,7 +26,7 @@ from graph_service.errors import (
     StoreUnavailableError,
     ThrottledError,
 )
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from queries.experiment.impact import NO_ARRAYS, VIEWS_NAME
 from queries.experiment.retry_window import RetryingTransport
 

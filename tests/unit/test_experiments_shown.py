@@ -18,7 +18,8 @@ from graph_service.api.schema import execute
 from graph_service.errors import LimitError, SetupError
 from graph_service.model.experiment import Experiment, ExperimentState
 from graph_service.model.result import Strategy
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.service import experiments
 from graph_service.service.experiments import ExperimentFolder, check_folder
 

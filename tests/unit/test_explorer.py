@@ -16,8 +16,9 @@ from graph_service import Service
 from graph_service.errors import SetupError
 from graph_service.model.view_spec import TAKES, Method, Takes
 from graph_service.server import explorer
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
 from graph_service.server.explorer.documents import SOURCE, trusted_documents
+from graph_service.server.options import ServerOptions
 from queries.experiment.scoring import TITLES
 
 ASSETS = Path(explorer.__file__).parent / "assets"

@@ -13,8 +13,9 @@ from starlette.testclient import TestClient
 
 from graph_service import Service
 from graph_service.errors import SetupError
-from graph_service.server import app, graphiql
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server import app, graphiql, operations
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.settings import Settings
 
 PAGE = "https://page.example"
@@ -85,7 +86,7 @@ def test_an_allowed_page_reads_answers_and_refusals(
     monkeypatch.setattr(app, "MAX_HELD_BYTES", 0)
     assert readable(asked.post("/graphql", json=QUERY, headers=headers)) == 503
     monkeypatch.undo()
-    monkeypatch.setattr(app, "execute", lambda *_, **__: {"data": 2**70})
+    monkeypatch.setattr(operations, "execute", lambda *_, **__: {"data": 2**70})
     assert readable(asked.post("/graphql", json=QUERY, headers=headers)) == 500
 
 

@@ -14,8 +14,10 @@ from graph_service import Service
 from graph_service.api.execution import Ended
 from graph_service.errors import DeadlineError, InputError, LimitError
 from graph_service.model.request import RetrieveRequest
-from graph_service.server import app
-from graph_service.server.app import ServerOptions, _Bill, make_app
+from graph_service.server import operations
+from graph_service.server.app import make_app
+from graph_service.server.bill import Bill
+from graph_service.server.options import ServerOptions
 from graph_service.server.rates import Rates, client_of
 
 pytestmark = pytest.mark.usefixtures("processor")
@@ -39,7 +41,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(app, "Rates", lambda *given, **named: Rates(*given, clock=clock, **named))
+    monkeypatch.setattr(
+        operations, "Rates", lambda *given, **named: Rates(*given, clock=clock, **named)
+    )
     return clock
 
 
@@ -156,10 +160,10 @@ def test_an_operation_costs_its_processor_time_however_it_ends(
 def test_a_client_that_goes_away_pays_for_what_was_begun(
     demo_service: Service, processor: Processor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bills: list[_Bill] = []
-    settle = _Bill.settle
+    bills: list[Bill] = []
+    settle = Bill.settle
 
-    def settled(bill: _Bill, used: float) -> None:
+    def settled(bill: Bill, used: float) -> None:
         settle(bill, used)
         bills.append(bill)
 
@@ -167,7 +171,7 @@ def test_a_client_that_goes_away_pays_for_what_was_begun(
         processor.seconds += 2
         raise DeadlineError("the query was given up while walking the graph")
 
-    monkeypatch.setattr(_Bill, "settle", settled)
+    monkeypatch.setattr(Bill, "settle", settled)
     monkeypatch.setattr(demo_service, "retrieve", given_up)
     asked = client(demo_service, ServerOptions(max_cost=50, rate=0.5))
     asked.post("/graphql", json={"query": SLOW})

@@ -20,7 +20,8 @@ from starlette.testclient import TestClient
 
 from graph_service import Service
 from graph_service.model.limits import Cut, CutReason
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.parameters import Parameters
 from graph_service.server.response_cache import CACHED_COST, ResponseCache, key_of
 
@@ -214,7 +215,7 @@ def test_what_is_kept_has_a_bound_in_bytes(demo_service: Service) -> None:
     answers = ResponseCache(100_000)
     asked = Asked(demo_service)
     endpoint = asked.client.app.routes[0].endpoint.__self__  # type: ignore[attr-defined]
-    endpoint._cache = answers
+    endpoint._operations._cache = answers
     document = '{ item(itemId: "Q2685") { label } }'
     for number in range(100):
         assert kept(asked.post(f"{document} # {number}")) == STORED

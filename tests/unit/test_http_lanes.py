@@ -13,7 +13,7 @@ from served import served
 
 from graph_service import Service
 from graph_service.errors import InputError
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 REQUESTS, ALIASES = 8, 30
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}

@@ -21,8 +21,9 @@ from waiting import wait_until
 
 from graph_service import Service
 from graph_service.api.schema import execute
-from graph_service.server import app, request_log
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server import operations, request_log
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.record import Record
 from graph_service.server.request_log import JsonFormatter, TextFormatter
 
@@ -85,7 +86,7 @@ def test_a_line_names_the_key(
 
     seen = Record()
     monkeypatch.setattr(request_log, "Record", lambda: seen)
-    monkeypatch.setattr(app, "execute", with_key)
+    monkeypatch.setattr(operations, "execute", with_key)
     _, line = ask(demo_service, caplog, ASKED)
     assert line["key"] == "tenant-a"
 
@@ -128,7 +129,7 @@ def test_a_fault_of_ours_has_the_id_of_its_line(
     def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(app, "execute", fail)
+    monkeypatch.setattr(operations, "execute", fail)
     response, line = ask(demo_service, caplog, ASKED)
     assert response.json()["errors"][0]["extensions"]["requestId"] == line["requestId"]
     assert (line["status"], line["codes"]) == (500, ["INTERNAL"])

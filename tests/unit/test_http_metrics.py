@@ -20,7 +20,8 @@ from graph_service.api.scopes import Scope
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.graph_info import UnfinishedLoad
 from graph_service.server import metrics, scrape
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.shared_folder import forget_metrics
 
 PATHS = """query Name($entity: ID!) {

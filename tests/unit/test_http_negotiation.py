@@ -10,9 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from graph_service import Service
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
 from graph_service.server.compression import LEAST_BYTES
 from graph_service.server.negotiation import accepts_gzip, prefers_html, response_type, weight
+from graph_service.server.options import ServerOptions
 
 OWN = "application/graphql-response+json"
 JSON = "application/json"
@@ -101,7 +102,9 @@ def test_a_failure_before_the_first_field_is_not_the_clients_fault(
 ) -> None:
     for code, status in (("STORE_UNAVAILABLE", 503), ("INTERNAL", 500), ("LIMIT_EXCEEDED", 400)):
         failed = {"errors": [{"message": "x", "extensions": {"code": code}}]}
-        monkeypatch.setattr("graph_service.server.app.execute", lambda *_, of=failed, **__: of)
+        monkeypatch.setattr(
+            "graph_service.server.operations.execute", lambda *_, of=failed, **__: of
+        )
         client = TestClient(make_app(demo_service), base_url="http://localhost")
         answer = client.post("/graphql", json=TYPENAME, headers={"accept": OWN})
         assert answer.status_code == status

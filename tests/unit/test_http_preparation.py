@@ -20,7 +20,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.server import preparation
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from graph_service.server.preparation import Preparation
 from graph_service.server.queue import Workers
 from graph_service.service.embedded_names import EmbeddedNames

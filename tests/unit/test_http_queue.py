@@ -16,8 +16,9 @@ from served import served
 from graph_service import Service
 from graph_service.api import schema
 from graph_service.model.limits import Deadline
-from graph_service.server import app, queue
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server import operations, queue
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.queue import Job, Workers
 
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}
@@ -28,7 +29,7 @@ RUNNING, WAITING = queue.LOOKUP_THREADS, 3
 def execute(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
     """Gives ``use(function)``: what the server's threads run; and lets three queries wait."""
     monkeypatch.setattr(queue, "MAX_WAITING", WAITING)
-    return lambda function: monkeypatch.setattr(app, "execute", function)
+    return lambda function: monkeypatch.setattr(operations, "execute", function)
 
 
 def post(url: str) -> httpx.Response:

@@ -15,8 +15,9 @@ from waiting import wait_until as until
 
 from graph_service import Service
 from graph_service.errors import ModelFileError, StoreUnavailableError
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
 from graph_service.server.connections import ConnectionLimits
+from graph_service.server.options import ServerOptions
 from graph_service.server.server import Server
 
 WARM = ServerOptions(warm=("demo",))

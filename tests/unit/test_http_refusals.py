@@ -16,8 +16,9 @@ from starlette.testclient import TestClient
 import graph_service
 from graph_service import Service
 from graph_service.errors import StoreUnavailableError
-from graph_service.server import app
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server import app, operations
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.refusals import refusal, refusal_body
 
 PLAIN = ServerOptions()
@@ -211,7 +212,7 @@ def test_a_fault_of_ours_is_told_by_its_request_alone(
     def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(app, "execute", fail)
+    monkeypatch.setattr(operations, "execute", fail)
     response = client(demo_service).post("/graphql", json={"query": "{ __typename }"})
     (error,) = response.json()["errors"]
     request_id = error["extensions"]["requestId"]

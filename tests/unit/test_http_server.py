@@ -33,8 +33,9 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
-from graph_service.server.app import MAX_BODY_BYTES, ServerOptions, make_app
+from graph_service.server.app import MAX_BODY_BYTES, make_app
 from graph_service.server.connections import ConnectionLimits
+from graph_service.server.options import ServerOptions
 from graph_service.server.queue import Workers
 from graph_service.server.server import Server
 from graph_service.settings import Settings
@@ -200,7 +201,7 @@ def test_a_client_that_hangs_up_leaves_the_queue(
         ran.append(document)
         return run(service, document, *given, **named)
 
-    monkeypatch.setattr("graph_service.server.app.execute", noted)
+    monkeypatch.setattr("graph_service.server.operations.execute", noted)
     left = {"query": "{ left: graphs { nodes { name } } }"}
     # Equal ones would wait for the first of them.
     options = ServerOptions(threads=1, cache_bytes=0)
@@ -586,7 +587,7 @@ def test_an_answer_that_cannot_be_written_is_masked_and_logged(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        graph_service.server.app, "execute", lambda *_, **__: {"data": {"secret": 2**70}}
+        graph_service.server.operations, "execute", lambda *_, **__: {"data": {"secret": 2**70}}
     )
     response = post(url)
     assert response.status_code == 500

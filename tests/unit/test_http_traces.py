@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from graph_service import Service, open_service
 from graph_service.errors import SetupError, StoreUnavailableError
-from graph_service.server.app import ServerOptions, make_app
+from graph_service.server.app import make_app
+from graph_service.server.options import ServerOptions
 from graph_service.server.traces import Traces
 from graph_service.settings import Settings
 

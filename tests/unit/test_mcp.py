@@ -24,7 +24,7 @@ from graph_service.model.limits import Cut, CutReason
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Status, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 
 @pytest.fixture(scope="module")

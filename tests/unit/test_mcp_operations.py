@@ -20,7 +20,7 @@ from graph_service.client import AsyncClient
 from graph_service.errors import SetupError
 from graph_service.mcp.operations import read_operations
 from graph_service.mcp.server import GraphServer
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "mcp.md"
 PATHS = """fragment Named on Item { itemId label }

@@ -26,7 +26,7 @@ from graph_service.errors import InputError, ReadOnlyError
 from graph_service.model.limits import CutReason
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.statement import Entity
-from graph_service.server.app import ServerOptions
+from graph_service.server.options import ServerOptions
 from graph_service.service.passages import joint_fingerprint
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
