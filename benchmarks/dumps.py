@@ -166,14 +166,10 @@ def _each_once(claims: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     }
 
 
-def run_load(
-    path: Path, /, *, store: str, graph: str, environment: Mapping[str, str] | None = None
-) -> tuple[float, dict[str, Detail]]:
+def run_load(path: Path, /, *, store: str, graph: str) -> tuple[float, dict[str, Detail]]:
     """Runs the load command; returns milliseconds, and the most memory that its processes held."""
     command = [sys.executable, "-m", "graph_service.cli", "load", str(path), "--graph", graph]
-    answer, elapsed, peak = _run(
-        [*command, "--store", store, "--json", "--quiet"], path.parent, environment
-    )
+    answer, elapsed, peak = _run([*command, "--store", store, "--json", "--quiet"], path.parent)
     counts = orjson.loads(answer)["graph"]["counts"]
     details: dict[str, Detail] = {
         "stored": counts["statements"],
@@ -185,14 +181,10 @@ def run_load(
     return elapsed, details
 
 
-def _run(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
-) -> tuple[bytes, float, int]:
+def _run(command: Sequence[str], folder: Path) -> tuple[bytes, float, int]:
     """Returns what a command prints, its milliseconds, and the bytes that its processes held."""
     started = time.perf_counter()
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, cwd=folder, env={**os.environ, **(environment or {})}
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder) as process:
         memory = _PeakMemory(process.pid)
         answer, _ = process.communicate()
         peak = memory.end()

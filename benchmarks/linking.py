@@ -16,7 +16,7 @@ Beside each: what a random choice among a mention's candidates would reach, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
@@ -123,7 +123,6 @@ def measure_linking(
     sample: int | None = None,
     random_seed: int = 0,
     misses: int = 5,
-    progress: Callable[[int, int], None] | None = None,
 ) -> LinkingReport:
     """Returns what linking finds on one set.
 
@@ -133,7 +132,6 @@ def measure_linking(
         sample: How many questions, evenly spread; None for all.
         random_seed: Of the bootstrap.
         misses: How many wrong ones are listed.
-        progress: Called with how many questions are done, and of how many.
     """
     asked = list(questions.questions)
     if sample is not None and sample < len(asked):
@@ -142,10 +140,8 @@ def measure_linking(
     # Indexes are made when first asked for: by a name that is none, and in both manners of writing.
     for warming in ("Who met Xqzwvk Qzxwvkj in there?", "who met xqzwvk qzxwvkj"):
         link(warming, graph)
-    for number, question in enumerate(asked):
+    for question in asked:
         tally.add(question)
-        if progress:
-            progress(number + 1, len(asked))
     return LinkingReport(
         name=questions.name,
         questions=len(asked),

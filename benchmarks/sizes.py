@@ -36,11 +36,11 @@ LEVELS = (0.01, 0.3)
 Figures = dict[str, float]
 
 
-def sample_questions(data: Path, /, *, count: int = QUESTIONS) -> list[str]:
+def sample_questions(data: Path, /) -> list[str]:
     """Returns the first of the questions on which figures are given, in the folder's order."""
     wanted = read_sample_ids(data / "wikidata_questions")
     rows = read_wikidata_questions(data / "wikidata_questions")
-    return [row.text for row in rows if row.id in wanted][:count]
+    return [row.text for row in rows if row.id in wanted][:QUESTIONS]
 
 
 def _held() -> Figures:

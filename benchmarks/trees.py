@@ -224,7 +224,7 @@ class TreeCase:
     edge_prizes: Float64
 
 
-def tree_cases(codex: Codex, edges: int, /, *, count: int = CASES) -> list[TreeCase]:
+def tree_cases(codex: Codex, edges: int, /) -> list[TreeCase]:
     """Returns regions of CoDEx-M around fixed entities, with prizes.
 
     A region is what a walk both ways keeps of the two hops around an entity: the nodes of most
@@ -236,7 +236,7 @@ def tree_cases(codex: Codex, edges: int, /, *, count: int = CASES) -> list[TreeC
     found: list[TreeCase] = []
     for question in spread(data.questions, len(data.questions)):
         region = _densest(data.graph, question.node, edges)
-        if region is None or len(found) >= count:
+        if region is None or len(found) >= CASES:
             continue
         nodes = labels.nodes(region.nodes)
         numbers, which = np.unique(region.rel, return_inverse=True)

@@ -137,25 +137,28 @@ class MultilingualEmbedder:
         return vectors, foreign
 
 
-def open_multilingual(
-    path: Path | None = None, /, *, model_dir: Path | None = None
-) -> MultilingualEmbedder:
+def open_multilingual(*, model_dir: Path | None = None) -> MultilingualEmbedder:
     """Returns the embedder.
 
     Args:
-        path: The file of multilingual-e5-small; else that of the installed package, which is never
-            imported.
         model_dir: Folder of MiniLM's files; else they are looked for.
 
     Raises:
         ModelFileError: The package is not installed, or a file is missing or another one.
     """
     english = MiniLM.open(model_dir)
-    return MultilingualEmbedder(english, open_packed_e5(path), shipped_alignment())
+    return MultilingualEmbedder(english, open_packed_e5(), shipped_alignment())
 
 
 def open_packed_e5(path: Path | None = None, /) -> TransformerEmbedder:
-    """Returns multilingual-e5-small in 4 bits; see ``open_multilingual``."""
+    """Returns multilingual-e5-small in 4 bits.
+
+    Args:
+        path: Its file; else that of the installed package, which is never imported.
+
+    Raises:
+        ModelFileError: The package is not installed, or the file is missing or another one.
+    """
     file = path or packaged_file()
     if file is None:
         raise ModelFileError(

@@ -108,12 +108,11 @@ def fetched_folder() -> Path:
     return platformdirs.user_data_path(_APPLICATION) / "models" / f"all-MiniLM-L6-v2-{REVISION[:8]}"
 
 
-def find_model(folder: Path | None = None, /, *, checked: Path | None = None) -> ModelFolder:
+def find_model(folder: Path | None = None, /) -> ModelFolder:
     """Returns the folder of the model's files, after checking them.
 
     Args:
         folder: The only folder to look in; else the order in the module's text.
-        checked: The file that remembers what was checked; one in the user's cache by default.
 
     Raises:
         ModelFileError: There is no such file, or one is not the official file.
@@ -126,10 +125,10 @@ def find_model(folder: Path | None = None, /, *, checked: Path | None = None) ->
                 f"the model folder {named} lacks {' and '.join(missing)}",
                 hint=f"Unset {MODEL_DIR_VARIABLE}, or fill the folder. {FETCH_HINT}",
             )
-        return _check(ModelFolder(named, "given"), checked)
+        return _check(ModelFolder(named, "given"))
     for candidate in (ModelFolder(fetched_folder(), "fetched"), _packaged()):
         if candidate and all((candidate.path / file.name).is_file() for file in _READ):
-            return _check(candidate, checked)
+            return _check(candidate)
     raise ModelFileError(
         "the weights of all-MiniLM-L6-v2 are not on this machine "
         f"(looked in {fetched_folder()} and for the package {_PACKAGE})",
@@ -148,7 +147,7 @@ def verify_file(path: Path, file: ModelFile, /, *, checked: Path | None = None) 
         file: What it should be.
         checked: The file that remembers; one in the user's cache by default.
     """
-    memory = checked or platformdirs.user_cache_path(_APPLICATION) / "checked-models.json"
+    memory = checked or _memory()
     state = path.stat()
     stamp: list[object] = [state.st_size, state.st_mtime_ns, file.sha256]
     known = _read_checked(memory)
@@ -165,14 +164,13 @@ def verify_file(path: Path, file: ModelFile, /, *, checked: Path | None = None) 
     _write_checked(memory, known)
 
 
-def remembered_sha256(path: Path, /, *, checked: Path | None = None) -> str:
+def remembered_sha256(path: Path, /) -> str:
     """Returns the SHA-256 of a file, which is read anew only where its size or time has changed.
 
     Args:
         path: The file on this machine.
-        checked: The file that remembers; one in the user's cache by default.
     """
-    memory = checked or platformdirs.user_cache_path(_APPLICATION) / "checked-models.json"
+    memory = _memory()
     state = path.stat()
     known = _read_checked(memory)
     match known.get(str(path.resolve())):
@@ -402,10 +400,15 @@ def _packaged() -> ModelFolder | None:
     return ModelFolder(Path(next(iter(spec.submodule_search_locations))) / "model", "package")
 
 
-def _check(folder: ModelFolder, checked: Path | None) -> ModelFolder:
+def _check(folder: ModelFolder) -> ModelFolder:
     for file in _READ:
-        verify_file(folder.path / file.name, file, checked=checked)
+        verify_file(folder.path / file.name, file)
     return folder
+
+
+def _memory() -> Path:
+    """Returns the file that remembers what was checked."""
+    return platformdirs.user_cache_path(_APPLICATION) / "checked-models.json"
 
 
 def _sha256(path: Path) -> str:

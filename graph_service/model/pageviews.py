@@ -67,10 +67,10 @@ class PageViews:
         return level_of(self.mean)
 
 
-def check_month(text: str, /, *, argument: str | None = None) -> str:
+def check_month(text: str, /) -> str:
     """Returns a month as it came; raises ``InputError`` unless it is like ``2021-01``."""
     if not _MONTH.fullmatch(text):
-        raise InputError(f"a month is written 2021-01; got {text[:40]!r}", argument=argument)
+        raise InputError(f"a month is written 2021-01; got {text[:40]!r}")
     return text
 
 

@@ -37,7 +37,7 @@ from graph_service.model.values import (
     plain_value,
     value_type,
 )
-from graph_service.store.encoded import EncodedStatements, StatementRow, encode_statements
+from graph_service.store.encoded import StatementRow, encode_statements
 
 LAYOUT = "graph-parquet"
 VERSION = 1
@@ -258,11 +258,9 @@ Columns = dict[str, list[Any]]
 """The columns of some rows, by name."""
 
 
-def statement_columns(
-    statements: Sequence[Statement], /, *, encoded: EncodedStatements | None = None
-) -> tuple[Columns, Uint64]:
+def statement_columns(statements: Sequence[Statement], /) -> tuple[Columns, Uint64]:
     """Returns the columns of statements, and what they add to both fingerprints (four words)."""
-    encoded = encode_statements(statements) if encoded is None else encoded
+    encoded = encode_statements(statements)
     edges = np.frombuffer(encoded.edges, dtype="<i8").reshape(-1, 2)
     contents = np.frombuffer(encoded.contents, dtype="<i8").reshape(-1, 2)
     values = [statement.value for statement in statements]

@@ -87,9 +87,11 @@ def read_factbench(path: str | Path, /) -> tuple[BenchFact, ...]:
     return tuple(facts)
 
 
-def factbench_cases(
-    facts: Sequence[BenchFact], /, *, passages: int = 5
-) -> tuple[EntailmentCase, ...]:
+_EVIDENCE = 5
+"""Triples of evidence of a fact at most."""
+
+
+def factbench_cases(facts: Sequence[BenchFact], /) -> tuple[EntailmentCase, ...]:
     """Returns every fact as a pair, to measure a verifier of triples.
 
     The true facts are the graph. The evidence of a fact, true or wrong, is what a search of
@@ -97,13 +99,12 @@ def factbench_cases(
 
     Args:
         facts: True and wrong ones.
-        passages: Triples of evidence at most.
     """
     graph = Evidence([fact.line for fact in facts if fact.label == CORRECT])
     return tuple(
         EntailmentCase(
             id=fact.id,
-            pair=Pair("; ".join(graph.search(fact.statement, limit=passages)), fact.statement),
+            pair=Pair("; ".join(graph.search(fact.statement, limit=_EVIDENCE)), fact.statement),
             entailed=fact.label == CORRECT,
             label=Relation.ENTAILMENT.value if fact.label == CORRECT else "",
             groups=Groups(kind=fact.relation),

@@ -340,7 +340,11 @@ def paired(
     )
 
 
-def smallest_loss(n: int, /, *, comparisons: int = 1, power: float = 0.8) -> float | None:
+_POWER = 0.8
+"""Share of the runs of a plan that are to find a loss."""
+
+
+def smallest_loss(n: int, /, *, comparisons: int = 1) -> float | None:
     """Returns the smallest share of lost hits that a plan finds in 80 % of its runs.
 
     A question is lost by all random seeds or by none, and none is gained. So few lost questions as
@@ -349,7 +353,6 @@ def smallest_loss(n: int, /, *, comparisons: int = 1, power: float = 0.8) -> flo
     Args:
         n: Questions.
         comparisons: That p is adjusted for, each by Bonferroni's share.
-        power: Share of the runs that find it.
 
     Returns:
         None if not even the loss of all is found.
@@ -361,7 +364,7 @@ def smallest_loss(n: int, /, *, comparisons: int = 1, power: float = 0.8) -> flo
     if seen is None:
         return None
     tail = partial(beta_cdf, a=seen, b=n - seen + 1)
-    return solve_falling(lambda log_share: power - tail(math.exp(log_share)), math.log(1e-9))
+    return solve_falling(lambda log_share: _POWER - tail(math.exp(log_share)), math.log(1e-9))
 
 
 def _loss_p(lost: int, n: int) -> float:

@@ -197,7 +197,6 @@ def verbalise(
     /,
     *,
     limit: int = MAX_SENTENCES,
-    least_share: float = LEAST_SHARE,
     min_score: float | None = None,
 ) -> tuple[str, tuple[Sentence, ...]]:
     """Returns an answer's text and its sentences, made of templates alone (K1).
@@ -208,7 +207,6 @@ def verbalise(
     Args:
         result: What was retrieved.
         limit: Sentences at most, but for one path of more steps.
-        least_share: As in ``choose_triples``.
         min_score: As in ``choose_triples``.
     """
     texts: list[str] = []
@@ -218,7 +216,7 @@ def verbalise(
         text, of_single = _verbalised(
             single,
             knowledge,
-            choose_triples(single, limit=limit, least_share=least_share, min_score=min_score),
+            choose_triples(single, limit=limit, min_score=min_score),
         )
         texts.append(text)
         sentences += of_single

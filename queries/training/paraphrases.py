@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from graph_service.text.fold import fold
 from queries.generate.asking import request_reply
 from queries.generate.citations import one_line
-from queries.generate.prompt import Prompt, load_prompt
+from queries.generate.prompt import load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError
 from queries.llm.reply import CUT, UnreadableReplyError, plain_line
@@ -41,7 +41,6 @@ def paraphrase(
     /,
     *,
     count: int,
-    prompt: Prompt | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Paraphrases:
     """Returns questions in other words, in order.
@@ -51,18 +50,17 @@ def paraphrase(
         questions: Those whose text names their entity are put into other words.
         names: Of entities, by id.
         count: Wordings asked for each question.
-        prompt: Instead of the one that comes with the package.
         progress: Called with how many questions are done.
 
     Raises:
         SetupError, LimitError: As ``ChatModel.complete``.
     """
-    used, paraphrases = prompt or load_prompt(PROMPT), Paraphrases()
+    prompt, paraphrases = load_prompt(PROMPT), Paraphrases()
     for done, question in enumerate(questions, start=1):
         name = next((names[id_] for id_ in question.start_ids if names.get(id_)), "")
         if not name or fold(name) not in fold(question.text):
             continue
-        messages = used.render(question=one_line(question.text), name=name, count=str(count))
+        messages = prompt.render(question=one_line(question.text), name=name, count=str(count))
         try:
             reply = request_reply(
                 model, messages, read_lines, generation=Generation(max_tokens=60 * count)
