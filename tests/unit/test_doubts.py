@@ -77,3 +77,38 @@ def test_what_is_read_is_not_doubted(service: Service, names: list[str]) -> None
     ):
         assert retrieve(service, question).status is Status.OK, question
     assert not any(names)
+
+
+games = service_of(
+    {
+        "games": """Game,Designer,Year published
+Ember Court,Agnes Moor,2010
+Nine Bridges,Rui Sa,2019
+Paper Zeppelins,Agnes Moor,2003
+Salt Road,Ada Finch,2019
+"""
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which game did Agnes Moor design in 2019?",
+        "What did Agnes Moor design after 2015?",
+        "Who designed Ember Court in 2012?",
+    ],
+)
+def test_a_date_that_nothing_meets_is_doubted(
+    games: Service, names: list[str], question: str
+) -> None:
+    assert retrieve(games, question).status is Status.LOW_CONFIDENCE
+    assert names == ["a date that nothing meets"]
+
+
+def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list[str]) -> None:
+    result = retrieve(games, "How many games did Agnes Moor design in 2019?")
+    assert result.answer is not None
+    assert (result.status, result.answer.value) == (Status.OK, "0")
+    assert retrieve(games, "Which games did Agnes Moor design in 2010?").status is Status.OK
+    assert not any(names)

@@ -68,6 +68,7 @@ DOUBTS = (
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
     Doubt("all steps unsaid", lambda judge, best: says_nothing_of(judge, best.walks), True),
     Doubt("another relation is named", names_another_relation),
+    Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
 )
 
 

@@ -508,6 +508,11 @@ class CandidateJudge:
                 missed.append(named)
         return missed
 
+    def misses_a_date(self, best: JudgedCandidate, /) -> bool:
+        """Returns whether no walk of the best candidate meets a date. Of a count that says: none."""
+        is_count = self.expected.form is AnswerForm.COUNT
+        return not is_count and any(isinstance(each, DateConstraint) for each in self.unmet(best))
+
     def is_cut(self, walks: CandidateWalks, /, *, compared: Sequence[int] = ()) -> bool:
         """Returns whether limits may have left out walks of a candidate, or what is said of nodes.
 
