@@ -23,6 +23,7 @@ from graph_service.model.serialise import to_plain
 if TYPE_CHECKING:
     from benchmarks.retrievers.measuring import Line, Measured
     from benchmarks.retrievers.methods import Embed
+    from benchmarks.retrievers.packaged import Packaged
     from benchmarks.retrievers.protocol import StatementRetriever
     from graph_service.service import Service
     from queries.robustness.building import Folder
@@ -75,17 +76,18 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
     recipes = find_sets(options.only or SETS)
     rows: dict[str, list[Measured]] = {}
     names: dict[str, list[str]] = {}
-    for first, recipe in rounds(recipes, options.sample):
-        if is_over():
-            output.note(f"the time is over before question {first} of {recipe.name}")
-            break
-        folder = Folder(root, recipe)
-        folder.path.mkdir(parents=True, exist_ok=True)
-        with open_set_graph(folder) as graph:
-            builder.make(recipe, graph)
-            with open_retrievers(
-                graph.service, options, recipe, options.retrievers, output.note
-            ) as retrievers:
+    with open_packages(options, output.note) as packages:
+        for first, recipe in rounds(recipes, options.sample):
+            if is_over():
+                output.note(f"the time is over before question {first} of {recipe.name}")
+                break
+            folder = Folder(root, recipe)
+            folder.path.mkdir(parents=True, exist_ok=True)
+            with open_set_graph(folder) as graph:
+                builder.make(recipe, graph)
+                retrievers = retrievers_of(
+                    graph.service, options, recipe, packages, options.retrievers, output.note
+                )
                 names[recipe.name] = [retriever.name for retriever in retrievers]
                 rows[recipe.name] = list(
                     measure_set(
@@ -165,20 +167,41 @@ def _memory(
 
 
 @contextmanager
-def open_retrievers(
+def open_packages(
+    options: LeaderboardOptions, note: Callable[[str], None], /
+) -> Iterator[list[Packaged]]:
+    """Opens the retrievers of packages for all sets; ends their processes at the end.
+
+    Args:
+        options: Of the command.
+        note: Told which are left out, and why, where no retriever is named.
+    """
+    from benchmarks.retrievers.packaged import open_packaged
+
+    neo4j = {"NEO4J_URI": options.neo4j} if options.neo4j else {}
+    with open_packaged(options.environments, neo4j=neo4j) as (packages, left_out):
+        if not options.retrievers:
+            for reason in left_out:
+                note(reason)
+        yield packages
+
+
+def retrievers_of(
     service: Service,
     options: LeaderboardOptions,
     recipe: SetRecipe,
+    packages: Sequence[Packaged],
     names: Sequence[str],
     note: Callable[[str], None],
     /,
-) -> Iterator[list[StatementRetriever]]:
-    """Opens retrievers by name, all of them where there is no name; closes them at the end.
+) -> list[StatementRetriever]:
+    """Returns the retrievers of some names for a set, all of them where there is no name.
 
     Args:
         service: Over the store of the set.
         options: Of the command.
         recipe: Of the set; no retriever learns of its family.
+        packages: Opened; from now on they see this set.
         names: In tables.
         note: Told which are left out, and why.
 
@@ -194,7 +217,6 @@ def open_retrievers(
         Walks,
     )
     from benchmarks.retrievers.ours import Own
-    from benchmarks.retrievers.packaged import open_packaged
     from graph_service.client import Client
     from graph_service.model.result import Strategy
 
@@ -213,21 +235,18 @@ def open_retrievers(
         own += [OverWholeGraph(Bm25()), OverWholeGraph(Dense(embed))]
     elif not names:
         note(f"BM25 and dense over all {size:,} statements of {recipe.graph_name} are left out")
-    neo4j = {"NEO4J_URI": options.neo4j} if options.neo4j else {}
-    with open_packaged(options.environments, embed, neo4j=neo4j) as (packaged, left_out):
-        known = [*(retriever.name for retriever in (*own, *packaged)), SUBGRAPH_RAG]
-        unknown = sorted(set(names) - set(known))
-        if unknown:
-            raise InputError(
-                f"there is no retriever {unknown[0]!r}; expected one of {', '.join(known)}",
-                argument="retrievers",
-            )
-        if not names:
-            for reason in left_out:
-                note(reason)
-        if not names or SUBGRAPH_RAG in names:
-            own.append(_subgraph_rag(options, recipe, embed, note))
-        yield [each for each in (*own, *packaged) if not names or each.name in names]
+    known = [*(retriever.name for retriever in (*own, *packages)), SUBGRAPH_RAG]
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise InputError(
+            f"there is no retriever {unknown[0]!r}; expected one of {', '.join(known)}",
+            argument="retrievers",
+        )
+    if not names or SUBGRAPH_RAG in names:
+        own.append(_subgraph_rag(options, recipe, embed, note))
+    for package in packages:
+        package.open_set(embed)
+    return [each for each in (*own, *packages) if not names or each.name in names]
 
 
 def _subgraph_rag(

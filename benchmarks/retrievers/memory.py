@@ -61,16 +61,17 @@ def measured_peak(options: LeaderboardOptions, set_name: str, name: str, /) -> i
 
     The set must be made. ``measure_memory`` calls this in a fresh process.
     """
-    from benchmarks.commands.leaderboard import open_retrievers
+    from benchmarks.commands.leaderboard import open_packages, retrievers_of
     from graph_service.cli.robustness.set_graph import open_set_graph
 
     (recipe,) = find_sets((set_name,))
     folder = Folder(options.keep, recipe)
     with (
         open_set_graph(folder) as graph,
-        open_retrievers(graph.service, options, recipe, (name,), print) as (retriever,),
+        open_packages(options, print) as packages,
         TemporaryDirectory() as rows,
     ):
+        (retriever,) = retrievers_of(graph.service, options, recipe, packages, (name,), print)
         for _ in measure_set(
             folder,
             graph.service,

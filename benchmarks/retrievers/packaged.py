@@ -61,15 +61,24 @@ class Packaged:
     Attributes:
         package: Which one.
         python: Of its environment.
-        embed: Gives unit vectors of texts.
         settings: Environment variables of the process.
     """
 
     package: Package
     python: Path
-    embed: Embed
     settings: Mapping[str, str] = field(default_factory=dict)
+    _embed: Embed | None = None
     _process: subprocess.Popen[str] | None = None
+
+    def open_set(self, embed: Embed, /) -> None:
+        """Begins with another set: a process that holds statements of the last one is ended.
+
+        Args:
+            embed: Gives unit vectors of texts.
+        """
+        self._embed = embed
+        if self.package.needs_neo4j:
+            self.close()
 
     @property
     def name(self) -> str:
@@ -82,6 +91,7 @@ class Packaged:
         Raises:
             SetupError: The process ended, or the package failed; says why.
         """
+        assert self._embed is not None, "open_set comes first"
         count = len(around.statement_ids)
         row = self._answer(
             {
@@ -97,7 +107,7 @@ class Packaged:
             }
         )
         while "embed" in row:
-            vectors = np.ascontiguousarray(self.embed(row["embed"]), dtype=np.float32)
+            vectors = np.ascontiguousarray(self._embed(row["embed"]), dtype=np.float32)
             row = self._answer({"vectors": base64.b64encode(vectors.tobytes()).decode()})
         if "error" in row:
             raise SetupError(f"{self.name} failed: {row['error']}")
@@ -143,13 +153,12 @@ class Packaged:
 
 @contextmanager
 def open_packaged(
-    environments: Path, embed: Embed, /, *, neo4j: Mapping[str, str]
+    environments: Path, /, *, neo4j: Mapping[str, str]
 ) -> Iterator[tuple[list[Packaged], list[str]]]:
     """Opens the retrievers whose environment is there; closes their processes at the end.
 
     Args:
         environments: Folder of the environments.
-        embed: Gives unit vectors of texts.
         neo4j: Address, user and password of a server, as environment variables; {} for none.
 
     Yields:
@@ -166,7 +175,7 @@ def open_packaged(
                 f"{package.name}: no server is named; --neo4j bolt://HOST:PORT names it"
             )
         else:
-            opened.append(Packaged(package, python, embed, neo4j if package.needs_neo4j else {}))
+            opened.append(Packaged(package, python, neo4j if package.needs_neo4j else {}))
     try:
         yield opened, left_out
     finally:

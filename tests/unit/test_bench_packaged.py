@@ -76,7 +76,9 @@ def packaged(tmp_path: Path) -> Packaged:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     package = Package("by words", "none", str(program))
-    return Packaged(package, Path(sys.executable), embed, {"PYTHONPATH": str(PROGRAMS)})
+    packaged = Packaged(package, Path(sys.executable), {"PYTHONPATH": str(PROGRAMS)})
+    packaged.open_set(embed)
+    return packaged
 
 
 def test_a_process_ranks_by_vectors_that_are_computed_here(
@@ -97,6 +99,17 @@ def test_a_process_ranks_by_vectors_that_are_computed_here(
     assert packaged.peak_bytes() == 0
 
 
+def test_a_process_stays_for_the_next_set_unless_it_holds_statements(
+    around: Surroundings, packaged: Packaged
+) -> None:
+    packaged.retrieve(QUESTION, around, 2)
+    packaged.open_set(embed)
+    assert packaged.peak_bytes() > 0
+    packaged.package = replace(packaged.package, needs_neo4j=True)
+    packaged.open_set(embed)
+    assert packaged.peak_bytes() == 0
+
+
 def test_a_package_that_fails_or_ends_is_an_error(around: Surroundings, packaged: Packaged) -> None:
     with pytest.raises(SetupError, match="by words failed: ValueError: out of order"):
         packaged.retrieve(Question("1", "fail", ("a",), (), ()), around, 2)
@@ -110,11 +123,11 @@ def test_packages_without_environment_or_server_are_named(tmp_path: Path) -> Non
     python = tmp_path / "graphrag" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.touch()
-    with open_packaged(tmp_path, embed, neo4j={}) as (opened, left_out):
+    with open_packaged(tmp_path, neo4j={}) as (opened, left_out):
         assert opened == []
         assert sum("no server is named" in reason for reason in left_out) == 2
         assert sum("make retrievers" in reason for reason in left_out) == len(left_out) - 2
-    with open_packaged(tmp_path, embed, neo4j={"NEO4J_URI": "bolt://x"}) as (opened, _):
+    with open_packaged(tmp_path, neo4j={"NEO4J_URI": "bolt://x"}) as (opened, _):
         assert [each.settings["NEO4J_URI"] for each in opened] == ["bolt://x"] * 2
 
 
