@@ -7,9 +7,6 @@ a step of a walk fits the question. Words that no question of the training had s
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,11 +19,10 @@ import numpy.typing as npt
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Float64
-from graph_service.model.identity import digest
-from graph_service.npz_file import read_npz
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import word_spans, words
 from graph_service.text.relation_phrases import read_phrases
+from graph_service.weights_file import decode_weights, encode_weights
 
 NAME_MARK = "_"
 """Stands for the name of the entity that is asked about."""
@@ -35,7 +31,7 @@ _MOST_KNOWN = 4096
 """Labels whose vectors are kept."""
 _FORM = "relation-prior"
 _VERSION = 1
-_ARRAYS = ("run_keys", "run_vectors", "label_keys", "label_vectors")
+_PERSON = b"prior"
 
 
 def masked_words(question: str, mention: tuple[int, int] | None, /) -> list[str]:
@@ -155,21 +151,8 @@ def encode_relation_prior(prior: RelationPrior, /) -> bytes:
         "label_keys": prior.label_keys,
         "label_vectors": prior.label_vectors.astype(np.float16),
     }
-    meta = {
-        "form": _FORM,
-        "version": _VERSION,
-        "data": prior.data,
-        "content": _content(arrays),
-        "notes": dict(prior.notes),
-    }
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        _put(archive, "meta.json", json.dumps(meta, indent=1, sort_keys=True).encode())
-        for name in sorted(arrays):
-            data = io.BytesIO()
-            np.lib.format.write_array(data, np.ascontiguousarray(arrays[name]), allow_pickle=False)
-            _put(archive, f"{name}.npy", data.getvalue())
-    return packed.getvalue()
+    meta = {"form": _FORM, "version": _VERSION, "data": prior.data, "notes": dict(prior.notes)}
+    return encode_weights(arrays, meta, person=_PERSON)
 
 
 def decode_relation_prior(data: bytes, /) -> RelationPrior:
@@ -179,13 +162,7 @@ def decode_relation_prior(data: bytes, /) -> RelationPrior:
         InputError: They are no such file, of another version, or damaged.
     """
     try:
-        arrays = read_npz(data)
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            meta = json.loads(archive.read("meta.json"))
-        if meta["form"] != _FORM or meta["version"] != _VERSION:
-            raise ValueError(f"form {meta['form']!r}, version {meta['version']!r}")
-        if set(arrays) != set(_ARRAYS) or meta["content"] != _content(arrays):
-            raise ValueError("its content is not what its hash says")
+        arrays, meta = decode_weights(data, form=_FORM, version=_VERSION, person=_PERSON)
         return RelationPrior(
             arrays["run_keys"],
             arrays["run_vectors"].astype(np.float32),
@@ -194,7 +171,7 @@ def decode_relation_prior(data: bytes, /) -> RelationPrior:
             meta["data"],
             meta["notes"],
         )
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, KeyError) as error:
         raise InputError(f"no prior of relations: {error}", argument="prior") from error
 
 
@@ -208,13 +185,3 @@ def common_labels() -> tuple[str, ...]:
 def shipped_prior() -> RelationPrior:
     """Returns the prior that comes with the package."""
     return decode_relation_prior(files(__package__).joinpath("relation_prior.npz").read_bytes())
-
-
-def _content(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    parts = [f"{name} {arrays[name].shape}" for name in sorted(arrays)]
-    parts += [np.ascontiguousarray(arrays[name]).tobytes().hex() for name in sorted(arrays)]
-    return digest(tuple(parts), person=b"prior").hex()
-
-
-def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data)
