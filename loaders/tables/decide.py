@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from loaders.tables.cells import Mark, Order
+from loaders.tables.date_cells import Order
 from loaders.tables.mapping import ColumnMapping, ColumnType
+from loaders.tables.number_cells import Mark
 from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile
 from loaders.tables.wording import (
     header_words,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loaders.tables.cells import Mark, is_currency, read_number
 from loaders.tables.mapping import ColumnMapping, ColumnType
+from loaders.tables.number_cells import Mark, is_currency, read_number
 from loaders.tables.profile import CellCounts
 from loaders.tables.table_look import TableLook
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from graph_service.errors import InputError
 from loaders.options import LoadOptions
-from loaders.tables.cells import read_date_cell, read_number
+from loaders.tables.date_cells import read_date_cell
+from loaders.tables.number_cells import read_number
 from loaders.tables.rows import ColumnsError, Row
 from loaders.tables.table_rows import header_of
 

@@ -21,7 +21,7 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.values import decimal_text
 from loaders.source import ByteSource
-from loaders.tables.cells import read_date_cell
+from loaders.tables.date_cells import read_date_cell
 from loaders.tables.dialect import Dialect
 from loaders.tables.rows import ColumnsError, Row, RowError, cell_id, read_rows, row_statement
 from loaders.terms import TermGatherer

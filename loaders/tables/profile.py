@@ -19,16 +19,13 @@ from loaders.tables.cells import (
     BLANK_WORDS,
     DOUBTFUL_WORDS,
     TICK_LETTERS,
-    Mark,
-    Order,
     clean,
     folded,
     is_address,
-    read_date_cell,
-    read_number,
-    read_year,
     read_yes_no,
 )
+from loaders.tables.date_cells import Order, read_date_cell, read_year
+from loaders.tables.number_cells import Mark, read_number
 
 Keys = npt.NDArray[np.int64]
 BRACKETS = "[]"

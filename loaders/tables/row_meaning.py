@@ -12,7 +12,7 @@ from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
 from loaders.remote import is_remote_source
 from loaders.source import STANDARD_INPUT, open_source
-from loaders.tables.cells import read_year
+from loaders.tables.date_cells import read_year
 from loaders.tables.dialect import encoding_of, recognise_dialect
 from loaders.tables.header import edge_columns, read_layout
 from loaders.tables.neo4j_nodes import is_node_header

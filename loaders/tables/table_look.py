@@ -20,7 +20,8 @@ from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
 from loaders.refusals import refuse_json, refuse_text_table
 from loaders.source import HEAD_BYTES, open_source
-from loaders.tables.cells import clean, read_date_cell, read_number, read_yes_no
+from loaders.tables.cells import clean, read_yes_no
+from loaders.tables.date_cells import read_date_cell
 from loaders.tables.decide import decide_column
 from loaders.tables.dialect import Dialect, encoding_of, recognise_dialect
 from loaders.tables.end_matter import TableEnd
@@ -33,6 +34,7 @@ from loaders.tables.mapping import (
     TableMapping,
     TablesRequest,
 )
+from loaders.tables.number_cells import read_number
 from loaders.tables.profile import ColumnProfile, Keys, profiles_of
 from loaders.tables.rows import Row
 from loaders.tables.table_rows import (

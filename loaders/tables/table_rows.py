@@ -13,9 +13,10 @@ from graph_service.errors import InputError
 from loaders.formats import is_system_file
 from loaders.items import Parsed
 from loaders.source import ByteSource
-from loaders.tables.cells import clean, read_number
+from loaders.tables.cells import clean
 from loaders.tables.dialect import Dialect
 from loaders.tables.json_rows import is_json_table, read_json_rows
+from loaders.tables.number_cells import read_number
 from loaders.tables.rows import Row, RowError, read_rows
 from loaders.tables.wording import suffix_of
 from loaders.tables.workbook import WORKBOOK_SUFFIXES, read_workbook_rows

@@ -23,16 +23,12 @@ from loaders.tables.cells import (
     OUTLINE,
     TICK_LETTERS,
     UNSTORED,
-    Mark,
     clean,
     folded,
     is_address,
-    quantity,
-    read_date_cell,
-    read_number,
-    read_year,
     read_yes_no,
 )
+from loaders.tables.date_cells import read_date_cell, read_year
 from loaders.tables.mapping import (
     NAMES,
     ColumnMapping,
@@ -41,6 +37,7 @@ from loaders.tables.mapping import (
     TableMapping,
     TablesPlan,
 )
+from loaders.tables.number_cells import Mark, quantity, read_number
 from loaders.tables.profile import split_list
 from loaders.tables.rows import Row, RowError, row_statement
 from loaders.tables.table_rows import Shape, read_table

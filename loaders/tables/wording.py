@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from graph_service.text.nouns import singular as singular_of_ending
-from loaders.tables.cells import is_currency, is_unit
+from loaders.tables.number_cells import is_currency, is_unit
 
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNIT = re.compile(

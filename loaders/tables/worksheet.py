@@ -10,7 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from loaders.tables.cells import UNSTORED, is_unit
+from loaders.tables.cells import UNSTORED
+from loaders.tables.number_cells import is_unit
 from loaders.tables.typed_cells import cell_text
 
 _PERCENT = "%"
