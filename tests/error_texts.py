@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -63,6 +63,13 @@ def check_error(printed: str, /) -> None:
     _, mark, text = printed.partition("error: ")
     assert mark, printed
     _compare({"printed": _steady(text.strip())})
+
+
+def check_text(text: str | Sequence[str] | None, /) -> None:
+    """Expects that a note, or what a verb has printed, is what is recorded for this test."""
+    assert text is not None
+    texts = [text] if isinstance(text, str) else text
+    _compare({"text": [_steady(line) for each in texts for line in each.splitlines()]})
 
 
 def check_answer(error: Mapping[str, Any], /) -> None:

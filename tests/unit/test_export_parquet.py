@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 import pyarrow
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from graphs import load_graph, sample_entities, sample_statements
 from pyarrow import parquet
 
@@ -261,7 +261,7 @@ def test_one_file_of_a_graph_and_foreign_files_are_refused(
     folder = Path(written.files[0])
     with raises(InputError) as refused:
         load(folder / "statements/part-00000.parquet", store=service.store, graph="back")
-    assert "whole folder that has graph.json" in str(refused.value.hint)
+    check_text(str(refused.value.hint))
     with raises(InputError):
         load(folder / "graph.json", store=service.store, graph="back")
     foreign = tmp_path / "foreign.parquet"

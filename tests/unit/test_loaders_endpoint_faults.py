@@ -17,6 +17,7 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
+from error_texts import check_text
 from jumping_clock import JumpingClock
 from sparql_server import Fault, SparqlServer, serve_sparql
 
@@ -510,7 +511,7 @@ def test_no_network_is_said(tmp_store: Store) -> None:
     with pytest.raises(EndpointError) as caught:
         load("wikidata:Q1", store=tmp_store, graph="g", options=options)
     message = str(caught.value)
-    assert "http://nowhere.invalid/sparql can't be read: no connection" in message
+    check_text(message)
     assert "no network" in message
     assert "HTTP_PROXY is " in message
     assert "--endpoint URL, --entity-data URL" in message

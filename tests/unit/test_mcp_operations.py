@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli_runs import Cli
 from demo_graph import MARIA
+from error_texts import check_error
 from mcp import Client
 from mcp_calls import TOOLS, asked, called, refused
 from mcp_types import CallToolResult
@@ -173,9 +174,9 @@ def test_the_command_names_the_file_that_does_not_hold(demo_cli: Cli, folder: Pa
     (folder / "wrong.graphql").write_text("query a { nothing }")
     made = demo_cli("mcp", "--operations", str(folder))
     assert made.code != 0
-    assert "wrong.graphql, line 1: Cannot query field 'nothing'" in made.err
+    check_error(made.err)
     made = demo_cli("mcp", "--operations", "missing")
-    assert "missing is no folder with .graphql files" in made.err
+    check_error(made.err)
 
 
 @pytest.mark.parametrize(

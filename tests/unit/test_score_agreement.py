@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -149,7 +149,7 @@ def test_auroc_counts_pairs_in_the_right_order(cases: list[tuple[bool, int]]) ->
     found = auroc(labels, scores)
     if not high or not low:
         assert found.value is None
-        assert found.reason == "all cases are positive, or none is"
+        check_text(found.reason)
     else:
         right = sum((a > b) + (a == b) / 2 for a, b in itertools.product(high, low))
         assert found.value == pytest.approx(right / (len(high) * len(low)))
@@ -199,7 +199,7 @@ def test_whole_clusters_are_drawn() -> None:
 def test_missing_ratings_are_unscored_and_empty_has_a_reason() -> None:
     score = spearman([1, None, 3, 4], [1, 2, None, 9])
     assert (score.n, score.unscored, score.value) == (2, 2, 1.0)
-    assert pearson([None], [1]).reason == "no case has both ratings"
+    check_text(pearson([None], [1]).reason)
     with raises(InputError):
         pearson([1, 2], [1])
     with pytest.raises(InputError, match=r"finite number.*'bad'"):

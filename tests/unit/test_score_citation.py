@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from error_texts import check_text
 from hypothesis import given
 from hypothesis import strategies as st
 from query_samples import paths, triple, triplets
@@ -251,7 +252,7 @@ def test_nothing_is_none_with_a_reason_k4() -> None:
     assert all(report.score(name).value is None for name in ("f1_micro", "recall_macro"))
     assert "none (" in "\n".join(report.lines())
     only = score_answers([answered("a", [])], [GoldQuestion("a", "Who?", statement_ids=("k1",))])
-    assert only.score("precision_micro").reason == "no answer cites anything"
+    check_text(only.score("precision_micro").reason)
     assert only.score("f1_micro").value is None
     assert only.score("precision_macro").value == 0.0
     with pytest.raises(InputError, match="unknown score"):
