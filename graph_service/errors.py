@@ -191,6 +191,9 @@ class DeadlineError(LimitError):
     """The time allowed ran out."""
 
     code = "TIMEOUT"
+    read_hint = (
+        "Ask for fewer hops or edges, or raise the time limit (GRAPH_SERVICE_READ_TIMEOUT_S)."
+    )
 
 
 class MaxCostError(LimitError):

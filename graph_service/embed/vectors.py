@@ -116,7 +116,8 @@ class Vectors:
             raise DeadlineError(
                 f"the time allowed ran out while embedding texts: {part.cut.kept:,} of "
                 f"{part.cut.total:,} have a vector, which is kept",
-                hint="Ask again, which gets further, or raise the time limit.",
+                hint="Ask again, which gets further, or raise the time limit "
+                "(GRAPH_SERVICE_READ_TIMEOUT_S).",
             )
         return part.vectors
 

@@ -61,7 +61,7 @@ class Deadline:
         waited = f", {self.waited_s:.1f} s of it before the query began" if self.waited_s else ""
         raise DeadlineError(
             f"the time allowed ran out while {what}{waited}",
-            hint="Ask for fewer hops or edges, or raise the time limit.",
+            hint=DeadlineError.read_hint,
         )
 
 

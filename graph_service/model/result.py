@@ -44,8 +44,7 @@ class Status(StrEnum):
 STATUS_TEXTS: Mapping[Status, str] = {
     Status.OK: "Something was found that bears on the question.",
     Status.NO_ENTITY_LINKED: "The question names nothing in the graph.",
-    Status.LOW_CONFIDENCE: "The graph may not say this, or the name may mean something else. What "
-    "comes nearest is shown.",
+    Status.LOW_CONFIDENCE: "It is not sure that the graph answers this. What comes nearest is shown.",
     Status.NOT_IN_GRAPH: "The graph does not say this. What comes nearest is shown.",
     Status.NOTHING_RELEVANT: "The filters leave no statement of the question's items.",
 }

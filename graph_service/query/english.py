@@ -29,6 +29,7 @@ from graph_service.query.algebra import (
     Text,
 )
 from graph_service.text.nouns import plural_noun
+from graph_service.text.participles import is_participle
 
 _EVER = 10**9
 _COMPARED: Mapping[Comparison, str] = {
@@ -100,14 +101,24 @@ def render_english(query: Query, names: Names, /) -> str:
 
 
 def plural(noun: str, /) -> str:
-    """Returns an English noun phrase in the plural.
+    """Returns an English noun phrase in the plural; of words without a noun, their values.
 
-    >>> plural("child"), plural("sales staff"), plural("place of birth"), plural("bus")
-    ('children', 'sales staff', 'places of birth', 'buses')
+    >>> plural("child"), plural("sales staff"), plural("place of birth"), plural("tickets sold")
+    ('children', 'sales staff', 'places of birth', 'tickets sold')
+    >>> plural("founded")
+    'values of "founded"'
     """
-    head, of, rest = noun.partition(" of ")
-    before, space, word = head.rpartition(" ")
-    return before + space + plural_noun(word) + of + rest
+    words = noun.split()
+    count = next((at for at, word in enumerate(words) if _follows_noun(word)), len(words))
+    if not count:
+        return f'values of "{noun}"'
+    return " ".join([*words[: count - 1], plural_noun(words[count - 1]), *words[count:]])
+
+
+def _follows_noun(word: str) -> bool:
+    """Returns whether a word follows the noun of a phrase: "of", "sold", "(start)"."""
+    folded = word.casefold().strip(",")
+    return folded in _PREPOSITIONS or is_participle(folded) or word.startswith("(")
 
 
 class _English:

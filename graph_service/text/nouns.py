@@ -49,11 +49,13 @@ def singular(word: str, /) -> str:
 def plural_noun(word: str, /) -> str:
     """Returns an English noun in the plural.
 
-    >>> [plural_noun(word) for word in ("child", "company", "bus", "staff", "foxes")]
-    ['children', 'companies', 'buses', 'staff', 'foxes']
+    >>> [plural_noun(word) for word in ("child", "company", "bus", "staff", "foxes", "people")]
+    ['children', 'companies', 'buses', 'staff', 'foxes', 'people']
     """
     if word in PLURALS:
         return PLURALS[word]
+    if word in SINGULARS:
+        return word
     if re.search(r"[^aeiou]y$", word):
         return word[:-1] + "ies"
     if word.endswith(("ss", "us", "x", "z", "ch", "sh")):

@@ -193,7 +193,8 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
         decision.notes.append("bytes" if counts.cells else "no cell says anything")
     odd = _odd(counts, type_)
     if odd:
-        decision.notes.append(f"{odd:,} cells are no {type_}, and stay text")
+        cells = "1 cell is" if odd == 1 else f"{odd:,} cells are"
+        decision.notes.append(f"{cells} not of type {type_}: read as text")
     fields |= request
     decision.mapping = ColumnMapping(**{"name": profile.name, "relation": relation} | fields)
     return decision

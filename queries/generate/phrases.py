@@ -11,6 +11,12 @@ import re
 from collections.abc import Sequence
 
 from graph_service.text.fold import relation_words
+from graph_service.text.participles import (
+    IRREGULAR_PARTICIPLES,
+    PASTS_AND_PARTICIPLES,
+    is_participle,
+    is_regular_past,
+)
 from queries.generate.citations import one_line
 
 
@@ -43,17 +49,6 @@ _PASTS = _set(
     "wrote sang drew gave took began became came went knew grew flew threw spoke broke chose drove "
     "rode rose ran saw swam ate fell forgot wore swore did fought"
 )
-# Past tenses that are participles too.
-_BOTH = _set(
-    "built held led made won bought sold taught brought caught sent spent lost met paid told left "
-    "kept shot bred"
-)
-_PARTICIPLES = _BOTH | _set(
-    "born written sung spoken drawn given taken known grown thrown broken chosen driven seen worn "
-    "fallen hidden done eaten beaten shown proven sworn found set said hit"
-)
-# Words that end as pasts and are none.
-_NO_PASTS = _set("hundred sacred naked wicked kindred shed sled bred aged bed red wed deceased")
 # Nothing can be done to anything by these; with "by" too the head acts.
 _INTRANSITIVE = _set(
     "died lived resided appeared happened occurred existed arrived retired debuted participated "
@@ -145,13 +140,13 @@ def _single(word: str, shown: str, dated: str) -> str | None:
         return f"{{head}} is {shown} {{value}}"
     if dated and (word in _INTRANSITIVE or word in _OF_TIME):
         return f"{{head}} {shown} {dated} {{value}}"
-    if dated and (_is_regular(word) or word in _PARTICIPLES):
+    if dated and is_participle(word):
         return f"{{head}} was {shown} {dated} {{value}}"
     if word in _AUXILIARIES or (word in _VERBS and word not in _MOSTLY_NOUNS):
         return f"{{head}} {shown} {{value}}"
     if _is_past(word):
         return None if word in _INTRANSITIVE or word in _STANDING else f"{{head}} {shown} {{value}}"
-    return None if word in _PARTICIPLES or word in _PARTICIPLES_ING else ""
+    return None if word in IRREGULAR_PARTICIPLES or word in _PARTICIPLES_ING else ""
 
 
 def _several(words: Sequence[str], low: Sequence[str]) -> str | None:
@@ -193,12 +188,12 @@ def _verb_before(first: str, *, by: bool) -> str | None:
         return ""
     if first in _STATES or first in _WITHOUT_ARTICLE or _ADJECTIVE.fullmatch(first):
         return "is "
-    return "was " if _is_regular(first) or first in _PARTICIPLES else None
+    return "was " if is_participle(first) else None
 
 
 def _has(words: Sequence[str], low: Sequence[str]) -> str:
     rest = " ".join(words[1:]).replace("(s)", "")
-    perfect = _is_past(low[1]) or low[1] in _PARTICIPLES
+    perfect = _is_past(low[1]) or low[1] in IRREGULAR_PARTICIPLES
     if perfect and len(words) > 2 and _is_thing(words[2:], low[2:]):
         return f"{{head}} {words[0]} {words[1]} the {' '.join(words[2:])} {{value}}"
     if low[1] in _PREPOSITIONS | _DETERMINERS or low[-1] in _PREPOSITIONS or perfect:
@@ -231,19 +226,8 @@ def _article(word: str) -> str:
     return "an" if vowel or word.startswith(("heir", "hono")) else "a"
 
 
-def _is_regular(word: str) -> bool:
-    """Whether a word ends as regular pasts and participles do."""
-    return (
-        len(word) > 3
-        and word.isalpha()
-        and word.endswith("ed")
-        and not word.endswith("eed")
-        and word not in _NO_PASTS
-    )
-
-
 def _is_past(word: str) -> bool:
-    return _is_regular(word) or word in _PASTS or word in _BOTH
+    return is_regular_past(word) or word in _PASTS or word in PASTS_AND_PARTICIPLES
 
 
 def _is_thing(words: Sequence[str], low: Sequence[str]) -> bool:
@@ -258,7 +242,12 @@ def _is_plural(words: Sequence[str]) -> bool:
     lead = words[0]
     for word in words[1:]:
         folded = word.lower().strip(",")
-        if folded in _PREPOSITIONS or folded in _PARTICIPLES or _is_past(folded) or folded == "or":
+        if (
+            folded in _PREPOSITIONS
+            or folded in IRREGULAR_PARTICIPLES
+            or _is_past(folded)
+            or folded == "or"
+        ):
             break
         if lead.endswith(","):
             break

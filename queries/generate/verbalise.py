@@ -183,7 +183,7 @@ def missing_sentence(linked: Sequence[LinkedEntity], status: Status, /) -> str:
         return "The graph knows no entity that this question names"
     listed = labels[0] if len(labels) == 1 else ", ".join(labels[:-1]) + " and " + labels[-1]
     if status is Status.LOW_CONFIDENCE:
-        return f"The graph may not say this of {listed}"
+        return f"It is not sure that the graph says this of {listed}"
     return f"The graph does not say this of {listed}"
 
 

@@ -259,6 +259,10 @@ def test_search_and_item(cli: Cli, store: str) -> None:
         "Q2685  Arnold Schwarzenegger (Arnie)  -  Austrian"
     )
     assert cli("search", "zorblax").out == "nothing found\n"
+    beginning = cli("search", "schwarzeneg").out.splitlines()
+    assert beginning[0] == "nothing found"
+    assert beginning[1].startswith("names that begin so, such as ")
+    assert beginning[1].endswith(": graph-service search schwarzeneg --prefix")
     shown = cli("item", "wd:" + MARIA, "--relation", "P26")
     assert shown.out.splitlines()[0] == f"{MARIA}  Maria Shriver"
     assert any(line == "  spouse: Arnold Schwarzenegger" for line in shown.out.splitlines())

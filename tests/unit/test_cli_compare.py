@@ -51,7 +51,7 @@ def test_each_side_has_its_answer(cli: Cli) -> None:
     run = cli("compare", QUESTION, *VIEWS)
     answers = run.out.split("\n\n")[2].splitlines()
     assert answers[0].startswith("base      Maria Shriver's spouse is Arnold Schwarzenegger")
-    assert "ed:1.0    The graph may not say this of Maria Shriver [NA]." in answers
+    assert "ed:1.0    It is not sure that the graph says this of Maria Shriver [NA]." in answers
     assert answers[-1] == "(template text, no language model)"
     run = cli("compare", QUESTION, "ed:1.0", "--json")
     found = run.json["answers"]

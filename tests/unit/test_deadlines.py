@@ -294,3 +294,9 @@ def test_prizes_around_one_node_are_merged_pair_by_pair() -> None:
     with pytest.raises(DeadlineError):
         work(deadline)
     assert deadline.looks == leaves
+
+
+def test_an_error_of_time_names_the_setting() -> None:
+    with pytest.raises(DeadlineError) as caught:
+        Deadline.after(0).check("walking the graph")
+    assert "GRAPH_SERVICE_READ_TIMEOUT_S" in (caught.value.hint or "")

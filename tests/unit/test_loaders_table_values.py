@@ -215,6 +215,11 @@ def test_units_of_headers_and_cells(tmp_path: Path) -> None:
     assert "numbers without a unit: 1" in things.notes()
 
 
+def test_a_cell_that_is_no_number_is_counted_in_words(tmp_path: Path) -> None:
+    text = "id,Seats\n1,12\n2,7\n3,many\n4,9\n5,8\n"
+    assert "1 cell is not of type number: read as text" in Things(tmp_path, {"a.csv": text}).notes()
+
+
 def test_blank_words_and_words_that_may_be(tmp_path: Path) -> None:
     text = "id,pieces,owner,note\n1,NA,NULL,none\n2,5,unknown,unknown\n3,6,Ann,ok\n4,7,Ann,\n"
     things = Things(tmp_path, {"tools.csv": text})

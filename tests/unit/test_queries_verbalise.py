@@ -280,7 +280,7 @@ def test_triples_near_the_best_are_told(strategy: Strategy) -> None:
         (Status.NOTHING_RELEVANT, ["A", "B", "C"], "The graph does not say this of A, B and C"),
         (Status.OK, ["A"], "The graph does not say this of A"),
         (Status.NOT_IN_GRAPH, ["A"], "The graph does not say this of A"),
-        (Status.LOW_CONFIDENCE, ["A"], "The graph may not say this of A"),
+        (Status.LOW_CONFIDENCE, ["A"], "It is not sure that the graph says this of A"),
         (Status.NO_ENTITY_LINKED, [], "The graph knows no entity that this question names"),
     ],
 )
@@ -395,5 +395,5 @@ def test_each_question_of_a_text_is_answered() -> None:
         ),
     )
     text, sentences = verbalise(found)
-    assert text.startswith("Q1's mother is Q2 [Q1, mother: Q2]. The graph may not say")
+    assert text.startswith("Q1's mother is Q2 [Q1, mother: Q2]. It is not sure that the graph says")
     assert [each.not_available for each in sentences] == [False, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from graph_service.cli.ask.explaining import answer_note, explain_lines, item_lines
@@ -24,6 +25,7 @@ from graph_service.model.result import (
     RetrievalResult,
     ScoredPath,
     ScoredTriple,
+    SearchHit,
     Status,
     SubgraphResult,
     TripleChange,
@@ -45,14 +47,7 @@ _SET_LABELS = 5
 def search(options: SearchOptions, output: Output, /) -> int:
     """Finds entities by name, and prints them best first."""
     with open_from(options, output) as service, service.one_reading():
-        hits = service.search(
-            options.query,
-            graph=options.graph,
-            view=options.view,
-            languages=options.languages,
-            limit=options.limit,
-            prefix=options.prefix,
-        )
+        hits = _hits(options, service, prefix=options.prefix)
         output.object({"hits": hits})
         for hit in hits:
             label = hit.entity.labels.get("en", hit.matched)
@@ -61,9 +56,25 @@ def search(options: SearchOptions, output: Output, /) -> int:
             output.line(f"{_named(hit.entity.id, label)}{note}{'  -  ' + text if text else ''}")
         if not hits:
             output.line("nothing found")
+            if not options.prefix and (begun := _hits(options, service, prefix=True)):
+                output.line(
+                    f"names that begin so, such as {begun[0].matched}: "
+                    f"graph-service search {shlex.quote(options.query)} --prefix"
+                )
             if options.query in service.entities([options.query], graph=options.graph).entities:
                 output.line(f"it is an id, though: graph-service item {options.query}")
     return 0
+
+
+def _hits(options: SearchOptions, service: Service, *, prefix: bool) -> list[SearchHit]:
+    return service.search(
+        options.query,
+        graph=options.graph,
+        view=options.view,
+        languages=options.languages,
+        limit=options.limit,
+        prefix=prefix,
+    )
 
 
 def item(options: ItemOptions, output: Output, /) -> int:

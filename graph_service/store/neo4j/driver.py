@@ -561,7 +561,7 @@ def map_error(
     if "TransactionTimedOut" in code or (is_over and ".Transaction." in code):
         return DeadlineError(
             f"the time allowed ran out while {what}",
-            hint="Ask for fewer hops or edges, or raise the time limit.",
+            hint=DeadlineError.read_hint,
         )
     if isinstance(error, AuthError) or ".Security." in code:
         refused: StoreError = StoreUnavailableError(

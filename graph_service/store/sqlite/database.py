@@ -53,7 +53,7 @@ def mapped_error(error: sqlite3.Error | UnicodeDecodeError, path: Path, /) -> Gr
     if primary == sqlite3.SQLITE_INTERRUPT:
         return DeadlineError(
             "the time allowed ran out while reading the store",
-            hint="Ask for fewer hops or edges, or raise the time limit.",
+            hint=DeadlineError.read_hint,
         )
     mapped = STORE_FILE.error(error, path)
     # A full-text table that is dropped while a query on it is compiled: "vtable constructor failed".
