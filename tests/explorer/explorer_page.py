@@ -27,6 +27,7 @@ expect.set_options(timeout=WAIT_MS)
 PHONE = {"width": 360, "height": 740}
 DRAWN = "performance.getEntriesByName('drawn').length"
 """How often the page has drawn its picture."""
+TABLET = {"width": 768, "height": 1024}
 DESK = {"width": 1280, "height": 900}
 
 needs_chromium = pytest.mark.skipif(

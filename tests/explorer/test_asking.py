@@ -233,6 +233,30 @@ def test_an_error_says_what_to_do(opened: Open, url: str) -> None:
     expect(page.locator("#problem")).to_contain_text("none-such")
 
 
+def test_after_an_error_of_the_server_the_question_can_be_asked_again(
+    opened: Open, url: str
+) -> None:
+    page = opened(at(url, graph="demo"))
+    page.wait_for_selector("#examples button")
+    errors = [{"message": "An internal error happened.", "extensions": {"code": "INTERNAL"}}]
+    page.route(
+        "**/graphql",
+        lambda route: (
+            route.fulfill(status=500, json={"errors": errors})
+            if route.request.post_data_json["operationName"] == "Ask"
+            else route.continue_()
+        ),
+    )
+    page.fill("#question", QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_contain_text("An internal error happened.")
+    expect(page.locator("#problem .instead button").first).to_be_visible()
+    page.unroute("**/graphql")
+    page.click("#problem >> text=Ask again")
+    expect(page.locator(".answer")).to_have_text("Aurelia Schwarzenegger")
+    expect(page.locator("#problem")).to_be_empty()
+
+
 def test_the_address_holds_the_whole_state(opened: Open, url: str) -> None:
     page = opened(url)
     found = page.evaluate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from explorer_page import (
     PHONE,
     QUESTION,
+    TABLET,
     Open,
     at,
     drawn,
@@ -43,6 +44,9 @@ def test_300_edges_are_drawn_soon_after_the_answer(opened: Open, url: str) -> No
 
 
 LEAST_PIXELS = 12
+LEAST_SIZE = """() => Math.min(...[...document.querySelectorAll("#picture text")].map((text) =>
+  parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+"""The size of the smallest label of the picture, in px of the screen."""
 CROSSED = """() => {
   const paper = document.querySelector("#picture svg");
   const boxes = [...paper.querySelectorAll(".node")].map((node) => node.querySelector("rect").getBBox());
@@ -88,11 +92,7 @@ def test_a_picture_can_be_read_and_no_edge_runs_under_a_third_node(opened: Open,
         drawn(page)
         assert page.evaluate(CROSSED) == 0, state
         edges += page.locator("#picture .edge").count()
-        least = page.evaluate(
-            "() => Math.min(...[...document.querySelectorAll('#picture text')].map((text) => "
-            "parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"
-        )
-        assert least >= LEAST_PIXELS, state
+        assert page.evaluate(LEAST_SIZE) >= LEAST_PIXELS, state
     assert edges > 600
 
 
@@ -121,7 +121,8 @@ def test_an_entitys_neighbours_stand_in_rows_and_no_text_on_another(opened: Open
 
 def test_on_a_phone_the_rows_stand_below_their_entity(opened: Open, url: str) -> None:
     page = drawn(opened(at(url, graph="demo", item="Q2685"), size=PHONE))
-    assert page.evaluate(OVERLAPPING) == 0
+    assert page.evaluate(OVERLAPPING) == page.evaluate(OUTSIDE) == 0
+    assert page.evaluate(LEAST_SIZE) >= LEAST_PIXELS
     tops = "(which) => document.querySelector(`#picture ${which} rect`).getBoundingClientRect().top"
     assert page.evaluate(tops, ".node.start") < page.evaluate(tops, ".node:not(.start)")
     frame = page.locator("#picture").bounding_box()
@@ -145,6 +146,20 @@ NODES = """(at) => [...document.querySelectorAll("#picture svg")[at].querySelect
   .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
   .map((node) => node.querySelector("text").textContent)"""
 """The nodes of one picture, from the top to the bottom."""
+
+
+def test_on_a_tablet_a_picture_stands_between_its_sides(opened: Open, url: str) -> None:
+    page = opened(url, size=TABLET)
+    for state in DRAWINGS[::4]:
+        page.goto("about:blank")
+        page.goto(at(url, graph="demo", **state))
+        drawn(page)
+        assert page.evaluate(LEAST_SIZE) >= LEAST_PIXELS, state
+        assert page.evaluate(OVERLAPPING) == page.evaluate(CROSSED) == 0, state
+        # What many changes need more room for says so.
+        said = page.locator("#picture-said").inner_text()
+        assert page.evaluate(OUTSIDE) == 0 or "scroll to see all" in said, state
+        assert "scroll" not in said or "m" in state, state
 
 
 def test_on_a_phone_the_path_leads_down_from_the_answer_to_the_question(

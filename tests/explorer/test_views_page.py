@@ -31,7 +31,13 @@ def test_a_view_stands_beside_its_base(opened: Open, url: str) -> None:
     page.wait_for_selector("#main:not([aria-busy])")
     both = nodes(page)
     assert {id_: both[id_] for id_ in before} == before
-    expect(page.locator("#answers")).to_contain_text("only base")
+    # A mark says what the view makes of a statement, not which answer cites it.
+    expect(page.locator("#answers .base .tag").first).to_contain_text("in the view: ")
+    expect(page.locator("#answers .view .tag")).to_have_count(0)
+    # The answers of both sides are in the picture.
+    answers = page.locator("#answers .answer").all_inner_texts()
+    marked = page.locator("#picture .in-answer text").all_text_contents()
+    assert {answer.strip() for answer in answers} <= set(marked)
     expect(page.locator("#paths")).to_contain_text("only view")
     changed = page.locator("#picture .edge.changed .stroke[stroke-dasharray]")
     assert changed.count() > 0

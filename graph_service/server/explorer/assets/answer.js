@@ -100,7 +100,6 @@ function side(page, title, one, other, key) {
   const answer = result.answer;
   const answers = answer?.items.length ?? 0;
   const cited = restsOn(one);
-  const elsewhere = other && new Set(citedBy(other));
   const heading = other ? h("h3", null, title) : null;
   return h(
     "section",
@@ -114,8 +113,7 @@ function side(page, title, one, other, key) {
         null,
         cited.map((/** @type {any} */ step) => {
           const id = step.statement.statementId;
-          const fresh = elsewhere !== null && !elsewhere.has(id);
-          return h("li", null, citation(page, step, `${key} cited ${id}`), fresh && tag(`only ${key}`));
+          return h("li", null, citation(page, step, `${key} cited ${id}`), other && change(page, id));
         }),
       ),
     ],
@@ -247,9 +245,18 @@ function restsOn(one) {
   return [...new Map(steps.map((/** @type {any} */ step) => [step.statement.statementId, step])).values()];
 }
 
-/** @param {Side} one */
-function citedBy(one) {
-  return restsOn(one).map((step) => step.statement.statementId);
+/**
+ * Returns what the view makes of a statement, as a mark; null for one that both sides have.
+ * @param {Page} page
+ * @param {string} id of the statement
+ */
+function change(page, id) {
+  const edge = page.picture.edges.find((one) => one.id === id);
+  if (edge?.status === "removed") return tag("not in the view");
+  if (edge?.status === "added" || edge?.side === "after") return tag("only in the view");
+  if (edge?.status !== "changed") return null;
+  const partner = page.picture.edges.find((one) => one.id === edge.partner);
+  return tag(partner && partner.label !== edge.label ? `in the view: ${partner.label}` : "changed in the view");
 }
 
 /**

@@ -14,7 +14,7 @@ import { xy } from "./curves.js";
 const LEAVES = { least: 9, most: 40 };
 const PITCH = 40;
 /** The widest label of a row that stands below; what is wider is cut. */
-export const ROW_LABEL = 95;
+export const ROW_LABEL = 84;
 /** The widest label that moves the rows outwards. */
 const WIDEST_LABEL = 125;
 /** How far apart the lines of one row end at it, and the labels of those that have no room beside. */
@@ -23,6 +23,10 @@ const LINES = 18;
 const LABEL_GAP = 14;
 const CORNER = 9;
 const INDENT = 16;
+/** How far apart the lines leave the hub, from its middle on: those of the farthest rows first. */
+const RAIL = { first: 6, gap: 6, last: 60 };
+/** From the middle of the hub to the rows nearest to it. */
+const BESIDE = 32;
 
 /**
  * Returns the entity that all edges of a picture begin or end at; null if its neighbours are too
@@ -75,8 +79,8 @@ export class Fan {
       if (name < (relations.get(leaf) ?? "\uffff")) relations.set(leaf, name);
     }
     const label = Math.max(...edges.map((edge) => widthOf(short(edge.label))));
-    const room = Math.min(label, this.narrow ? ROW_LABEL : WIDEST_LABEL) + LABEL_GAP + 22;
-    this.inner = this.narrow ? INDENT + room - this.half : Math.max(this.half + 30, this.half / 2 + room);
+    const room = Math.min(label, this.narrow ? ROW_LABEL : WIDEST_LABEL) + LABEL_GAP + (this.narrow ? 10 : 22);
+    this.inner = this.narrow ? INDENT + room - this.half : Math.max(this.half + 30, railOf(this.half, 0) + room);
     const sorted = [...leaves].sort(
       (a, b) => order(relations.get(a.id) ?? "", relations.get(b.id) ?? "") || order(a.id, b.id),
     );
@@ -134,7 +138,7 @@ export class Fan {
    */
   #beside(index, count) {
     const upper = Math.floor(count / 2);
-    const from = this.height / 2 + 32;
+    const from = this.height / 2 + BESIDE;
     return index < upper ? -from - (upper - 1 - index) * PITCH : from + (index - upper) * PITCH;
   }
 
@@ -166,21 +170,24 @@ export function rowCourse(hub, leaf, { toLeaf, line, width, narrow }) {
   const down = Math.sign(leaf.y - hub.y) || 1;
   const edge = hub.y + down * ((hub.scale * HEIGHT) / 2 + (toLeaf ? 0 : 3));
   // The farther the row, the nearer to the middle it leaves: no two lines cross.
-  const far = Math.min(1, Math.abs(leaf.y - hub.y) / 320);
-  const reach = hub.width / 2 - 16;
-  const x = narrow ? hub.x - hub.width / 2 + INDENT : hub.x + side * (reach - 0.75 * reach * far) + offset / 4;
+  const far = (Math.abs(leaf.y + offset - hub.y) - (hub.scale * HEIGHT) / 2 - BESIDE) / PITCH;
+  const x = narrow ? hub.x - hub.width / 2 + INDENT : hub.x + side * railOf(hub.width / 2, far);
   const inner = { x, y: edge };
   const at = (/** @type {number} */ share) => ({
     x: outer.x - side * (width / 2 + LABEL_GAP + (narrow ? 0 : 450) * Math.abs(share - 0.5)),
     y: narrow ? leaf.y + line * LINES : outer.y,
   });
-  // Rows below stand on one line that turns to each of them.
-  const points = narrow
-    ? [inner, { x, y: outer.y - CORNER }, { x, y: outer.y }, { x: x + CORNER, y: outer.y }, outer]
-    : [inner, { x, y: edge + 0.9 * (outer.y - edge) }, { x: x + 0.2 * (outer.x - x), y: outer.y }, outer];
+  // Rows below stand on one line that turns to each of them; those beside have a line each.
+  const points = [inner, { x, y: outer.y - down * CORNER }, { x, y: outer.y }, { x: x + side * CORNER, y: outer.y }, outer];
   const [first, ...rest] = (toLeaf ? points : points.reverse()).map(xy);
-  const d = narrow
-    ? `M${first} L${rest[0]} Q${rest[1]} ${rest[2]} L${rest[3]}`
-    : `M${first} C${rest.join(" ")}`;
-  return { d, at };
+  return { d: `M${first} L${rest[0]} Q${rest[1]} ${rest[2]} L${rest[3]}`, at };
+}
+
+/**
+ * Returns how far from the middle of the hub the line of a row leaves it.
+ * @param {number} half of the hub's width
+ * @param {number} far how many rows stand between
+ */
+function railOf(half, far) {
+  return Math.max(RAIL.first, Math.min(half - INDENT, RAIL.last) - RAIL.gap * far);
 }

@@ -109,16 +109,18 @@ const KEPT = 8;
 /**
  * Returns the place of each node of a picture.
  * @param {Picture} picture
- * @param {boolean} narrow whether it is shown where there is little room from left to right
+ * @param {boolean} narrow whether it is shown from the top to the bottom
+ * @param {number} room from left to right, in px; Infinity for any
  * @returns {Map<string, Place>}
  */
-export function placesOf(picture, narrow) {
+export function placesOf(picture, narrow, room) {
   const key = JSON.stringify([
     narrow,
+    room,
     picture.nodes.map((node) => [node.id, node.label, node.stage]),
     picture.edges.map((edge) => [edge.id, edge.source, edge.target, edge.stage]),
   ]);
-  const places = kept.get(key) ?? settled(picture, narrow);
+  const places = kept.get(key) ?? settled(picture, narrow, room);
   kept.delete(key);
   kept.set(key, places);
   if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
@@ -130,9 +132,10 @@ export function placesOf(picture, narrow) {
  * which stay where they are: nothing moves when a view is laid over a graph or a node is expanded.
  * @param {Picture} picture
  * @param {boolean} narrow
+ * @param {number} room
  * @returns {Map<string, Place>}
  */
-function settled(picture, narrow) {
+function settled(picture, narrow, room) {
   /** @type {Map<string, Body>} */
   const bodies = new Map();
   const nodes = [...picture.nodes].sort((a, b) => a.stage - b.stage || order(a.id, b.id));
@@ -158,7 +161,7 @@ function settled(picture, narrow) {
       besideRows(fan, added, known, bodies);
     }
     const free = added.filter((node) => bodies.get(node.id)?.fx === undefined);
-    if (free.length) settle([...bodies.values()], links(known, bodies), free.length, narrow);
+    if (free.length) settle([...bodies.values()], links(known, bodies), free.length, narrow, room);
     for (const body of bodies.values()) {
       body.fx = body.x = Math.round(body.x);
       body.fy = body.y = Math.round(body.y);
@@ -278,8 +281,10 @@ function links(edges, bodies) {
  * @param {{source: Body, target: Body}[]} linked
  * @param {number} moved
  * @param {boolean} narrow
+ * @param {number} room
  */
-function settle(bodies, linked, moved, narrow) {
+function settle(bodies, linked, moved, narrow, room) {
+  const sides = narrow ? walls(bodies, NARROW_ROOM) : Number.isFinite(room) ? walls(bodies, room) : null;
   const ticks = moved > 150 ? 120 : moved > 60 ? 200 : 300;
   const link = d3
     .forceLink(linked)
@@ -293,19 +298,20 @@ function settle(bodies, linked, moved, narrow) {
     .force("x", d3.forceX(0).strength(0.05))
     .force("y", d3.forceY(0).strength(narrow ? 0.03 : 0.11))
     .force("apart", apart(narrow))
-    .force("walls", narrow ? walls(bodies) : null)
+    .force("walls", sides)
     .tick(ticks);
-  if (narrow) walls(bodies)();
+  sides?.();
 }
 
 /**
- * A force that keeps labels between the sides of a phone.
+ * A force that keeps labels between the sides of a frame.
  * @param {Body[]} bodies
+ * @param {number} room between the sides, in px
  */
-function walls(bodies) {
+function walls(bodies, room) {
   return () => {
     for (const body of bodies) {
-      const most = Math.max(0, NARROW_ROOM - body.width * BOLD) / 2;
+      const most = Math.max(0, room - body.width * BOLD) / 2;
       if (body.fx === undefined) body.x = Math.max(-most, Math.min(most, body.x));
     }
   };

@@ -23,6 +23,8 @@ import * as welcome from "./welcome.js";
  */
 
 const POINT = `${matchMedia("(hover: none)").matches ? "Press" : "Point at"} a line to read its statement.`;
+/** The errors that may be gone when the same is asked again. */
+const ASKED_AGAIN = new Set(["EDITION_GONE", "INTERNAL", "STORE_UNAVAILABLE", "TIMEOUT"]);
 const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 
 /** What all parts of the page share. */
@@ -121,7 +123,7 @@ export class Page {
       if (loading.signal.aborted) return;
       this.#asked = "";
       byId("results").hidden = true;
-      show(byId("problem"), this.problem(error));
+      show(byId("problem"), this.problem(error), this.#onward());
     } finally {
       if (this.#loading === loading) {
         byId("main").removeAttribute("aria-busy");
@@ -131,26 +133,30 @@ export class Page {
   }
 
   /**
-   * Returns the graph of the base and the view, with the path and the answer of one of them.
-   * @param {boolean} ofView
+   * Returns the graph of the base and the view, with the paths and the answers of some sides.
+   * @param {"both" | "base" | "view"} marked
    * @returns {Picture}
    */
-  #united(ofView) {
+  #united(marked) {
     const answers = /** @type {import("./asking.js").Answers} */ (this.answers);
     const { base, view, layers, fates } = answers;
-    const side = ofView && view ? view : base;
-    const ends = side.paths?.answer?.items ?? bestPaths(side).map(endOf).filter(Boolean);
-    const answered = ends.map((/** @type {any} */ end) => end.itemId);
-    const path = leadingTo(side, answered);
-    const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered), path };
-    return unionOf(layers, fates, marked);
+    const sides = [marked !== "view" || !view ? base : null, marked !== "base" ? view : null].filter((side) => side !== null);
+    const answered = sides.map((side) => {
+      const ends = side.paths?.answer?.items ?? bestPaths(side).map(endOf).filter(Boolean);
+      return ends.map((/** @type {any} */ end) => end.itemId);
+    });
+    return unionOf(layers, fates, {
+      starts: new Set(startsOf(this.state, base)),
+      answers: new Set(answered.flat()),
+      path: new Set(sides.flatMap((side, at) => [...leadingTo(side, answered[at])])),
+    });
   }
 
   /** Draws all parts again. */
   render() {
     if (!this.answers) return;
-    this.picture = this.#united(this.state.show === "view");
     const side = this.answers.view ? this.state.show : "both";
+    this.picture = this.#united(side);
     this.shown = shownOf(this.picture, side, this.state.fold);
     question.render(this);
     answer.render(this);
@@ -165,24 +171,25 @@ export class Page {
 
   /**
    * Returns the picture as it is shown.
-   * @param {boolean} [narrow] whether there is little room; what is saved has the same room always
+   * @param {number} [room] of its frame, in px; what is saved has the same room always
    */
-  drawing(narrow = false) {
-    return draw(this.picture, this.shown, { ...this.#marks(this.title()), narrow });
+  drawing(room) {
+    return draw(this.picture, this.shown, { ...this.#marks(this.title()), room });
   }
 
   /**
    * Returns the picture of the base and the one of the view, each as a chain from its own answer.
+   * @param {number} room
    * @returns {SVGSVGElement[]}
    */
-  #sides() {
+  #sides(room) {
     return /** @type {const} */ (["base", "view"]).map((side) => {
-      const whole = this.#united(side === "view");
+      const whole = this.#united(side);
       const marks = this.#marks(`${this.title()}, ${side}`);
       // What a statement became is in the view, though the view's answer may not have found it.
       const edges = whole.edges.map((edge) => (edge.side === "after" ? { ...edge, inView: true } : edge));
       const shown = shownOf({ ...whole, edges }, side, this.state.fold);
-      return draw(whole, shown, { ...marks, name: `arrow-${side}`, narrow: true });
+      return draw(whole, shown, { ...marks, name: `arrow-${side}`, room });
     });
   }
 
@@ -200,7 +207,7 @@ export class Page {
     byId("side-column").hidden = nothing && !this.answers?.view;
     const isNarrow = frame.clientWidth < NARROW_PX;
     const isPair = isNarrow && this.state.q !== "" && this.state.show === "both" && Boolean(this.answers?.view);
-    const drawings = isPair ? this.#sides() : [this.drawing(isNarrow)];
+    const drawings = isPair ? this.#sides(frame.clientWidth) : [this.drawing(frame.clientWidth)];
     for (const drawing of drawings) resize(drawing, frame, this.#zoom);
     const { scrollLeft, scrollTop } = frame;
     const isNew = !frame.querySelector("svg");
@@ -271,7 +278,8 @@ export class Page {
     const result = base.paths ?? base.subgraph;
     const answer = result.answer?.text ?? bestPaths(base).map(endText).join(", ");
     const words = answer ? `The answer is ${answer}.` : base.paths ? result.statusText : `${this.title()}.`;
-    return `${words} ${this.shown.edges.length} statements${view ? ", base and view" : ""}.`;
+    const count = this.shown.edges.length;
+    return count ? `${words} ${count} statements${view ? ", base and view" : ""}.` : words;
   }
 
   /**
@@ -280,6 +288,11 @@ export class Page {
    */
   say(text) {
     byId("said").textContent = text;
+  }
+
+  /** What else could be asked, below an error. */
+  #onward() {
+    return this.graph ? welcome.instead(this) : button("Choose another graph", () => this.go(START));
   }
 
   /**
@@ -297,7 +310,7 @@ export class Page {
       hint && h("p", null, hint),
       code === "READ_ONLY" &&
         h("p", null, "Views can be stored if the server is started with ", h("code", null, "--writable"), "."),
-      code === "EDITION_GONE" && button("Ask again", () => this.askAgain(this.state)),
+      ASKED_AGAIN.has(code) && button("Ask again", () => this.askAgain(this.state)),
     );
   }
 }

@@ -21,21 +21,31 @@ const PAPER = "#ffffff";
 const INK = "#1c2430";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const MARGIN = 28;
+const NARROW_MARGIN = 4;
 const LABEL_HEIGHT = 17;
 const LABEL_SIZE = 13;
-/** The smallest that a picture is shown by itself: its labels have 12 px then, in small frames 11. */
-const LEAST_SCALE = { small: 11 / LABEL_SIZE, large: 12 / LABEL_SIZE };
+/** The smallest that a picture is shown by itself: its labels have 12 px then. */
+const LEAST_SCALE = 12 / LABEL_SIZE;
+/** A frame that is narrower holds its pictures between its sides. */
 const SMALL_PX = 760;
 /** A frame that is narrower has its pictures from the top to the bottom. */
 export const NARROW_PX = 560;
+/** The border of a frame, which a picture has no room in. */
+const BORDER = 2;
 /** What colours nodes have by their class, the classes of most nodes first. */
 const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"];
 /** A chain: what stands beside it, how wide it is at least, and its widest label. */
 const CHAIN_MARGIN = 3;
 const CHAIN_WIDTH = 300;
 const CHAIN_LABEL = 225;
-/** Where on its line a label may stand, best first. */
-const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73];
+/** How large an arrow is, and one of the answer's path. */
+const ARROW = 8;
+const BOLD_ARROW = 13;
+/** Where on its line a label may stand, and how far above or below it, best first. */
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8];
+const STANDS = [0, -12, 12, -24, 24].flatMap((aside) => SHARES.map((share) => [share, aside]));
+/** What floating point leaves of an overlap of nothing, in square px. */
+const LEAST_OVER = 1e-6;
 /** With more edges than this, only the labels of what is selected are drawn. */
 export const MOST_LABELS = 90;
 
@@ -44,19 +54,21 @@ export const MOST_LABELS = 90;
  * less is shown. Where there is little room, it is a list of one entity's neighbours, or a chain.
  * @param {Picture} whole
  * @param {Picture} shown
- * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string, narrow?: boolean, expanded?: readonly string[]}} marked
+ * @param {{sel: string, open: string, title: string, classes: ReadonlyMap<string, string>, name?: string, room?: number, expanded?: readonly string[]}} marked
  *   what is selected and open, and the classes of entities; the name is for a second picture of a
- *   page, narrow says that there is little room from left to right, and a chain shows all neighbours
- *   of what is expanded
+ *   page, room is the width of its frame in px, and a chain shows all neighbours of what is expanded
  * @returns {SVGSVGElement}
  */
 export function draw(whole, shown, marked) {
-  const narrow = marked.narrow ?? false;
-  const isChain = narrow && hubOf(shown.edges) === null;
+  const room = marked.room ?? Infinity;
+  const isFan = hubOf(shown.edges) !== null;
+  const isChain = room < NARROW_PX && !isFan;
+  const most = room < SMALL_PX ? (room - BORDER) / LEAST_SCALE : Infinity;
+  const isNarrow = room < NARROW_PX || (isFan && boxOf([...placesOf(whole, false, most).values()], MARGIN).width > most);
   const wordsOf = isChain ? (/** @type {Edge} */ edge) => cut(changeOf(edge, whole.edges), CHAIN_LABEL) : signed;
   const chain = isChain ? chainOf(shown, marked.expanded ?? [], wordsOf) : null;
-  const places = chain?.places ?? placesOf(whole, narrow);
-  const box = chain ? chainBox([...places.values()]) : boxOf([...places.values()], narrow ? 18 : MARGIN);
+  const places = chain?.places ?? placesOf(whole, isNarrow, most - 2 * MARGIN);
+  const box = chain ? chainBox([...places.values()]) : boxOf(isNarrow ? drawnPlaces(whole, places) : [...places.values()], isNarrow ? NARROW_MARGIN : MARGIN);
   const dense = !chain && shown.edges.length > MOST_LABELS;
   const svg = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
@@ -66,7 +78,7 @@ export function draw(whole, shown, marked) {
     role: "group",
     "aria-label": marked.title,
     "font-family": FONT,
-    class: chain && "chained",
+    class: (chain || isNarrow) && "tall",
   });
   const name = marked.name ?? "arrow";
   svg.append(s("title", null, marked.title), arrows(name));
@@ -76,7 +88,7 @@ export function draw(whole, shown, marked) {
   /** @type {Box[]} */
   const taken = shown.nodes.flatMap((node) => {
     const place = places.get(node.id);
-    return place ? [boxAt(place, place.width, place.scale * HEIGHT)] : [];
+    return place ? [boxAt(place, widthOfNode(node, place), place.scale * HEIGHT)] : [];
   });
   const standing = new Map(
     shown.nodes.flatMap((node) => {
@@ -95,7 +107,7 @@ export function draw(whole, shown, marked) {
       (marked.sel !== "" && edge.partner === marked.sel) ||
       (marked.open !== "" && (edge.source === marked.open || edge.target === marked.open));
     const isAlone = edges.every((other) => other === edge || !joinsSame(other, edge));
-    const rowLines = narrow && ((/** @type {string} */ text) => folded(text, ROW_LABEL, isAlone ? 2 : 1));
+    const rowLines = isNarrow && ((/** @type {string} */ text) => folded(text, ROW_LABEL, isAlone ? 2 : 1));
     const others = [...standing].filter(([id]) => id !== edge.source && id !== edge.target).map(([, box]) => box);
     const course =
       chain?.courses.get(edge.id) ??
@@ -158,6 +170,18 @@ function boxOf(places, margin) {
   return { x, y, width: Math.ceil(right) - x, height: Math.ceil(bottom) - y };
 }
 
+/**
+ * Returns the places of nodes, as wide as they are drawn.
+ * @param {Picture} whole
+ * @param {ReadonlyMap<string, Place>} places
+ */
+function drawnPlaces(whole, places) {
+  return whole.nodes.flatMap((node) => {
+    const place = places.get(node.id);
+    return place ? [{ ...place, width: widthOfNode(node, place) }] : [];
+  });
+}
+
 /** @param {Place[]} places */
 function chainBox(places) {
   const box = boxOf(places, CHAIN_MARGIN);
@@ -173,29 +197,40 @@ function chainBox(places) {
  */
 export function resize(drawing, frame, zoom) {
   const wide = Number(drawing.getAttribute("width"));
-  const least = frame.clientWidth < SMALL_PX ? LEAST_SCALE.small : LEAST_SCALE.large;
-  const scale = zoom ?? Math.max(least, Math.min(1, (frame.clientWidth - 2) / wide));
+  const scale = zoom ?? Math.max(LEAST_SCALE, Math.min(1, (frame.clientWidth - BORDER) / wide));
   drawing.setAttribute("width", String(Math.ceil(wide * scale)));
   drawing.setAttribute("height", String(Math.ceil(Number(drawing.getAttribute("height")) * scale)));
+}
+
+/**
+ * @param {string} name of the picture
+ * @param {string} status
+ * @param {boolean} onPath
+ */
+function markerOf(name, status, onPath) {
+  return `${name}-${status}${onPath ? "-path" : ""}`;
 }
 
 /** @param {string} name */
 function arrows(name) {
   const defs = s("defs");
   for (const [status, look] of Object.entries(LOOKS)) {
-    const marker = s("marker", {
-      id: `${name}-${status}`,
-      viewBox: "0 0 8 8",
-      refX: 7.5,
-      refY: 4,
-      markerWidth: 8,
-      markerHeight: 8,
-      markerUnits: "userSpaceOnUse",
-      orient: "auto",
-      class: `arrow ${status}`,
-    });
-    marker.append(s("path", { d: "M0 0.8 L8 4 L0 7.2 Z", fill: look.colour }));
-    defs.append(marker);
+    for (const onPath of [false, true]) {
+      const size = onPath ? BOLD_ARROW : ARROW;
+      const marker = s("marker", {
+        id: markerOf(name, status, onPath),
+        viewBox: "0 0 8 8",
+        refX: 7.5,
+        refY: 4,
+        markerWidth: size,
+        markerHeight: size,
+        markerUnits: "userSpaceOnUse",
+        orient: "auto",
+        class: `arrow ${status}${onPath ? " on-path" : ""}`,
+      });
+      marker.append(s("path", { d: "M0 0.8 L8 4 L0 7.2 Z", fill: look.colour }));
+      defs.append(marker);
+    }
   }
   return defs;
 }
@@ -220,7 +255,7 @@ function line(edge, d, selected, name) {
       stroke: look.colour,
       "stroke-width": look.width + (selected ? 1.6 : 0) + (edge.onPath ? 1.7 : 0),
       "stroke-dasharray": edge.side === "after" ? null : look.dash || null,
-      "marker-end": `url(#${name}-${edge.status})`,
+      "marker-end": `url(#${markerOf(name, edge.status, edge.onPath)})`,
     }),
   );
   return one;
@@ -240,12 +275,13 @@ function free(edge, words, along, taken, paper) {
   const height = words.length * LABEL_HEIGHT;
   let best = boxAt(along(0.5), width, height);
   let least = Infinity;
-  for (const share of SHARES) {
-    const box = boxAt(along(share), width, height);
+  for (const [share, aside] of STANDS) {
+    const { x, y } = along(share);
+    const box = boxAt({ x, y: y + aside }, width, height);
     const outside = box.width * box.height - overlap(box, paper);
     const over = taken.reduce((sum, other) => sum + overlap(box, other), outside);
     if (over < least) [best, least] = [box, over];
-    if (!over) break;
+    if (over < LEAST_OVER) break;
   }
   taken.push(best);
   return { x: best.x + width / 2, y: best.y + height / 2 };
@@ -306,7 +342,8 @@ function label(edge, words, middle, selected) {
       "text-anchor": "middle",
       fill: edge.status === "kept" ? "#4b5563" : look.colour,
       stroke: PAPER,
-      "stroke-width": 6,
+      // What shows between two lines of words looks like a line through them.
+      "stroke-width": words.length === 1 ? 6 : 9,
       "stroke-linejoin": "round",
       "paint-order": "stroke",
       "font-weight": selected || edge.onPath ? 700 : null,

@@ -4,7 +4,7 @@ import { ApiError, ask } from "./api.js";
 import { classesOf } from "./classes.js";
 import { byId, h, said, show } from "./dom.js";
 import { pictureLegend } from "./legend.js";
-import { NARROW_PX, draw, resize } from "./picture.js";
+import { draw, resize } from "./picture.js";
 import { START, askAnew } from "./state.js";
 import { unionOf } from "./union.js";
 
@@ -230,7 +230,7 @@ async function picture(page, graph, item, isShown) {
   if (!isShown()) return;
   const frame = byId("first-picture");
   const title = `Around ${item.label}`;
-  const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first", narrow: frame.clientWidth < NARROW_PX });
+  const drawing = draw(union, union, { sel: "", open: "", title, classes, name: "first", room: frame.clientWidth });
   resize(drawing, frame, null);
   show(frame, drawing);
   frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
