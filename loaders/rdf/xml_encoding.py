@@ -16,6 +16,10 @@ _DECLARED = re.compile(
 _DECLARATION = re.compile(r"""\A\s*<\?xml\b[^>]*?(\sencoding\s*=\s*["'][^"']*["'])""")
 
 
+_SINGLE_BYTES = re.compile(r"(?:iso-?8859|windows-125|cp125|latin|us-ascii|ascii)", re.I)
+"""Encodings whose texts are hardly ever UTF-8 too, but for plain English."""
+
+
 class EncodingError(Exception):
     """A document is not in the encoding that it declares, or in one that is not known."""
 
@@ -23,19 +27,24 @@ class EncodingError(Exception):
 def as_utf_8(data: bytes, /) -> bytes:
     r"""Returns an XML document in UTF-8, without an encoding in its declaration.
 
-    A document that declares UTF-16 and has single bytes is UTF-8: so some programs write it.
+    A document that declares UTF-16 and has single bytes is UTF-8: so some programs write it. So is one
+    that declares an encoding of single bytes, such as ISO-8859-1, where all its bytes are UTF-8.
 
     Raises:
         EncodingError: Says what the document declares.
 
     >>> as_utf_8(b'<?xml version="1.0" encoding="ISO-8859-1"?><a>\xfc</a>').decode()
     '<?xml version="1.0"?><a>ü</a>'
+    >>> as_utf_8('<?xml version="1.0" encoding="ISO-8859-1"?><a>ü</a>'.encode()).decode()
+    '<?xml version="1.0"?><a>ü</a>'
     """
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")
     declared = _DECLARED.match(data)
     if not encoding:
         name = declared[2].decode() if declared else "utf-8"
-        encoding = "utf-8" if name.lower().startswith(("utf-16", "ucs-2", "iso-10646")) else name
+        is_other = name.lower().startswith(("utf-16", "ucs-2", "iso-10646"))
+        is_other = is_other or (_SINGLE_BYTES.match(name) is not None and _is_utf_8(data))
+        encoding = "utf-8" if is_other else name
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
     except LookupError as error:
@@ -45,9 +54,18 @@ def as_utf_8(data: bytes, /) -> bytes:
     except UnicodeDecodeError as error:
         what = f"{encoding}, which the document declares" if declared else encoding
         raise EncodingError(
-            f"not {what}: byte {error.object[error.start]:#04x} at {error.start} ({error.reason})"
+            f"not {what}: byte {error.object[error.start]:#04x} at {error.start} ({error.reason}); "
+            f'if it is Windows-1252, begin it with <?xml version="1.0" encoding="windows-1252"?>'
         ) from error
     match = _DECLARATION.match(text)
     if match is not None:
         text = text[: match.start(1)] + text[match.end(1) :]
     return text.encode("utf-8", "surrogatepass")
+
+
+def _is_utf_8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from loaders.tables.cells import TICK_LETTERS
 from loaders.tables.date_cells import Order
 from loaders.tables.mapping import ColumnMapping, ColumnType
 from loaders.tables.number_cells import Mark
-from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile
+from loaders.tables.profile import BRACKETS, CellCounts, ColumnProfile, split_list
 from loaders.tables.wording import (
     header_words,
     is_id_name,
@@ -72,6 +73,8 @@ _TEXTS = frozenset(
         "bemerkung",
     ]
 )
+_FEWEST_TICKS = 3
+"""Of a column that has nothing else."""
 _NAMES_OF_THINGS = frozenset(
     [
         "city",
@@ -90,6 +93,14 @@ _NAMES_OF_THINGS = frozenset(
         "vendor",
         "customer",
         "client",
+        "buyer",
+        "seller",
+        "merchant",
+        "payee",
+        "payer",
+        "sender",
+        "recipient",
+        "beneficiary",
         "company",
         "department",
         "division",
@@ -169,8 +180,7 @@ def decide_column(profile: ColumnProfile, request: dict[str, Any], /) -> Decisio
             if type_ is ColumnType.TEXT and (separator != BRACKETS or _are_names(counts)):
                 type_ = ColumnType.ENTITY
             fields["separator"] = separator
-    if profile.blank and counts.ticks == counts.cells > 0:
-        # An x says yes where the other cells are empty.
+    if _are_ticks(profile):
         type_ = ColumnType.YES_NO
     if type_ is ColumnType.YEAR and unit:
         type_ = ColumnType.NUMBER
@@ -249,6 +259,20 @@ def _type_of(counts: CellCounts, name: str) -> ColumnType:
     return ColumnType.TEXT
 
 
+def _are_ticks(profile: ColumnProfile) -> bool:
+    """Returns whether an x says yes: the other cells are empty or say no in a word, or all are an x.
+
+    An x among other letters is a letter.
+    """
+    counts = profile.cells
+    return (
+        counts.ticks > 0
+        and counts.ticks + counts.no == counts.cells
+        and (bool(profile.blank) or counts.cells >= _FEWEST_TICKS)
+        and all(len(cell) > 1 or cell in TICK_LETTERS for cell in profile.distinct)
+    )
+
+
 def _numbers(counts: CellCounts) -> int:
     """Returns how many cells are numbers; those with an unknown unit only if all have it."""
     unknown = counts.unknown_units
@@ -298,12 +322,24 @@ def _separator(profile: ColumnProfile, type_: ColumnType) -> str:
             continue
         if words & _TEXTS:
             continue
-        if separator == "," and profile.share_alone(separator) < _TYPICAL_SHARE:
-            # "Vice President, Sales" is one title.
+        if separator == "," and not _are_comma_lists(profile, parts):
             continue
         if _are_names(parts):
             return separator
     return ""
+
+
+def _are_comma_lists(profile: ColumnProfile, parts: CellCounts) -> bool:
+    """Returns whether commas separate values: "Vice President, Sales" is one title.
+
+    The parts stand alone in other cells; or the header is a plural, some cells have one value and
+    others more, and half of all values come again.
+    """
+    if profile.share_alone(",") >= _TYPICAL_SHARE:
+        return True
+    *_, last = header_words(profile.name) or [""]
+    sizes = {len(split_list(cell, ",")) for cell in profile.distinct}
+    return singular(last) != last and sizes > {1} and 2 * parts.repeated >= parts.cells
 
 
 def _are_bracketed(profile: ColumnProfile) -> bool:

@@ -42,9 +42,15 @@ class TableEnd:
         self.last_line = row.line
         self._before = row
 
-    def take(self, row: Row, cells: list[str], /) -> Iterator[list[str]]:
-        """Yields the cells of the rows that are rows for sure now."""
-        is_total = may_be_total(cells)
+    def take(self, row: Row, cells: list[str], /, *, is_total: bool = False) -> Iterator[list[str]]:
+        """Yields the cells of the rows that are rows for sure now.
+
+        Args:
+            row: The row.
+            cells: As many as the header has.
+            is_total: Whether it is one of totals if no row follows; told by its words too.
+        """
+        is_total = is_total or may_be_total(cells)
         is_lone = len(cells) > 1 and sum(map(bool, map(str.strip, cells))) == 1
         is_after_gap = self.is_after_gap(row)
         self._before = row

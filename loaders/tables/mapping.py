@@ -17,6 +17,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.serialise import to_plain
 from loaders.tables.dialect import Dialect
+from loaders.tables.side_by_side import WHOLE, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +70,8 @@ class ColumnMapping:
         first: What comes first in dates that may be two, ``day`` or ``month``, by what separates
             them ("" for all); empty if it is not decided.
         of: The column whose entities it describes; "" for the row's thing.
+        fill: ``down`` where a cell names the rows below it too, whose cells are empty.
+        group_starts: Of such a column, the lines that have a cell, and what it says.
     """
 
     name: str
@@ -86,6 +89,8 @@ class ColumnMapping:
     accounting: bool = False
     first: Mapping[str, str] = field(default_factory=dict)
     of: str = ""
+    fill: str = ""
+    group_starts: tuple[tuple[int, str], ...] = ()
 
     @property
     def space(self) -> str:
@@ -114,6 +119,7 @@ class TableMapping:
         is_exact: Whether keys differ by case alone, so that case counts.
         is_link: Whether a row joins two things and is none itself.
         is_numbered: Whether no column names the rows, and each is a thing by its number.
+        span: Its columns in the sheet, where several tables stand side by side.
     """
 
     file: str
@@ -127,6 +133,7 @@ class TableMapping:
     is_exact: bool = False
     is_link: bool = False
     is_numbered: bool = False
+    span: Span = WHOLE
 
     @property
     def key(self) -> ColumnMapping | None:
@@ -265,6 +272,7 @@ _COLUMN_KEYS = {
     "decimal": "decimal",
     "first": "first",
     "of": "of",
+    "fill": "fill",
 }
 """Words of a mapping file, and the fields that they are."""
 
@@ -340,6 +348,8 @@ def _column_request(at: str, words: Any) -> dict[str, Any]:
             ) from error
     if request.get("decimal", ".") not in (".", ","):
         raise InputError(f'{at}: expected decimal = "." or ",", got {request["decimal"]!r}')
+    if request.get("fill", "down") not in ("down", "none"):
+        raise InputError(f'{at}: expected fill = "down" or "none", got {request["fill"]!r}')
     return request
 
 

@@ -77,11 +77,9 @@ def _look(source: Path, request: TablesRequest, options: LoadOptions) -> Iterato
         name = path.relative_to(source).as_posix() if is_folder else path.name
         looks: list[TableLook] = []
         try:
-            looks.extend(
-                look
-                for look in _looks_of(path, name)
-                if look.read(request, options, is_folder=is_folder)
-            )
+            for sheet in _looks_of(path, name):
+                if sheet.read(request, options, is_folder=is_folder):
+                    looks += sheet.parts(request, options)
         except InputError as error:
             # A damaged file of a folder is a reject of the load.
             if not is_folder or error.argument != "source":

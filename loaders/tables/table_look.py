@@ -25,6 +25,7 @@ from loaders.tables.date_cells import read_date_cell
 from loaders.tables.decide import decide_column
 from loaders.tables.dialect import Dialect, encoding_of, recognise_dialect
 from loaders.tables.end_matter import TableEnd
+from loaders.tables.group_names import GroupNames
 from loaders.tables.json_rows import is_json_table
 from loaders.tables.mapping import (
     AUTO,
@@ -37,13 +38,16 @@ from loaders.tables.mapping import (
 from loaders.tables.number_cells import read_number
 from loaders.tables.profile import ColumnProfile, Keys, profiles_of
 from loaders.tables.rows import Row
+from loaders.tables.side_by_side import WHOLE, SideBySide, Span, part_of
 from loaders.tables.table_rows import (
     Shape,
     check_decoded,
     first_rows,
     has_typed_cells,
     header_of,
+    is_excel,
     may_be_joined,
+    may_be_total,
     read_table,
 )
 from loaders.tables.wording import (
@@ -55,10 +59,12 @@ from loaders.tables.wording import (
     is_id_name,
     is_kind_name,
     is_name_header,
+    is_question,
     is_year_name,
     key_noun,
     referred_name,
     relation_name,
+    row_noun,
     same_stem,
     split_unit,
 )
@@ -85,6 +91,17 @@ def _counts_rows(profile: ColumnProfile) -> bool:
     return max(numbers) - min(numbers) < _SPREAD * len(numbers)
 
 
+def _with_own_relations(columns: Sequence[ColumnMapping]) -> list[ColumnMapping]:
+    """Returns columns of which two questions about one topic do not state one relation."""
+    topics = Counter(column.relation for column in columns if column.relation)
+    return [
+        replace(column, relation=column.name.lower())
+        if topics[column.relation] > 1 and is_question(column.name)
+        else column
+        for column in columns
+    ]
+
+
 class TableLook:
     """A table that is being looked at.
 
@@ -92,14 +109,20 @@ class TableLook:
         path: As it is opened.
         name: Of the file, as a mapping file says it.
         sheet: Of a workbook.
+        span: Its columns in the sheet.
+
+    Attributes:
+        spans: The columns of each table, if several stand side by side; then it is none itself.
     """
 
-    def __init__(self, path: str, name: str, sheet: str) -> None:
-        self.path, self.name, self.sheet = path, name, sheet
+    def __init__(self, path: str, name: str, sheet: str, span: Span = WHOLE) -> None:
+        self.path, self.name, self.sheet, self.span = path, name, sheet, span
+        self.spans: list[Span] = []
         self.rows = 0
         self.profiles: list[ColumnProfile] = []
         self.notes: dict[str, list[str]] = {}
         self.names: dict[str, str] = {}
+        self._groups: dict[int, GroupNames] = {}
         self._full_name: tuple[int, ...] = ()
         self._full_names = ColumnProfile("")
         self.is_key_requested = False
@@ -125,7 +148,7 @@ class TableLook:
             self.dialect = dialect
             rows = []
             with open_source(self.path, limits=options.limits) as first:
-                rows = first_rows(first, dialect, self.sheet)
+                rows = [part_of(row, self.span) for row in first_rows(first, dialect, self.sheet)]
             if len(rows) < 2:
                 return False
             has_column = any(
@@ -138,9 +161,37 @@ class TableLook:
             header, line = header_of(rows, row_column)
             self.shape = Shape(header, line, dialect.delimiter if dialect else ",")
             self.profiles = profiles_of(header)
+            cells = next(row.cells for row in rows if row.line == line)
+            self._side_by_side = SideBySide(cells if self.span == WHOLE else ())
+            # A cell of JSON or Parquet that is empty says nothing.
+            if dialect is not None or is_excel(self.path):
+                fills = {
+                    at: table.columns.get(name, {}).get("fill") for at, name in enumerate(header)
+                }
+                if fills[0] is None and clean(row_column).casefold() != header[0].casefold():
+                    self._groups[0] = GroupNames(0)
+                for at, fill in fills.items():
+                    if fill == "down":
+                        self._groups[at] = GroupNames(at, requested=True)
             self._full_name = full_name_columns([relation_name(name) for name in header])
             self._count(source)
         return self.rows > 0
+
+    def parts(self, request: TablesRequest, options: LoadOptions, /) -> list[TableLook]:
+        """Returns the tables that stand side by side, looked at; itself where it is one."""
+        looks = [
+            TableLook(
+                self.path,
+                f"{self.name}#{self.profiles[start].name}" if start else self.name,
+                self.sheet,
+                (start, stop),
+            )
+            for start, stop in self.spans
+        ]
+        for look in looks:
+            # The column of --row is one table's.
+            look.read(request, options, is_folder=True)
+        return looks or [self]
 
     def _count(self, source: Any) -> None:
         late: list[Row] = []
@@ -151,6 +202,7 @@ class TableLook:
 
         def take(row: Row, _parsed: Parsed) -> None:
             nonlocal spaced
+            row = part_of(row, self.span)
             if may_be_joined(row.cells, len(self.shape.header)) and len(late) < _MAX_LATE_ROWS:
                 late.append(row)
                 end.see(row)
@@ -158,9 +210,11 @@ class TableLook:
             cells = self.shape.cells_of(row, ignored, ignored)
             if cells is not None:
                 spaced = spaced or any(cell.startswith(" ") for cell in cells)
+                self._see_layout(row.line, cells)
                 if end.is_after_gap(row) and self._is_other_header(cells):
                     others.append((row.line, [clean(cell) for cell in cells if cell.strip()]))
-                for held in end.take(row, cells):
+                is_sum = end.is_after_gap(row) and self._is_sum(cells)
+                for held in end.take(row, cells, is_total=is_sum):
                     self._add(held)
 
         for parsed in read_table(source, self.dialect, self.sheet, {}, take):
@@ -190,8 +244,47 @@ class TableLook:
                 joined = self.shape.cells_of(row, ignored, ignored)
                 if joined is not None:
                     self._add(joined)
+        self.spans = self._side_by_side.spans()
+        self._fill_groups()
         for profile in [*self.profiles, self._full_names]:
             profile.finish()
+
+    def _see_layout(self, line: int, cells: Sequence[str]) -> None:
+        """Notes what a row says of tables side by side, and of groups of rows."""
+        self._side_by_side.see(cells)
+        if not may_be_total(cells):
+            for groups in self._groups.values():
+                groups.see(line, cells)
+
+    def _fill_groups(self) -> None:
+        """Counts the cells below the name of a group as that name."""
+        self.group_starts: dict[str, tuple[tuple[int, str], ...]] = {}
+        for index, groups in self._groups.items():
+            starts = groups.starts()
+            if not starts or not (groups.requested or not self.profiles[1].is_measured()):
+                # What a group is of has names.
+                continue
+            profile = self.profiles[index]
+            self.group_starts[profile.name] = starts
+            profile.blank.subtract({"": sum(groups.rows.values())})
+            for name, count in groups.rows.items():
+                for _ in range(count):
+                    profile.add(name)
+
+    def _is_sum(self, cells: Sequence[str]) -> bool:
+        """Returns whether a row after an empty one is what the numbers come to: a word where the others
+        have numbers or dates, and numbers alone in a few other columns.
+        """
+        first, *others = (clean(cell) for cell in cells)
+        filled = [cell for cell in others if cell]
+        return (
+            bool(first and filled)
+            and 2 * len(filled) < len(cells)
+            and all(map(read_number, filled))
+            and read_number(first) is None
+            and read_date_cell(first) is None
+            and self.profiles[0].is_measured()
+        )
 
     def _is_other_header(self, cells: Sequence[str]) -> bool:
         """Returns whether a row after an empty one is the header of another table: different words,
@@ -240,17 +333,20 @@ class TableLook:
         columns: list[ColumnMapping] = []
         for profile in self.profiles:
             decision = decide_column(profile, self.requests.get(profile.name, {}))
-            columns.append(decision.mapping)
+            starts = self.group_starts.get(profile.name, ())
+            fill = "down" if starts else decision.mapping.fill
+            columns.append(replace(decision.mapping, fill=fill, group_starts=starts))
             self.notes[profile.name] = decision.notes
         self.mapping = TableMapping(
             self.name,
             self.kind,
-            tuple(columns),
+            tuple(_with_own_relations(columns)),
             sheet=self.sheet,
             header_line=self.shape.header_line,
             dialect=self.dialect,
             joins_commas=self.shape.joins_commas,
             last_line=self.shape.last_line,
+            span=self.span,
         )
         key = "" if table.row == AUTO else by_name.get(clean(table.row).casefold(), "")
         key = key or next(
@@ -266,7 +362,11 @@ class TableLook:
         self._set_names()
 
     def _kind(self) -> str:
-        """Returns what a row is: what the file or the sheet is called, in the singular."""
+        """Returns what a row is: what the file or the sheet is called, in the singular; of tables
+        side by side, what the first column names.
+        """
+        if self.span != WHOLE and (noun := row_noun(self.profiles[0].name)):
+            return noun.lower()
         kind = class_name(self.sheet if "#" in self.name else self.name)
         named = (
             relation_name(profile.name)
@@ -282,6 +382,13 @@ class TableLook:
             for profile in self.profiles
             if profile.is_unique and profile.filled == self.rows and not profile.doubtful
         ]
+        if (
+            self.profiles[0].name in self.group_starts
+            and self.profiles[1] in unique
+            and not self.profiles[1].is_measured()
+        ):
+            # What stands beside the names of groups are those that they group.
+            return self.profiles[1].name
         own = self.kind.split()[-1]
         ids = [profile for profile in unique if is_id_name(profile.name)]
         for profile in ids:
@@ -294,7 +401,14 @@ class TableLook:
             if _counts_rows(unique[0]):
                 return unique[0].name
         names = [profile.name for profile in unique]
-        return next((name for name in names if relation_name(name) == self.kind), "")
+        return next(
+            (
+                name
+                for name in names
+                if relation_name(name) == self.kind and not self.profile(name).is_measured()
+            ),
+            "",
+        )
 
     def _set_key(self, name: str) -> None:
         if not name:
@@ -330,6 +444,7 @@ class TableLook:
                 and before in names
                 or " ".join(words) == self.kind
                 and self.profile(column.name).is_unique
+                and not self.profile(column.name).is_measured()
             ) or self._is_own_name(column.name):
                 best.append((1, column.name))
             elif is_designation(column.name) and self.profile(column.name).is_unique:

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_service.errors import InputError
 from loaders.formats import is_system_file
-from loaders.items import Parsed
+from loaders.items import Parsed, Reject
 from loaders.source import ByteSource
 from loaders.tables.cells import clean
 from loaders.tables.dialect import Dialect
@@ -62,6 +62,11 @@ def has_typed_cells(path: str, /) -> bool:
 def is_workbook(path: str, /) -> bool:
     """Returns whether a file is a workbook or Parquet, by its name."""
     return PurePath(path).suffix.lower() in WORKBOOK_SUFFIXES
+
+
+def is_excel(path: str, /) -> bool:
+    """Returns whether a file is a workbook by its name, and not Parquet."""
+    return is_workbook(path) and PurePath(path).suffix.lower() != ".parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +124,9 @@ class Shape:
         if _begins_total(filled) and is_sparse:
             counts["rows of totals"] += 1
             return None
-        if self._is_past_end(row) and may_be_total(cells):
-            counts["rows of totals"] += 1
-            return None
         if self._is_past_end(row):
-            counts[_REMARKS] += 1
+            are_sums = len(filled) > 1 and all(map(read_number, filled[1:]))
+            counts["rows of totals" if are_sums or may_be_total(cells) else _REMARKS] += 1
             return None
         return cells
 
@@ -168,7 +171,7 @@ def _names_total(first: str) -> bool:
 
 def may_be_total(cells: Sequence[str], /) -> bool:
     """Returns whether a row may be one of totals: its first word says so and numbers follow, or it has
-    no word at all, and nothing where the others begin.
+    no word at all, and nothing where the others begin: in half of its cells, or in the first two.
     """
     first = next((cell for cell in cells if cell.strip()), "")
     is_nameless = not cells[0].strip() and read_number(clean(first)) is not None
@@ -177,7 +180,8 @@ def may_be_total(cells: Sequence[str], /) -> bool:
         return False
     filled = [clean(cell) for cell in cells if cell.strip()]
     are_numbers = all(map(read_number, filled[1:]))
-    return are_numbers and (not is_nameless or 2 * len(filled) <= len(cells) + 1)
+    is_sparse = 2 * len(filled) <= len(cells) + 1 or not any(map(str.strip, cells[:2]))
+    return are_numbers and (not is_nameless or is_sparse)
 
 
 def is_remark(cell: str, /) -> bool:
@@ -268,7 +272,8 @@ def _with_groups(cells: Sequence[str], above: Row | None) -> list[str]:
     names = [clean(cell) for cell in cells]
     groups = [clean(cell) for cell in above.cells] if above is not None else []
     groups += [""] * (len(names) - len(groups))
-    if not any(groups[1:]) or any(read_number(group) for group in groups):
+    are_cells = any(read_number(group) and not _PERIOD.fullmatch(group) for group in groups)
+    if not any(groups[1:]) or are_cells:
         return list(cells)
     again = Counter(names)
     grouped: list[str] = []
@@ -288,8 +293,13 @@ def _width(row: Row) -> int:
 def first_rows(
     source: ByteSource, dialect: Dialect | None, sheet: str, /, *, count: int = _HEADER_ROWS
 ) -> list[Row]:
-    """Returns the first rows of a table that are not empty."""
+    """Returns the first rows of a table that are not empty.
+
+    Raises:
+        InputError: There is none, and the reason is that what there is can't be read.
+    """
     rows: list[Row] = []
+    rejects: list[Reject] = []
 
     def take(row: Row, _parsed: Parsed) -> None:
         if len(rows) < count and any(cell.strip() for cell in row.cells):
@@ -303,8 +313,11 @@ def first_rows(
         blocks = read_json_rows(source, {}, take)
     for parsed in blocks:
         check_decoded(parsed)
+        rejects += parsed.rejects[:1]
         if len(rows) >= count:
             break
+    if rejects and not rows:
+        raise InputError(f"{rejects[0].location}: {rejects[0].reason}", argument="source")
     return rows
 
 

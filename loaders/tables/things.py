@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
@@ -29,6 +31,7 @@ from loaders.tables.cells import (
     read_yes_no,
 )
 from loaders.tables.date_cells import read_date_cell, read_year
+from loaders.tables.group_names import group_of, is_detail
 from loaders.tables.mapping import (
     NAMES,
     ColumnMapping,
@@ -40,6 +43,7 @@ from loaders.tables.mapping import (
 from loaders.tables.number_cells import Mark, quantity, read_number
 from loaders.tables.profile import split_list
 from loaders.tables.rows import Row, RowError, row_statement
+from loaders.tables.side_by_side import part_of
 from loaders.tables.table_rows import Shape, read_table
 from loaders.tables.wording import file_words, full_name_columns, row_noun
 from loaders.terms import TermGatherer
@@ -64,19 +68,49 @@ def read_things(
             hint="Name it, for instance --row id, or --row auto.",
         )
     tables = plan.of_path(source.name)
+    sheets = [list(beside) for _, beside in groupby(tables, key=lambda table: table.mapping.sheet)]
     first = int(start.get("table", 0))
-    for index, table in enumerate(tables):
+    for index, beside in enumerate(sheets):
         if index < first:
             continue
         begin = start if index == first else {}
-        reader = _ThingReader(plan, table, options, is_begun=bool(begin))
-        mapping = table.mapping
+        reader = _SheetReader(
+            [_ThingReader(plan, table, options, is_begun=bool(begin)) for table in beside]
+        )
+        mapping = beside[0].mapping
         for parsed in read_table(
             source, mapping.dialect, mapping.sheet, begin, reader.take, reader.finish
         ):
-            if len(tables) > 1:
+            if len(sheets) > 1:
                 parsed.position = {**parsed.position, "table": index}
             yield parsed
+
+
+@dataclass(frozen=True, slots=True)
+class _SheetReader:
+    """Reads the tables of a sheet: one, or several side by side."""
+
+    tables: Sequence[_ThingReader]
+
+    def take(self, row: Row, parsed: Parsed) -> None:
+        """Adds a row to a block.
+
+        Raises:
+            RowError: A table can't take its part; the others have taken theirs.
+        """
+        problems: list[RowError] = []
+        for table in self.tables:
+            try:
+                table.take(row, parsed)
+            except RowError as error:
+                problems.append(error)
+        if problems:
+            raise problems[0]
+
+    def finish(self, parsed: Parsed) -> None:
+        """Adds the names that were gathered since the last time."""
+        for table in self.tables:
+            table.finish(parsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +155,9 @@ class _ThingReader:
         self._key = self._index[key.name] if key is not None else None
         self._names = [
             index for index, column in enumerate(mapping.columns) if column.type is ColumnType.NAME
+        ]
+        self._filled = [
+            (index, column) for index, column in enumerate(mapping.columns) if column.group_starts
         ]
         self._row_nouns = _row_nouns(plan, mapping)
         self._full_name = full_name_columns([column.relation for column in mapping.columns])
@@ -200,9 +237,16 @@ class _ThingReader:
         Raises:
             RowError: The row has no key, or too many cells or too few.
         """
-        cells = self._shape.cells_of(row, parsed.skipped, parsed.kept)
+        row = part_of(row, self._mapping.span)
+        # Of tables side by side, the first counts the rows that are none.
+        counts = parsed.skipped if self._mapping.span[0] == 0 else Counter[str]()
+        cells = self._shape.cells_of(row, counts, parsed.kept)
         if cells is None:
             return
+        for index, column in self._filled:
+            if not cells[index].strip() and is_detail(cells, index):
+                cells[index] = group_of(row.line, column.group_starts)
+                parsed.kept[f"empty cells of {column.name} filled with the cell above"] += 1
         texts = [cell.strip() if "\n" in cell else clean(cell) for cell in cells]
         for text in texts:
             check_text(text, what="a cell")

@@ -11,7 +11,7 @@ from loaders.tables.number_cells import is_currency, is_unit
 
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNIT = re.compile(
-    r"^(?P<name>.*?\w)\s*(?:\((?:in )?(?P<unit>[^()]{1,20})\)|\[(?:in )?(?P<unit_2>[^\[\]]{1,20})\])\s*$"
+    r"^(?P<name>.*?\w\??)\s*(?:\((?:in )?(?P<unit>[^()]{1,20})\)|\[(?:in )?(?P<unit_2>[^\[\]]{1,20})\])\s*$"
 )
 _IN_UNIT = re.compile(r"^(?P<name>.*?\w)[\s_]in[\s_](?P<unit>\S(?:.{0,18}\S)?)$", re.I)
 _LAST_UNIT = re.compile(
@@ -41,6 +41,7 @@ _LAST_UNITS = frozenset(
 """Units that stand at the end of a header without a word or brackets, and mean nothing else there."""
 _ID_ENDINGS = ("nr", "nr.", "nummer")
 """Of words that German and its neighbours write as one."""
+_SAYS_NOTHING = re.compile(r"[\W\d_]+")
 _COUNTED = re.compile(r"\s*\((\d+)\)$")
 _ID_WORDS = frozenset({"id", "ids", "key", "no", "no.", "nr", "nr.", "number", "num", "code", "#"})
 _NAME_WORDS = frozenset({"name", "names", "title", "label", "bezeichnung", "nom", "nombre"})
@@ -109,11 +110,16 @@ _TABLE_SUFFIXES = _PACKED_SUFFIXES | frozenset(
 
 
 def header_words(name: str, /) -> list[str]:
-    """Returns the words of a header, small but for acronyms.
+    """Returns the words of a header, small but for acronyms; of a question what it asks for.
 
     >>> header_words("unitPrice"), header_words("Part_No"), header_words("RoHS")
     (['unit', 'price'], ['part', 'no'], ['RoHS'])
+    >>> header_words("Which tools do you use? (select all)"), header_words("What is your name?")
+    (['tools'], ['name'])
+    >>> header_words("Do you work remotely?"), header_words("How many children do you have?")
+    (['work', 'remotely'], ['children'])
     """
+    name = _question_topic(name)
     words = re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", name.strip()).split()
     split: list[str] = []
     for word in words:
@@ -122,8 +128,39 @@ def header_words(name: str, /) -> list[str]:
     return [word if _is_acronym(word) else word.lower() for word in split]
 
 
+def is_question(name: str, /) -> bool:
+    """Returns whether a header is a question of a form, whose topic alone is its relation.
+
+    >>> is_question("Which tools do you use?"), is_question("Sure?")
+    (True, False)
+    """
+    return name.partition("?")[0].strip() != _question_topic(name)
+
+
+def _question_topic(name: str) -> str:
+    """Returns what the question of a form asks for, where a header is one; any other header."""
+    if "?" not in name:
+        return name
+    text = name.partition("?")[0].strip()
+    match = next((match for form in _QUESTIONS if (match := form.fullmatch(text))), None)
+    return text if match is None else match["topic"]
+
+
 def _is_acronym(word: str) -> bool:
     return len(word) > 1 and any(map(str.isupper, word[1:])) and word.lower() not in _ID_WORDS
+
+
+_VERB = r"(?:is|are|was|were|do|does|did|has|have|would|will|can|could|should)"
+_ASKED = r"(?:you|your|we|they|it|he|she|this|the)"
+_QUESTIONS = tuple(
+    re.compile(form, re.I)
+    for form in (
+        rf"(?:what|which|who|when|where|how) {_VERB} (?:your|the|this) (?P<topic>.+)",
+        rf"(?:what|which|how many|how much|how) (?P<topic>\S.*?) {_VERB} {_ASKED}\b.*",
+        rf"(?:(?:when|where|how|why) )?{_VERB} {_ASKED} (?P<topic>.+)",
+    )
+)
+"""Questions of a form, which ask one person each."""
 
 
 def split_unit(name: str, /) -> tuple[str, str]:
@@ -294,10 +331,20 @@ def is_year_name(name: str, /) -> bool:
 def class_name(path: str, /) -> str:
     """Returns what a row of a file is, by the file's name.
 
-    >>> class_name("data/order-details.csv"), class_name("Parts.xlsx")
-    ('order detail', 'part')
+    The date of an export, and its number, are no part of it.
+
+    >>> class_name("data/order-details.csv"), class_name("Parts.xlsx"), class_name("stock_2024-03.csv")
+    ('order detail', 'part', 'stock')
     """
-    *before, last = file_words(path).split() or ["row"]
+    words = file_words(path).split() or ["row"]
+    first = next(
+        (at for at, word in enumerate(words) if _SAYS_NOTHING.fullmatch(word) is None), None
+    )
+    if first is not None:
+        words = words[first:]
+        while _SAYS_NOTHING.fullmatch(words[-1]):
+            words.pop()
+    *before, last = words
     return " ".join([*before, singular(last)])
 
 

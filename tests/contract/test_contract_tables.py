@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from benchmarks.messy_tables.question_set import ENCODINGS, FOLDERS
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 from loaders.load import load
@@ -33,3 +36,20 @@ def test_a_folder_of_tables_is_one_graph(
     assert other.graph is not None
     assert report.graph.fingerprints == other.graph.fingerprints
     assert report.graph.counts == other.graph.counts
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_people_export_is_one_graph(
+    store: Store, graph_names: Callable[[], str], tmp_path: Path, folder: str
+) -> None:
+    name = graph_names()
+    rejects = tmp_path / "rejects.jsonl"
+    options = LoadOptions(row="auto", encoding=ENCODINGS.get(folder), rejects_path=rejects)
+    report = load(FOLDERS[folder], store=store, graph=name, options=options)
+    with open_store(f"sqlite:///{tmp_path / 'beside.db'}") as beside:
+        other = load(FOLDERS[folder], store=beside, graph=name, options=options)
+    assert report.graph is not None
+    assert other.graph is not None
+    assert report.graph.fingerprints == other.graph.fingerprints
+    assert report.graph.counts == other.graph.counts
+    assert (report.rejected, report.skipped) == (0, other.skipped)

@@ -102,6 +102,8 @@ def test_an_error_beside_annotations_costs_itself_alone(
         ("utf-8", "UTF-8"),
         ("utf-8-sig", "utf-8"),
         ("utf-8", "UTF-16"),
+        ("utf-8", "ISO-8859-1"),
+        ("utf-8", "US-ASCII"),
         ("utf-8", ""),
         ("koi8-r", "KOI8-R"),
         ("gb18030", "GB18030"),

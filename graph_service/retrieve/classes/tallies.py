@@ -26,6 +26,8 @@ _MEASURED = re.compile(
     r"\b(?:the\s+)?(?P<degree>highest|largest|greatest|biggest|best|longest|maximum|lowest"
     r"|smallest|shortest|minimum|worst)\s+(?P<fold>average|mean|total|overall|combined)\b"
 )
+_IS = re.compile(r"\b(?:is|are|was|were)\s+(?:the\s+)?$")
+"""Before *most satisfied*, which is how something is and counts nothing."""
 _LEAST = frozenset({"fewest", "least", "lowest", "smallest", "minimum", "shortest", "worst"})
 _EXTREME = re.compile(
     r"\b(?:the\s+)?(?P<degree>highest|largest|greatest|biggest|best|longest|maximum|lowest"
@@ -79,7 +81,8 @@ def read_tally(question: str, /) -> StatedTally | None:
     'mean'
     >>> read_tally("How many parts does each supplier have?").group_from
     25
-    >>> read_tally("How many parts are there?")
+    >>> read_tally("How many parts are there?"), read_tally("Who is the most satisfied?")
+    (None, None)
     """
     folded = lowered(question)
     return _of_groups(question, folded) or _by_number(folded) or _of_degree(folded)
@@ -116,8 +119,11 @@ def _by_number(folded: str) -> StatedTally | None:
 
 def _of_degree(folded: str) -> StatedTally | None:
     measured = _MEASURED.search(folded)
-    match = measured or _OFTEN.search(folded) or _MOST.search(folded)
+    often = measured or _OFTEN.search(folded)
+    match = often or _MOST.search(folded)
     if match is None:
+        return None
+    if often is None and match["most"] and _IS.search(folded[: match.start()]):
         return None
     word = match["degree"] if measured else (match["often"] or match["most"] or match["of"])
     fold = Fold.COUNT

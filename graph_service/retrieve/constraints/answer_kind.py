@@ -36,11 +36,11 @@ from graph_service.text.question_form import ASKING_WORDS
 
 _BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
 _TIME = re.compile(
-    r"\b[12]\d{3}\b|\b\d{1,2}[:.h]\d{2}\b"
+    r"(?<![^\W\d][-/_.#])\b[12]\d{3}\b|\b\d{1,2}[:.h]\d{2}\b"
     rf"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:{'|'.join(FOLDED_MONTHS)})\b",
     re.IGNORECASE,
 )
-"""A year, a time of day, a day of the week or a month."""
+"""A year, a time of day, a day of the week or a month; a code such as C-2024-005 is none."""
 _NAMED_AFTER = 2
 """Words after a superlative that say what it is of."""
 
