@@ -105,6 +105,17 @@ class NameIndex:
     is_alias: Bool
     longest: int
 
+    @classmethod
+    def of(cls, keys: Int64, nodes: Int32, is_alias: Bool, /, *, longest: int) -> NameIndex:
+        """Returns the index of names in any order: each name and node once, as an alias only where
+        no label says the same.
+        """
+        order = np.lexsort((is_alias, nodes, keys))
+        keys, nodes, is_alias = keys[order], nodes[order], is_alias[order]
+        first = np.ones(len(keys), dtype=np.bool_)
+        first[1:] = (keys[1:] != keys[:-1]) | (nodes[1:] != nodes[:-1])
+        return cls(keys[first], nodes[first], is_alias[first], longest)
+
     def find(self, name: str, /) -> tuple[Int32, Bool]:
         """Returns the nodes of a normalised name, and for each whether by alias only."""
         key = key64(name)

@@ -74,12 +74,8 @@ def _index(index: NameIndex, names: NameDelta) -> NameIndex:
     keys = np.concatenate([index.name_keys[stay], new])
     nodes: Int32 = np.concatenate([index.nodes[stay], names.nodes[names.owner[rows]]])
     is_alias = np.concatenate([index.is_alias[stay], names.is_alias[rows]])
-    order = np.lexsort((is_alias, nodes, keys))
-    keys, nodes, is_alias = keys[order], nodes[order], is_alias[order]
-    first = np.ones(len(keys), dtype=np.bool_)
-    first[1:] = (keys[1:] != keys[:-1]) | (nodes[1:] != nodes[:-1])
     longest = max((name.count(" ") + 1 for name in normal if name), default=0)
-    return NameIndex(keys[first], nodes[first], is_alias[first], max(index.longest, longest))
+    return NameIndex.of(keys, nodes, is_alias, longest=max(index.longest, longest))
 
 
 def _content(graph: KnowledgeGraph, names: NameDelta) -> str:

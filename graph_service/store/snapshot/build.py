@@ -552,12 +552,8 @@ def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:
     owners = np.concatenate([np.zeros(0, dtype=np.int64), *(item.entity_keys for item in chunks)])
     is_alias = np.concatenate([np.zeros(0, dtype=np.bool_), *(item.is_alias for item in chunks)])
     nodes = np.searchsorted(node_keys, owners).astype(np.int32)
-    order = np.lexsort((is_alias, nodes, keys))
-    keys, nodes, is_alias = keys[order], nodes[order], is_alias[order]
-    first = np.ones(len(keys), dtype=np.bool_)
-    first[1:] = (keys[1:] != keys[:-1]) | (nodes[1:] != nodes[:-1])
     longest = max((chunk.longest for chunk in chunks), default=0)
-    return NameIndex(keys[first], nodes[first], is_alias[first], longest)
+    return NameIndex.of(keys, nodes, is_alias, longest=longest)
 
 
 def _positions(keys: Int64, sought: Int64, info: GraphInfo) -> Int32:
