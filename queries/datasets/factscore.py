@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from queries.datasets.records import Record, read_cases
+from queries.datasets.records import Record
 from queries.score.facts import Fact, FactsRow
 from queries.score.report import Groups
 
@@ -50,12 +49,3 @@ def _groups(record: Record) -> Groups:
     """A person's rarity is the level: FActScore takes it from page views, as LTGen does."""
     rarity, *_ = *record.texts("cat"), ""
     return Groups(level=rarity)
-
-
-def read_factscore(path: str | Path, /) -> tuple[FactsRow, ...]:
-    """Returns the labelled biographies of a file.
-
-    Raises:
-        InputError: A line is not as expected; names line and field.
-    """
-    return read_cases(path, factscore_row)

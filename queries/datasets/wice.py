@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from queries.datasets.records import Record, read_cases
+from queries.datasets.records import Record
 from queries.score.entailment import Pair, Relation
 from queries.score.entailment_score import EntailmentCase
 
@@ -33,12 +31,3 @@ def wice_case(record: Record, /) -> EntailmentCase:
         entailed=label == "supported",
         label=Relation.ENTAILMENT.value if label == "supported" else "",
     )
-
-
-def read_wice(path: str | Path, /) -> tuple[EntailmentCase, ...]:
-    """Returns the claims of a file of WiCE, one case a line.
-
-    Raises:
-        InputError: A line is not as expected; names line and field.
-    """
-    return read_cases(path, wice_case)

@@ -15,8 +15,9 @@ from openai_stand_in import ok, stand_in
 from query_samples import triple
 
 from graph_service.errors import InputError, SetupError
+from queries.datasets.records import read_cases
 from queries.datasets.scored import read_pairs
-from queries.datasets.wice import read_wice
+from queries.datasets.wice import wice_case
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.llm import OpenAIChat
@@ -266,7 +267,7 @@ def test_wice_is_read_and_its_faults_are_named(tmp_path: Path) -> None:
     line = {"label": "supported", "claim": "C.", "evidence": ["A.", "B."], "meta": {"id": "d1"}}
     file = tmp_path / "wice.jsonl"
     file.write_text(json.dumps(line) + "\n" + json.dumps({**line, "label": "not_supported"}))
-    first, second = read_wice(file)
+    first, second = read_cases(file, wice_case)
     assert first.pair == Pair("A. B.", "C.")
     assert (first.entailed, second.entailed) == (True, False)
     assert (first.id, second.id, second.group) == ("d1/1", "d1/2", "d1")
@@ -278,19 +279,19 @@ def test_wice_is_read_and_its_faults_are_named(tmp_path: Path) -> None:
     ):
         file.write_text(json.dumps({**line, **change}))
         with pytest.raises(InputError, match=message):
-            read_wice(file)
+            read_cases(file, wice_case)
     file.write_text("[1]")
     with raises(InputError):
-        read_wice(file)
+        read_cases(file, wice_case)
     file.write_text("\n")
     with pytest.raises(InputError, match="holds no case"):
-        read_wice(file)
+        read_cases(file, wice_case)
 
 
 @pytest.mark.data
 def test_word_overlap_on_wice_dev(data_dir: Path) -> None:
     """The figure of the published dev set: AUROC .76 by the baseline, over 349 claims."""
-    cases = read_wice(data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz")
+    cases = read_cases(data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz", wice_case)
     assert len(cases) == 1043
     assert len({case.group for case in cases}) == 349
     rows = list(judge_pairs(cases, entailment=WordOverlap()))

@@ -18,7 +18,8 @@ from query_samples import triple
 
 from graph_service.errors import InputError
 from queries.datasets.factbench import COLUMNS, factbench_cases, read_factbench
-from queries.datasets.factscore import read_factscore
+from queries.datasets.factscore import factscore_row
+from queries.datasets.records import read_cases
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.llm.reply import UnreadableReplyError, read_line
@@ -170,7 +171,7 @@ def test_silence_gains_nothing_o9() -> None:
 @pytest.mark.data
 def test_people_labels_of_instructgpt_give_the_known_figures(data_dir: Path) -> None:
     """183 biographies: .428 macro and .444 micro over all facts, .474 and .516 of the relevant."""
-    rows = read_factscore(data_dir / "factscore_human" / "InstructGPT.jsonl.xz")
+    rows = read_cases(data_dir / "factscore_human" / "InstructGPT.jsonl.xz", factscore_row)
     report = facts_report(rows)
     shown = {name: round(score.value or 0, 3) for name, score in report.scores.items()}
     assert shown["supported, macro"] == 0.428
@@ -191,7 +192,7 @@ def test_people_labels_of_instructgpt_give_the_known_figures(data_dir: Path) -> 
 @pytest.mark.data
 def test_weak_texts_replaced_by_silence_lower_f1_at_k(data_dir: Path) -> None:
     """With texts under .6 supported replaced, F1@22 was .815 when silence was left out."""
-    rows = read_factscore(data_dir / "factscore_human" / "InstructGPT.jsonl.xz")
+    rows = read_cases(data_dir / "factscore_human" / "InstructGPT.jsonl.xz", factscore_row)
     silent = [
         row if (supported_share(row.judged) or 0) >= 0.6 else replace(row, facts=()) for row in rows
     ]
@@ -208,17 +209,17 @@ def test_faults_of_a_factscore_file_are_named(tmp_path: Path) -> None:
     file.write_text(
         json.dumps(good) + "\n" + json.dumps({**good, "topic": "B", "annotations": None})
     )
-    first, second = read_factscore(file)
+    first, second = read_cases(file, factscore_row)
     assert first.groups.level == "rare"
     assert len(first.facts) == 1
     assert not second.responded
     bad = {**good, "annotations": [{"human-atomic-facts": [{"text": "x", "label": "yes"}]}]}
     file.write_text(json.dumps(bad))
     with raises(InputError):
-        read_factscore(file)
+        read_cases(file, factscore_row)
     file.write_text(json.dumps(good) + "\n" + json.dumps(good))
     with raises(InputError):
-        read_factscore(file)
+        read_cases(file, factscore_row)
 
 
 def test_evidence_is_ranked_by_shared_words_and_ties_by_order() -> None:

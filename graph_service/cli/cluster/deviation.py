@@ -1,4 +1,4 @@
-"""cluster view deviation."""
+"""Measures how far a view deviates, by Spark: what ``cluster view deviation`` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cluster load."""
+"""Loads a graph by Spark: what ``cluster load`` does."""
 
 from __future__ import annotations
 
