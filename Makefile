@@ -79,8 +79,9 @@ LEARNED := graph_service/retrieve/learned
 train-prior: $(VENV)/.test ## Train the prior of relations that ships: DATA=../shared/data (a minute)
 	$(BIN)/python -m tools.relation_prior $(or $(DATA),../shared/data) --out $(LEARNED)/relation_prior.npz
 
-train-confidence: $(VENV)/.test ## Train the confidence of answers that ships: DATA=../shared/data (20 minutes)
-	$(BIN)/python -m tools.confidence $(or $(DATA),../shared/data) --out $(LEARNED)/confidence.json
+train-confidence: $(VENV)/.test ## Train the confidence of answers that ships: DATA=../shared/data (30 minutes); ONLY=computed keeps the other weights
+	$(BIN)/python -m tools.confidence $(or $(DATA),../shared/data) --out $(LEARNED)/confidence.json \
+	  $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record $(RECORD))
 
 train-alignment: $(VENV)/.models ## Learn what maps the multilingual encoder's vectors among MiniLM's: DATA=../shared/data (2 minutes)
 	$(BIN)/python -m tools.alignment $(or $(DATA),../shared/data) --out graph_service/embed/alignment.npz

@@ -2,47 +2,45 @@
 
     make train-confidence DATA=../shared/data
 
-Asked are questions that the networks did not learn from: as they are, again with the relations of
-their last step left out of the graph, and those whose entity the graph cannot name. What the first
-answer's confidence would be made of is written down, and whether the answer is right.
+Asked are questions that the networks did not learn from (``tools/confidence_questions.py``). What
+the first answer's confidence would be made of is written down, and whether the answer is right. With
+``--record`` a file keeps that, and what it has is not asked again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import tempfile
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.commands.families import open_graph
-from benchmarks.families import (
-    WIKIDATA_FAMILIES,
-    FamilyQuestion,
-    GraphFile,
-    choose,
-    read_family,
-)
-from benchmarks.family_scorers import MOST_OF_A_SET
-from benchmarks.judging import end_of
+from benchmarks.families import FAMILIES
 from graph_service.embed.protocol import Embedder
 from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
-from graph_service.retrieve.learned.confidence import AnswerConfidence, encode_confidence
+from graph_service.retrieve.learned.confidence import (
+    INPUT_NAMES,
+    AnswerConfidence,
+    encode_confidence,
+    shipped_confidence,
+)
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.retrieve.learned.reading import with_reading
+from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
-from queries.datasets.wikidata_questions import FOLDER, read_labels
 from queries.training.confidence import train_confidence
+from tools.confidence_questions import AskedQuestion, questions_by_service
 
-OTHER_FAMILIES = ("pathquestion", "metaqa", "worldcup")
 LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
 WEIGHTS = {"as it is": 2.0, "withheld": 0.7, "not named": 0.4}
 """How much a question counts, by what was done to it: about three in four can be answered."""
@@ -53,27 +51,29 @@ class Answered:
     """What a first answer's confidence is made of, and whether the answer is right.
 
     Attributes:
+        inputs: ``INPUT_NAMES``; None of an answer that has no confidence by weights: to a question
+            about a class, or to one that may be misread in a way that is never sure.
         gap: How far below the best score the first reading is that lists a right answer; infinity
             where none does, None where the answer is computed.
     """
 
     family: str
     how: str
-    inputs: Float64
+    inputs: Float64 | None
     is_right: bool
     gap: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorder(AnswerConfidence):
-    """Keeps the inputs of the last answer; never sure."""
+    """Keeps the inputs of the last answer; always sure."""
 
     last: list[Float64] = field(default_factory=list)
 
     def probability(self, inputs: Float64, /) -> float:
         """Keeps the inputs."""
         self.last.append(inputs)
-        return 0.0
+        return 1.0
 
 
 class _RecordingRanker:
@@ -90,58 +90,31 @@ class _RecordingRanker:
         return self._ranker.rank(reader, most)
 
 
-def questions_to_ask(data: Path, most: int, /) -> Iterator[tuple[GraphFile, FamilyQuestion, str]]:
-    """Yields questions that the networks that ship did not learn from, and what is done to each.
-
-    Args:
-        data: The folder of the data.
-        most: Questions of a set, and half as many of each other kind.
-    """
-    named = read_labels(data / FOLDER, "en").keys()
-    for family in (*WIKIDATA_FAMILIES, *OTHER_FAMILIES):
-        for questions in read_family(family, data):
-            learned = choose(questions.questions, sample=MOST_OF_A_SET, random_seed=0)
-            seen = {each.id for each in learned} if questions.unseen != "worldcup" else set()
-            unseen = [each for each in questions.questions if each.id not in seen]
-            whole = [
-                each
-                for each in unseen
-                if family not in WIKIDATA_FAMILIES or named >= set(each.topics)
-            ]
-            of_set = choose(whole, sample=most, random_seed=1)
-            for question in of_set:
-                yield questions.graph, question, "as it is"
-            for question in of_set[: most // 2]:
-                yield questions.graph, question, "withheld"
-            if family in WIKIDATA_FAMILIES:
-                unnamed = [each for each in unseen if named.isdisjoint(each.topics)]
-                for question in choose(unnamed, sample=most // 2, random_seed=1):
-                    yield questions.graph, question, "not named"
-
-
-def ask(service: Service, graph: str, question: FamilyQuestion, how: str, /) -> Answered | None:
+def ask(service: Service, question: AskedQuestion, /) -> Answered | None:
     """Returns what one question gives; None where nothing is ranked."""
     ranker = _RecordingRanker(service.vectors.embedder)
-    left_out = {chain.steps[-1][0] for chain in question.chains if chain.steps}
     with service.ranking_by(ranker):
         result = service.retrieve(
             RetrieveRequest(
                 question.text,
                 Strategy.PATHS,
-                graph=graph,
+                graph=question.graph,
                 preset="default-6",
-                limit=1,
                 coverage=MOST_COVERAGE,
-                exclude_relation_ids=tuple(sorted(left_out)) if how == "withheld" else (),
+                exclude_relation_ids=question.left_out,
             )
         )
     assert isinstance(result, PathsResult)
     inputs = ranker.calibration.last
     if not inputs or not result.items:
         return None
-    is_right = end_of(result.items[0]) in question.answers
-    gap = gap_of_right(result, question.answers)
-    return Answered(question.family, how, inputs[-1], is_right, gap)
+    return Answered(
+        question.family,
+        question.how,
+        inputs[-1] if result.confidence == 1.0 else None,
+        question.is_right(result),
+        gap_of_right(result, question.answers),
+    )
 
 
 def gap_of_right(result: PathsResult, answers: Container[str], /) -> float | None:
@@ -157,26 +130,51 @@ def gap_of_right(result: PathsResult, answers: Container[str], /) -> float | Non
     return math.inf
 
 
-def record(data: Path, folder: Path, most: int, /) -> list[Answered]:
-    """Returns what all questions give.
+def record(data: Path, folder: Path, most: int, kept: Path | None, /) -> Iterator[Answered]:
+    """Yields what all questions give.
 
     Args:
         data: The folder of the data.
         folder: Where the graphs are loaded.
         most: Questions of a set.
+        kept: File of what was asked before, which is added to.
     """
-    by_graph: dict[GraphFile, list[tuple[FamilyQuestion, str]]] = defaultdict(list)
-    for graph, question, how in questions_to_ask(data, most):
-        by_graph[graph].append((question, how))
-    found: list[Answered] = []
-    for graph, rows in by_graph.items():
-        with open_graph(folder, graph, None) as service:
-            for number, (question, how) in enumerate(rows, start=1):
-                if (answered := ask(service, graph.name, question, how)) is not None:
-                    found.append(answered)
-                if number % 100 == 0:
-                    print(f"{graph.name}: {number:,} of {len(rows):,}", flush=True)
-    return found
+    known = dict(_read_kept(kept)) if kept is not None and kept.exists() else {}
+    with ExitStack() as stack:
+        out = stack.enter_context(kept.open("a", encoding="utf-8")) if kept is not None else None
+        for open_service, questions in questions_by_service(data, folder, most):
+            new = [each for each in questions if each.key not in known]
+            yield from (known[each.key] for each in questions if known.get(each.key) is not None)
+            if not new:
+                continue
+            with open_service() as service:
+                for number, question in enumerate(new, start=1):
+                    answered = ask(service, question)
+                    if out is not None:
+                        out.write(json.dumps([question.key, _plain(answered)]) + "\n")
+                        out.flush()
+                    if answered is not None:
+                        yield answered
+                    if number % 100 == 0:
+                        print(f"{question.graph}: {number:,} of {len(new):,}", flush=True)
+
+
+def _plain(answered: Answered | None) -> object:
+    if answered is None:
+        return None
+    inputs = None if answered.inputs is None else answered.inputs.tolist()
+    return [answered.family, answered.how, inputs, answered.is_right, answered.gap]
+
+
+def _read_kept(path: Path) -> Iterator[tuple[str, Answered | None]]:
+    for line in path.read_text("utf-8").splitlines():
+        key, plain = json.loads(line)
+        if plain is None:
+            yield key, None
+            continue
+        family, how, inputs, is_right, gap = plain
+        numbers = None if inputs is None else np.array(inputs)
+        yield key, Answered(family, how, numbers, is_right, gap)
 
 
 def conformal_gaps(gaps: Sequence[float], /) -> dict[float, float]:
@@ -204,21 +202,39 @@ def answerable_gaps(answered: Sequence[Answered], /) -> dict[str, list[float]]:
 
 
 def gaps_of_families(answered: Sequence[Answered], /) -> dict[float, float]:
-    """Returns the gaps that hold each share in every family: the largest of theirs."""
-    reached = [conformal_gaps(gaps) for gaps in answerable_gaps(answered).values()]
+    """Returns the gaps that hold each share in every family of published questions: the largest of
+    theirs.
+    """
+    gaps = answerable_gaps(answered)
+    reached = [conformal_gaps(gaps[family]) for family in FAMILIES if family in gaps]
     shares = set.intersection(*(set(each) for each in reached))
     return {share: max(each[share] for each in reached) for share in sorted(shares)}
 
 
-def train(answered: Sequence[Answered], /, *, without: str = "") -> AnswerConfidence:
-    """Returns the confidence of some answers, a family left out."""
+def train(
+    answered: Sequence[Answered], /, *, without: str = "", only: Collection[str] = ()
+) -> AnswerConfidence:
+    """Returns the confidence of some answers.
+
+    Args:
+        answered: The answers.
+        without: A family that is left out.
+        only: Inputs whose weights are trained; all else stays as it ships. Empty to train all.
+    """
     rows = [each for each in answered if each.family != without]
+    inputs = [(each, each.inputs) for each in rows if each.inputs is not None]
+    start = shipped_confidence() if only else None
+    notes: dict[str, object] = {"questions": len(rows), "command": "make train-confidence"}
+    if start is not None:
+        notes = {**start.notes, "later": {**notes, "only": sorted(only)}}
     return train_confidence(
-        np.array([each.inputs for each in rows]),
-        np.array([each.is_right for each in rows]),
-        np.array([WEIGHTS[each.how] for each in rows]),
-        notes={"questions": len(rows), "command": "make train-confidence"},
-        gaps=gaps_of_families(rows),
+        np.array([numbers for _, numbers in inputs]),
+        np.array([each.is_right for each, _ in inputs]),
+        np.array([WEIGHTS[each.how] for each, _ in inputs]),
+        notes=notes,
+        gaps=gaps_of_families(rows) if start is None else start.gaps,
+        start=start,
+        only=only,
     )
 
 
@@ -229,23 +245,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     parser.add_argument("--most", type=int, default=150, help="questions of a set")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the loaded graphs")
+    parser.add_argument("--record", type=Path, help="a file that keeps what questions gave")
+    parser.add_argument("--only", nargs="+", default=(), choices=INPUT_NAMES, metavar="INPUT",
+                        help="train these inputs' weights and keep all others that ship")  # fmt: skip
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as made:
-        answered = record(chosen.data, chosen.keep or Path(made), chosen.most)
+        answered = list(record(chosen.data, chosen.keep or Path(made), chosen.most, chosen.record))
     for family in sorted({each.family for each in answered}):
-        weights = train(answered, without=family)
+        weights = train(answered, without=family, only=chosen.only)
         own = [each for each in answered if each.family == family]
-        sure = [each for each in own if weights.probability(each.inputs) >= 0.6]
-        right = np.mean([each.is_right for each in sure]) if sure else np.nan
-        print(
-            f"{family}: {len(own)} answers, {len(sure)} of at least .6, {right:.3f} of these right"
-        )
+        print(f"{family}: {_figures(weights, own)}")
         own_gaps = answerable_gaps(own)[family]
         for share in (0.8, 0.9):
-            held = np.mean([gap <= weights.gap(share) for gap in own_gaps])
+            held = np.mean([gap <= weights.gap(share) for gap in own_gaps]) if own_gaps else np.nan
             print(f"  sets for {share}: gap {weights.gap(share):.2f}, right in {held:.3f}")
-    chosen.out.write_text(encode_confidence(train(answered)), encoding="utf-8")
+    doubted = [each.is_right for each in answered if each.inputs is None]
+    print(f"without weights: {len(doubted)} answers, {np.mean(doubted):.3f} right")
+    chosen.out.write_text(encode_confidence(train(answered, only=chosen.only)), encoding="utf-8")
     return 0
+
+
+def _figures(weights: AnswerConfidence, answered: Sequence[Answered]) -> str:
+    least = LEARNED.min_confidence
+    sure = [
+        each.is_right
+        for each in answered
+        if each.inputs is not None and weights.probability(each.inputs) >= least
+    ]
+    right = np.mean(sure) if sure else np.nan
+    return f"{len(answered)} answers, {len(sure)} of at least {least}, {right:.3f} of these right"
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +46,15 @@ def main(arguments: Sequence[str] | None = None, /) -> None:
     folders = dict(OWN_TABLES)
     if options.northwind is not None:
         folders[NORTHWIND] = options.northwind
-    questions = read_split(split, folders)
+    with open_tables(folders) as service:
+        grades = grade_all(service, read_split(split, folders), preset=options.preset)
+    print(f"split {split.value}, preset {options.preset}")
+    print("\n".join(report_lines(grades, misses=options.misses)))
+
+
+@contextmanager
+def open_tables(folders: Mapping[str, Path] = OWN_TABLES, /) -> Iterator[Service]:
+    """Yields a service over a temporary store that holds folders of tables, by their names."""
     with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as temporary:
         settings = replace(
             read_settings(),
@@ -56,9 +65,7 @@ def main(arguments: Sequence[str] | None = None, /) -> None:
         with open_service(settings=settings) as service:
             for name, folder in folders.items():
                 load(folder, store=service.store, graph=name, options=LoadOptions(row="auto"))
-            grades = grade_all(service, questions, preset=options.preset)
-    print(f"split {split.value}, preset {options.preset}")
-    print("\n".join(report_lines(grades, misses=options.misses)))
+            yield service
 
 
 def grade_all(

@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.uncomputed import (
     leaves_a_degree,
 )
 from graph_service.retrieve.context import Encode, Selection
+from graph_service.retrieve.learned.confidence import DOUBTED
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.units import units_of
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
@@ -271,9 +272,15 @@ def doubted(
     What a class's own entity leads to is seldom what the question asks of its instances.
     """
     if answer is None:
-        return replace(walked, confident=False, unstated=False, answer=None)
+        return _unsure(walked)
     if not is_miscounted and answer.class_ids.isdisjoint(
         graph.node_ids.take(walked.used_starts[:1])
     ):
         return walked
-    return replace(walked, confident=False, unstated=False, answer=None, read=answer.selection.read)
+    return replace(_unsure(walked), read=answer.selection.read)
+
+
+def _unsure(walked: Selection) -> Selection:
+    """Returns what walks selected, unsure and without an answer."""
+    confidence = walked.confidence if walked.confidence is None else min(walked.confidence, DOUBTED)
+    return replace(walked, confidence=confidence, confident=False, unstated=False, answer=None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from graph_service.retrieve.learned.confidence import AnswerConfidence
+from graph_service.retrieve.learned.confidence import FIXED_WEIGHTS, INPUT_NAMES, AnswerConfidence
 
 Float64 = npt.NDArray[np.float64]
 PENALTY = 3.0
@@ -23,6 +23,8 @@ def train_confidence(
     *,
     notes: Mapping[str, object] | None = None,
     gaps: Mapping[float, float] | None = None,
+    start: AnswerConfidence | None = None,
+    only: Collection[str] = (),
 ) -> AnswerConfidence:
     """Returns the logistic that fits some first answers best.
 
@@ -32,20 +34,30 @@ def train_confidence(
         weights: How much each counts, float64 [n].
         notes: Are kept with the weights.
         gaps: Are kept with the weights: ``AnswerConfidence.gaps``.
+        start: Whose bias and weights stay, but for those of ``only``; None to train all.
+        only: Names of inputs.
     """
-    mean, scale = inputs.mean(axis=0), inputs.std(axis=0) + 1e-6
-    rows = np.concatenate(((inputs - mean) / scale, np.ones((len(inputs), 1))), axis=1)
+    trained = np.array(
+        [name not in FIXED_WEIGHTS and (start is None or name in only) for name in INPUT_NAMES]
+    )
+    known = np.array([FIXED_WEIGHTS.get(name, 0.0) for name in INPUT_NAMES])
+    if start is not None:
+        known = np.where(trained, 0.0, start.weights)
+    offset = inputs @ known + (0.0 if start is None else start.bias)
+    mean = inputs[:, trained].mean(axis=0) * (start is None)
+    scale = inputs[:, trained].std(axis=0) + 1e-6
+    constant = np.full((len(inputs), 1), float(start is None))
+    rows = np.concatenate(((inputs[:, trained] - mean) / scale, constant), axis=1)
 
     def loss(parameters: Float64) -> tuple[float, Float64]:
-        total = rows @ parameters
+        total = rows @ parameters + offset
         cost = np.where(right, np.logaddexp(0.0, -total), np.logaddexp(0.0, total))
         gradient = rows.T @ (weights * (1.0 / (1.0 + np.exp(-total)) - right))
         gradient[:-1] += PENALTY * parameters[:-1]
         penalty = 0.5 * PENALTY * float((parameters[:-1] ** 2).sum())
         return float((weights * cost).sum()) + penalty, gradient
 
-    start = np.zeros(rows.shape[1])
-    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
-    of_inputs = fitted[:-1] / scale
-    bias = float(fitted[-1] - of_inputs @ mean)
-    return AnswerConfidence(tuple(of_inputs.tolist()), bias, dict(notes or {}), dict(gaps or {}))
+    fitted = optimize.minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
+    known[trained] = fitted[:-1] / scale
+    bias = float(fitted[-1] - known[trained] @ mean) + (0.0 if start is None else start.bias)
+    return AnswerConfidence(tuple(known.tolist()), bias, dict(notes or {}), dict(gaps or {}))

@@ -17,6 +17,7 @@ from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Status, Strategy
 from graph_service.retrieve.learned.confidence import (
+    FIXED_WEIGHTS,
     INPUT_NAMES,
     AnswerConfidence,
     decode_confidence,
@@ -33,12 +34,16 @@ from tools.confidence import conformal_gaps
 
 def test_training_finds_which_input_tells() -> None:
     random = np.random.default_rng(0)
-    inputs = random.normal(size=(2_000, len(INPUT_NAMES)))
-    right = random.random(2_000) < 1.0 / (1.0 + np.exp(-(2.0 * inputs[:, 1] - 1.0)))
-    found = train_confidence(inputs, right, np.ones(2_000))
+    inputs = random.normal(size=(8_000, len(INPUT_NAMES)))
+    inputs[:, INPUT_NAMES.index("unsaid")] = 0.0
+    right = random.random(8_000) < 1.0 / (1.0 + np.exp(-(2.0 * inputs[:, 1] - 1.0)))
+    found = train_confidence(inputs, right, np.ones(8_000))
     assert found.weights[1] == pytest.approx(2.0, abs=0.25)
     assert found.bias == pytest.approx(-1.0, abs=0.2)
-    assert max(abs(weight) for place, weight in enumerate(found.weights) if place != 1) < 0.2
+    weights = dict(zip(INPUT_NAMES, found.weights, strict=True))
+    weights.pop(INPUT_NAMES[1])
+    assert weights.pop("unsaid") == FIXED_WEIGHTS["unsaid"]
+    assert max(map(abs, weights.values())) < 0.2
     # Of those that are called right with .8 to .9, so many are.
     probability = np.array([found.probability(row) for row in inputs])
     near = (probability > 0.8) & (probability < 0.9)
@@ -62,7 +67,8 @@ def test_margin_is_bounded() -> None:
 
 def test_shipped_weights_have_the_signs_that_their_inputs_mean() -> None:
     weights = dict(zip(INPUT_NAMES, shipped_confidence().weights, strict=True))
-    assert weights.pop("in_other_name") < 0.0
+    for doubtful in ("in_other_name", "unsaid"):
+        assert weights.pop(doubtful) < 0.0
     assert all(weight > 0.0 for weight in weights.values()), weights
 
 
@@ -101,6 +107,38 @@ def test_a_caller_sets_the_least_confidence(demo_service: Service) -> None:
         assert result.status is status, (request.question, least)
         bound = LEARNED.min_confidence if least is None else least
         assert result.provenance.parameters["min_confidence"] == bound
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many children does Robert F. Kennedy have?",
+        "Who is older, John F. Kennedy or Robert F. Kennedy?",
+        "Is Maria Shriver married to Arnold Schwarzenegger?",
+        "Where was Arnold Schwarzenegger born?",
+        "What is the shoe size of Maria Shriver?",
+        "Which children of Robert F. Kennedy were born after 1960?",
+        "Who is the lawyer of John F. Kennedy?",
+        "Tell me all about Maria Shriver",
+    ],
+)
+def test_status_and_confidence_agree(demo_service: Service, question: str) -> None:
+    result = demo_service.retrieve(RetrieveRequest(question, Strategy.PATHS))
+    assert result.confidence is not None
+    is_probable = result.confidence >= LEARNED.min_confidence
+    assert (result.status is Status.OK) == is_probable, (result.status, result.confidence)
+
+
+def test_training_keeps_what_it_is_told_to() -> None:
+    random = np.random.default_rng(1)
+    inputs = random.normal(size=(4_000, len(INPUT_NAMES)))
+    computed = INPUT_NAMES.index("computed")
+    right = random.random(4_000) < 1.0 / (1.0 + np.exp(-2.0 * inputs[:, computed]))
+    start = AnswerConfidence((0.0,) * len(INPUT_NAMES), 0.0)
+    later = train_confidence(inputs, right, np.ones(4_000), start=start, only={"computed"})
+    assert later.bias == 0.0
+    assert later.weights[computed] == pytest.approx(2.0, abs=0.25)
+    assert not any(weight for place, weight in enumerate(later.weights) if place != computed)
 
 
 def test_a_set_of_readings_grows_with_its_coverage(demo_service: Service) -> None:

@@ -8,8 +8,9 @@ from table_service import retrieve, service_of
 from graph_service import Service
 from graph_service.model.result import Status
 from graph_service.retrieve.constraints import choosing
-from graph_service.retrieve.constraints.doubts import DOUBTS, first_doubt
+from graph_service.retrieve.constraints.doubts import DOUBTS, UNSAID, first_doubt
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.learned.confidence import DOUBTED
 
 TABLES = {
     "people": """Name,Mother,Teacher,Boss,Blood type,Wife
@@ -20,6 +21,10 @@ Bo Lind,Eva Moe,Per Holm,Ole Dahl,,Ida Falk
 Per Holm,Ida Falk,Ole Dahl,Ann Berg,A,Eva Moe
 Ole Dahl,Eva Moe,Bo Lind,Ida Falk,B,
 Eva Moe,Ann Berg,Per Holm,Rose Hill,A,
+""",
+    "singers": """Name,Place of birth
+Tove Lake,Kelmouth
+Jon Ferry,Saltwick
 """,
 }
 
@@ -65,7 +70,10 @@ def test_the_names_of_doubts_differ() -> None:
     ],
 )
 def test_a_doubt_is_named(service: Service, names: list[str], question: str, expected: str) -> None:
-    assert retrieve(service, question).status is Status.LOW_CONFIDENCE
+    result = retrieve(service, question)
+    assert result.status is Status.LOW_CONFIDENCE
+    assert result.confidence is not None
+    assert result.confidence <= DOUBTED
     assert names == [expected]
 
 
@@ -112,3 +120,12 @@ def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list
     assert (result.status, result.answer.value) == (Status.OK, "0")
     assert retrieve(games, "Which games did Agnes Moor design in 2010?").status is Status.OK
     assert not any(names)
+
+
+def test_published_questions_outweigh_that_no_word_speaks_of_the_answer(
+    service: Service, names: list[str]
+) -> None:
+    result = retrieve(service, "where was Tove Lake raised?")
+    assert names == [UNSAID]
+    assert result.confidence is not None
+    assert result.confidence > DOUBTED

@@ -17,7 +17,7 @@ from graph_service.retrieve.constraints.answering import (
     stored_number,
     walked,
 )
-from graph_service.retrieve.constraints.doubts import first_doubt
+from graph_service.retrieve.constraints.doubts import UNSAID, first_doubt
 from graph_service.retrieve.constraints.judging import (
     CandidateJudge,
     JudgedCandidate,
@@ -57,11 +57,6 @@ class Reading:
     is_flag: bool = False
     alternative: JudgedCandidate | None = None
 
-    @property
-    def compares(self) -> bool:
-        """Whether the question compares two things that it names."""
-        return self.judge.expected.form is AnswerForm.COMPARISON
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
@@ -76,7 +71,6 @@ class Chosen:
         answer: None where the question asks for entities and no more, or nothing is sure.
         doubt: How the best candidate may misread the question; empty where nothing says so.
         reading: What the query that the question was read as is made of; None of a long text.
-        reads_all: Whether the answer surely accounts for all words of the question.
     """
 
     ranked: tuple[RankedCandidate, ...]
@@ -86,12 +80,18 @@ class Chosen:
     answer: SelectedAnswer | None = None
     doubt: str = ""
     reading: Reading | None = None
-    reads_all: bool = False
 
     @property
-    def misread(self) -> bool:
-        """Whether the best candidate may misread the question."""
-        return bool(self.doubt)
+    def is_unsaid(self) -> bool:
+        """Whether no word of the question speaks of the best candidate, and nothing else is doubted."""
+        return self.doubt == UNSAID
+
+    @property
+    def compares(self) -> bool:
+        """Whether the question compares two things that it names."""
+        return (
+            self.reading is not None and self.reading.judge.expected.form is AnswerForm.COMPARISON
+        )
 
     @property
     def lists_entities(self) -> bool:
@@ -207,7 +207,7 @@ def choose(
     if not confident or not rows.any():
         return chosen
     answer = _answer(judge, best, judged, rows)
-    chosen = replace(chosen, answer=answer, reads_all=reads_all and answer is not None)
+    chosen = replace(chosen, answer=answer)
     if judge.strict and judge.expected.superlative is not None and chosen.answer is None:
         # Several values are no answer to which of them is the first.
         is_several = len(np.unique(best.walks.end_nodes[rows])) > 1
@@ -237,7 +237,6 @@ def _by_yes_no(
             )
         },
         answer=decision.answer,
-        reads_all=decision.reads_all,
         doubt="neither yes nor no" if judge.strict and decision.answer is None else "",
         reading=Reading(judge, decision.judged, decision.targets, is_flag=decision.is_flag),
     )

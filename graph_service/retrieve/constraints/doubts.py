@@ -47,6 +47,8 @@ class Doubt:
     of_plain_questions: bool = False
 
 
+UNSAID = "all steps unsaid"
+"""The name of the last doubt, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
     Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
@@ -66,9 +68,9 @@ DOUBTS = (
     ),
     Doubt("a step said by a clause", lambda judge, best: walks_its_clause(judge, best.walks)),
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
-    Doubt("all steps unsaid", lambda judge, best: says_nothing_of(judge, best.walks), True),
     Doubt("another relation is named", names_another_relation),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
+    Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )
 
 

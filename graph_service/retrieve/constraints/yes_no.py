@@ -33,7 +33,7 @@ from graph_service.retrieve.context import SelectedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words
-from graph_service.text.function_words import EMPTY_IN_ENGLISH, content_words
+from graph_service.text.function_words import content_words
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import DO
 
@@ -52,8 +52,6 @@ class YesNo:
         rows: Which of its walks do, bool [walks].
         answer: None where the statements do not tell.
         is_flag: Whether a true or false value tells.
-        reads_all: Whether the question says a value that the start has and no relation, or all its
-            words are those of the relations and names.
     """
 
     judged: JudgedCandidate
@@ -61,7 +59,6 @@ class YesNo:
     rows: Bool
     answer: SelectedAnswer | None
     is_flag: bool = False
-    reads_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,13 +104,10 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             answer = _answer(judge, candidate, every, "no", edges)
             return YesNo(candidate, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
-            goes_so = _goes_as_its_verb(judge, candidate.walks)
-            is_requested = goes_so is not False and _is_requested(
-                judge, candidate.walks, joined.targets
-            )
+            is_requested = _goes_as_its_verb(judge, candidate.walks) is not False
+            is_requested = is_requested and _is_requested(judge, candidate.walks, joined.targets)
             answer = _answer(judge, candidate, joined.rows, "yes") if is_requested else None
-            reads_all = is_value or (bool(goes_so) and _says_each_word(judge, candidate.walks))
-            return YesNo(candidate, joined.targets, joined.rows, answer, reads_all=reads_all)
+            return YesNo(candidate, joined.targets, joined.rows, answer)
     if (by_flag := _by_flag(judge, first)) is not None:
         return by_flag
     joined = _join(judge, first.walks)
@@ -203,18 +197,6 @@ def _says_value_alone(
         return False
     spans = [*judge.names, *((target.start, target.end) for target in values)]
     return not content_words(without_mentions(judge.question, spans))
-
-
-def _says_each_word(judge: CandidateJudge, walks: CandidateWalks) -> bool:
-    """Returns whether all content words of a question beside names are those of the relations."""
-    own = frozenset[str]().union(*(stems_of(words(judge.texts[each])) for each in walks.relations))
-    # "Own" is a function word too, but where a relation has it.
-    question_words = {
-        root(word)
-        for word, _, _ in judge.own_words
-        if word not in EMPTY_IN_ENGLISH or root(word) in own
-    }
-    return bool(question_words) and question_words <= own
 
 
 def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:

@@ -15,12 +15,16 @@ from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.confidence import (
+    COMPARED,
+    DOUBTED,
+    INPUT_NAMES,
     LEAST_GAP,
     AnswerConfidence,
     margin_of,
 )
 from graph_service.retrieve.learned.namesakes import is_lesser_namesake
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
+from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.retrieve.learned.unstated import (
     UNSTATED_RULES,
     asks_by_another_label,
@@ -29,11 +33,6 @@ from graph_service.retrieve.learned.unstated import (
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.question_form import read_form
-
-_READS_ALL = 0.5
-"""Confidence in an answer that all words of the question say; of questions whose statements had
-been taken out of the graph five were answered below it, all wrong.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,46 +103,41 @@ class AnswerJudge:
         """
         number = chosen.ranked[0].number
         is_empty = bool(self._empty[self._finalists.numbers == number].any())
-        confidence = None
-        confident = self._bears
-        if self._calibration is not None:
-            confidence = self._calibration.probability(self.inputs(chosen.ranked))
-            is_computed = self._is_computed(chosen, confidence)
-            confident = self._is_probable(confidence, is_computed=is_computed)
-        confident = confident and not (
-            is_empty or chosen.misread or self._is_misplaced(number, chosen)
+        inputs = self.inputs(chosen.ranked, chosen)
+        is_doubted = (
+            is_empty or self._is_misread(chosen, inputs) or self._is_misplaced(number, chosen)
+        )
+        if self._calibration is None:
+            return Verdict(self._bears and not is_doubted, None, unstated=False)
+        confidence = self._calibration.probability(inputs)
+        if chosen.answer is not None and chosen.compares:
+            confidence = max(confidence, COMPARED)
+        if is_doubted or self._in_other_name or (self.openly and not self._bears):
+            confidence = min(confidence, DOUBTED)
+        confident = confidence >= self._preset.min_confidence
+        # A caller's own bound of relevance holds besides.
+        confident = confident and (
+            self._bears or self._preset.min_relevance <= LEARNED.min_relevance
         )
         unstated = (
-            self._calibration is not None
-            and not confident
+            not confident
             and chosen.may_be_unstated
             and self._is_unstated(call, number, by_caller=by_caller)
         )
-        if confidence is not None and (unstated or is_empty):
+        if unstated or is_empty:
             confidence = min(confidence, UNSTATED_RULES.right)
         return Verdict(confident, confidence, unstated)
 
-    def _is_computed(self, chosen: Chosen, confidence: float) -> bool:
-        """Returns whether an answer is computed of what bears on the question, or of what every word
-        says and is not improbable. Which of two things is older rests on their dates of birth,
-        whatever candidate is ranked first.
+    def _is_misread(self, chosen: Chosen, inputs: Float64) -> bool:
+        """Returns whether the question may be misread. That no word speaks of the relations walked
+        says nothing where published questions ask for them, and for no common one rather, in such
+        words.
         """
-        if chosen.answer is None:
-            return False
-        compares = chosen.reading is not None and chosen.reading.compares
-        reads_all = chosen.reads_all and confidence >= _READS_ALL
-        return self._bears or ((compares or reads_all) and not self._in_other_name)
-
-    def _is_probable(self, confidence: float, *, is_computed: bool) -> bool:
-        preset = self._preset
-        is_sure = confidence >= preset.min_confidence and not self._in_other_name
-        is_sure = is_sure and (self._bears or not self.openly)
-        # A caller's own bounds hold besides.
-        return (
-            (is_sure or is_computed)
-            and (self._bears or preset.min_relevance <= LEARNED.min_relevance)
-            and (is_sure or preset.min_confidence <= LEARNED.min_confidence)
-        )
+        if not chosen.is_unsaid:
+            return bool(chosen.doubt)
+        labels = self._reader.walked_labels(chosen.ranked[0].number)
+        fits_best = inputs[INPUT_NAMES.index("prior_gap")] == 0.0
+        return not (fits_best and labels.issubset(common_labels()))
 
     def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""
@@ -213,8 +207,15 @@ class AnswerJudge:
             if not any(is_kin(word) for word in words(texts[first]))
         )
 
-    def inputs(self, ranking: Sequence[RankedCandidate], /) -> Float64:
-        """Returns ``confidence.INPUT_NAMES`` of the first of some candidates, best first."""
+    def inputs(
+        self, ranking: Sequence[RankedCandidate], /, chosen: Chosen | None = None
+    ) -> Float64:
+        """Returns ``confidence.INPUT_NAMES`` of the first of some candidates, best first.
+
+        Args:
+            ranking: The candidates.
+            chosen: What constraints made of them; None as long as none are read.
+        """
         rows = {
             candidate_id: row for row, candidate_id in enumerate(self._finalists.numbers.tolist())
         }
@@ -231,5 +232,7 @@ class AnswerJudge:
             min(max(gap, LEAST_GAP), 0.0),
             0.0 if read is None else float(read[row]),
             float(start.in_other_name),
+            float(chosen is not None and chosen.answer is not None),
+            float(chosen is not None and chosen.is_unsaid),
         )
         return np.array(values)

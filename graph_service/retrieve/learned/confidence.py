@@ -21,7 +21,8 @@ from graph_service.errors import InputError
 from graph_service.model.graph import Float64
 
 INPUT_NAMES = (
-    "margin", "relevance", "certainty", "prior_gap", "reading", "in_other_name",
+    "margin", "relevance", "certainty", "prior_gap", "reading", "in_other_name", "computed",
+    "unsaid",
 )  # fmt: skip
 """What is told of the first answer:
 
@@ -32,7 +33,17 @@ INPUT_NAMES = (
   by the prior of relations; 0 where no common one fits better, ``LEAST_GAP`` at least.
 * ``reading``: what the cross-encoder scores its line; 0 where nothing is read.
 * ``in_other_name``: whether its start's name may be part of a longer name that the graph lacks.
+* ``computed``: whether it is computed, which takes that the question is read.
+* ``unsaid``: whether no word of the question speaks of its steps.
 """
+FIXED_WEIGHTS = {"unsaid": -1.0}
+"""Weights that are not learned: published questions have too few such answers (9 in 600)."""
+COMPARED = 0.9
+"""Confidence at least in a comparison of two things: it rests on their values, whatever candidate is
+ranked first.
+"""
+DOUBTED = 0.3
+"""Confidence at most in an answer to a question that may be misread, in a way that has no weight."""
 MOST_MARGIN = 4.0
 LEAST_GAP = -6.0
 CONFIDENCE_DIGITS = 4
