@@ -265,7 +265,7 @@ def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path:
         assert not server.requests
     # A published file has questions without a gold set: they are counted, and not asked.
     assert (done.code, done.json["without_gold"], done.json["skipped"]) == (0, 1, 10)
-    assert "1 questions have no gold set in their file, and were not asked" in done.err
+    assert "not asked, since their file has no gold set: 1 question" in done.err
 
 
 @pytest.mark.parametrize(

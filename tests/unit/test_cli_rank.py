@@ -144,5 +144,5 @@ def test_relations_without_a_name_are_told(demo_cli: Cli) -> None:
     Path("l.tsv").write_text("P19\tplace of birth\n")
     code, out, err = demo_cli("rank", "measure", "v.txt", "--label-file", "l.tsv")
     assert code == 0
-    assert "1 relations have no name, and are ranked by their id: P50" in err
+    assert "1 relation without a name, ranked by id: P50" in err
     assert "2 signed relations" in out

@@ -59,7 +59,7 @@ def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None
         after = len(server.requests)
     assert written.count(b"\n") == 1
     assert (tmp_path / "run.jsonl").read_bytes().startswith(written)
-    assert "1 cases were scored in" in done.stderr
+    assert "1 case was scored in" in done.stderr
     assert "score (0 to 2)" in done.stdout
     assert len((tmp_path / "run.jsonl").read_bytes().splitlines()) == 4
     # 4 texts and 6 labels are 24 requests; the one under way when it was killed may come again.

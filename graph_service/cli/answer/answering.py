@@ -12,7 +12,7 @@ from graph_service.artifacts.rankers import EMBEDDING
 from graph_service.cli.answer.chat_model import chat_model, refuse_model_options
 from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.opening import cases_of_file, open_from, refuse_store_options, settings_of
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, counted
 from graph_service.cli.progress import ProgressPrinter
 from graph_service.cli.rank.relation_ranking import (
     is_of_api,
@@ -125,11 +125,15 @@ def _answer(options: AnswerOptions, output: Output) -> int:
             {"answers": answers, "skipped": skipped, "failed": failed, "without_gold": without_gold}
         )
     if without_gold:
-        output.note(f"{without_gold} questions have no gold set in their file, and were not asked")
+        output.note(
+            f"not asked, since their file has no gold set: {counted(without_gold, 'question')}"
+        )
     lost = out.failed_among(cases) if out is not None else failed
     if skipped:
         before = f", {lost - failed} failed (--retry-failed asks them again)" * (lost > failed)
-        output.note(f"{skipped} questions were answered in {options.out} before{before}")
+        output.note(
+            f"{counted(skipped, 'question was', 'questions were')} answered in {options.out} before{before}"
+        )
     return 1 if lost else 0
 
 

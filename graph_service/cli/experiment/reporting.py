@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.cli.experiment.options import CompareOptions, ReportOptions
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, counted
 from graph_service.errors import InputError
 from queries.experiment.analysis import Analysis, analyse
 from queries.experiment.cells import Condition, cells_of
@@ -94,7 +94,9 @@ def compare(options: CompareOptions, output: Output, /) -> int:
     )
     lost = max(row.only_first + row.only_second for row in comparison)
     if lost:
-        output.note(f"{lost} questions are in one of the two alone, and in no figure")
+        output.note(
+            f"{counted(lost, 'question is', 'questions are')} in one of the two alone, and in no figure"
+        )
     return 0
 
 

@@ -14,7 +14,7 @@ from graph_service.cli.answer.chat_model import openai_chat
 from graph_service.cli.experiment.options import PlanOptions, ReachOptions, RunOptions
 from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.cli.opening import open_from, refuse_store_options, settings_of
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, counted
 from graph_service.cli.progress import LINE_EVERY_S, ProgressPrinter
 from graph_service.client import Client
 from queries.experiment.answering import Experiment
@@ -76,8 +76,8 @@ def plan(options: PlanOptions, output: Output, /) -> int:
         left_out = opened.left_out[graph]
         if left_out:
             output.line(
-                f"graph {graph}: {len(left_out)} questions are left out, such as {left_out[0]}: "
-                "they lack what a view of each question aims at"
+                f"graph {graph}: {counted(len(left_out), 'question is', 'questions are')} left out, "
+                f"such as {left_out[0]}, without what a view of each question aims at"
             )
     output.object({"cells": [cell.id for cell in experiment.cells], "expected": expected})
     return 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph_service.cli.opening import open_from, settings_of
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, counted
 from graph_service.cli.rank.options import (
     AddOptions,
     DeleteOptions,
@@ -300,7 +300,8 @@ def _read(paths: Sequence[str], labels: Sequence[str], output: Output) -> list[t
     )
     if nameless:
         shown = ", ".join(nameless[:5]) + (", ..." if len(nameless) > 5 else "")
-        output.note(f"{len(nameless)} relations have no name, and are ranked by their id: {shown}")
+        relations = counted(len(nameless), "relation")
+        output.note(f"{relations} without a name, ranked by id: {shown}")
     return examples
 
 
@@ -309,7 +310,7 @@ def _parsed(examples: Sequence[Example], path: str, output: Output) -> tuple[Exa
     parses = read_parses(path)
     _, without = by_question(parses, {each.id: each.question for each in examples})
     if without:
-        output.note(f"{without:,} of {len(examples):,} questions have no parse")
+        output.note(f"questions without a parse: {without:,} of {len(examples):,}")
     return tuple(replace(each, parse=parses.get(each.id)) for each in examples)
 
 

@@ -134,7 +134,9 @@ def run_cases(
         file = RowFile(Path(options.out) if options.out else None, kind, basis)
         before = sum(id_of(case) in file.rows for case in cases)
         if before:
-            output.note(f"{before} cases were scored in {options.out} before")
+            output.note(
+                f"{counted(before, 'case was', 'cases were')} scored in {options.out} before"
+            )
         return score_cases(
             cases,
             score,
