@@ -24,7 +24,7 @@ class GroupNames:
 
     def __init__(self, index: int, /, *, requested: bool = False) -> None:
         self._index, self.requested = index, requested
-        self._starts: list[tuple[int, str]] = []
+        self._lines: list[tuple[int, str]] = []
         self._begins_empty = False
         self.rows: dict[str, int] = {}
         self._comes_again = False
@@ -35,29 +35,29 @@ class GroupNames:
         if name:
             self._comes_again |= name in self.rows
             self.rows.setdefault(name, 0)
-            if len(self._starts) <= _MOST_GROUPS:
-                self._starts.append((line, name))
+            if len(self._lines) <= _MOST_GROUPS:
+                self._lines.append((line, name))
         elif is_detail(cells, self._index):
-            if self._starts:
-                self.rows[self._starts[-1][1]] += 1
+            if self._lines:
+                self.rows[self._lines[-1][1]] += 1
             else:
                 self._begins_empty = True
 
-    def starts(self) -> tuple[tuple[int, str], ...]:
+    def lines(self) -> tuple[tuple[int, str], ...]:
         """Returns the line and the name of each group in order; nothing if names are no groups'.
 
         They are if each is there once, the first row has one, and enough cells below are empty.
         """
         empty = sum(self.rows.values())
         is_grouped = (
-            len(self._starts) >= _FEWEST_GROUPS
+            len(self._lines) >= _FEWEST_GROUPS
             and not self._comes_again
             and empty >= _FEWEST_EMPTY
-            and _GROUPS_PER_EMPTY_CELL * empty >= len(self._starts)
+            and _GROUPS_PER_EMPTY_CELL * empty >= len(self._lines)
         )
-        if self._begins_empty or len(self._starts) > _MOST_GROUPS:
+        if self._begins_empty or len(self._lines) > _MOST_GROUPS:
             return ()
-        return tuple(self._starts) if empty and (is_grouped or self.requested) else ()
+        return tuple(self._lines) if empty and (is_grouped or self.requested) else ()
 
 
 def is_detail(cells: Sequence[str], index: int, /) -> bool:
@@ -67,10 +67,10 @@ def is_detail(cells: Sequence[str], index: int, /) -> bool:
     return bool(cells[index : index + 2][-1].strip())
 
 
-def group_of(line: int, starts: Sequence[tuple[int, str]], /) -> str:
+def group_of(line: int, lines: Sequence[tuple[int, str]], /) -> str:
     """Returns the name of the group of a row.
 
     >>> group_of(4, ((2, "North"), (5, "South")))
     'North'
     """
-    return starts[bisect_right(starts, (line, "\U0010ffff")) - 1][1]
+    return lines[bisect_right(lines, (line, "\U0010ffff")) - 1][1]

@@ -17,7 +17,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.serialise import to_plain
 from loaders.tables.dialect import Dialect
-from loaders.tables.side_by_side import WHOLE, Span
+from loaders.tables.side_by_side import ALL_COLUMNS, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ class ColumnMapping:
             them ("" for all); empty if it is not decided.
         of: The column whose entities it describes; "" for the row's thing.
         fill: ``down`` where a cell names the rows below it too, whose cells are empty.
-        group_starts: Of such a column, the lines that have a cell, and what it says.
+        group_lines: Of such a column, the lines that have a cell, and what it says.
     """
 
     name: str
@@ -90,7 +90,7 @@ class ColumnMapping:
     first: Mapping[str, str] = field(default_factory=dict)
     of: str = ""
     fill: str = ""
-    group_starts: tuple[tuple[int, str], ...] = ()
+    group_lines: tuple[tuple[int, str], ...] = ()
 
     @property
     def space(self) -> str:
@@ -133,7 +133,7 @@ class TableMapping:
     is_exact: bool = False
     is_link: bool = False
     is_numbered: bool = False
-    span: Span = WHOLE
+    span: Span = ALL_COLUMNS
 
     @property
     def key(self) -> ColumnMapping | None:

@@ -11,7 +11,7 @@ from loaders.tables.rows import Row
 
 Span = tuple[int, int | None]
 """First column of a table, and the first after it; None for the end of the row."""
-WHOLE: Span = (0, None)
+ALL_COLUMNS: Span = (0, None)
 _FEWEST_COLUMNS = 2
 _MOST_NAMES = 20_000
 
@@ -98,4 +98,4 @@ class SideBySide:
 
 def part_of(row: Row, span: Span, /) -> Row:
     """Returns the cells of a row that are of one table."""
-    return row if span == WHOLE else replace(row, cells=row.cells[slice(*span)])
+    return row if span == ALL_COLUMNS else replace(row, cells=row.cells[slice(*span)])

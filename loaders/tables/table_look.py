@@ -38,7 +38,7 @@ from loaders.tables.mapping import (
 from loaders.tables.number_cells import read_number
 from loaders.tables.profile import ColumnProfile, Keys, profiles_of
 from loaders.tables.rows import Row
-from loaders.tables.side_by_side import WHOLE, SideBySide, Span, part_of
+from loaders.tables.side_by_side import ALL_COLUMNS, SideBySide, Span, part_of
 from loaders.tables.table_rows import (
     Shape,
     check_decoded,
@@ -115,7 +115,7 @@ class TableLook:
         spans: The columns of each table, if several stand side by side; then it is none itself.
     """
 
-    def __init__(self, path: str, name: str, sheet: str, span: Span = WHOLE) -> None:
+    def __init__(self, path: str, name: str, sheet: str, span: Span = ALL_COLUMNS) -> None:
         self.path, self.name, self.sheet, self.span = path, name, sheet, span
         self.spans: list[Span] = []
         self.rows = 0
@@ -162,7 +162,7 @@ class TableLook:
             self.shape = Shape(header, line, dialect.delimiter if dialect else ",")
             self.profiles = profiles_of(header)
             cells = next(row.cells for row in rows if row.line == line)
-            self._side_by_side = SideBySide(cells if self.span == WHOLE else ())
+            self._side_by_side = SideBySide(cells if self.span == ALL_COLUMNS else ())
             # A cell of JSON or Parquet that is empty says nothing.
             if dialect is not None or is_excel(self.path):
                 fills = {
@@ -258,14 +258,14 @@ class TableLook:
 
     def _fill_groups(self) -> None:
         """Counts the cells below the name of a group as that name."""
-        self.group_starts: dict[str, tuple[tuple[int, str], ...]] = {}
+        self.group_lines: dict[str, tuple[tuple[int, str], ...]] = {}
         for index, groups in self._groups.items():
-            starts = groups.starts()
-            if not starts or not (groups.requested or not self.profiles[1].is_measured()):
+            lines = groups.lines()
+            if not lines or not (groups.requested or not self.profiles[1].is_measured()):
                 # What a group is of has names.
                 continue
             profile = self.profiles[index]
-            self.group_starts[profile.name] = starts
+            self.group_lines[profile.name] = lines
             profile.blank.subtract({"": sum(groups.rows.values())})
             for name, count in groups.rows.items():
                 for _ in range(count):
@@ -333,9 +333,9 @@ class TableLook:
         columns: list[ColumnMapping] = []
         for profile in self.profiles:
             decision = decide_column(profile, self.requests.get(profile.name, {}))
-            starts = self.group_starts.get(profile.name, ())
-            fill = "down" if starts else decision.mapping.fill
-            columns.append(replace(decision.mapping, fill=fill, group_starts=starts))
+            lines = self.group_lines.get(profile.name, ())
+            fill = "down" if lines else decision.mapping.fill
+            columns.append(replace(decision.mapping, fill=fill, group_lines=lines))
             self.notes[profile.name] = decision.notes
         self.mapping = TableMapping(
             self.name,
@@ -365,7 +365,7 @@ class TableLook:
         """Returns what a row is: what the file or the sheet is called, in the singular; of tables
         side by side, what the first column names.
         """
-        if self.span != WHOLE and (noun := row_noun(self.profiles[0].name)):
+        if self.span != ALL_COLUMNS and (noun := row_noun(self.profiles[0].name)):
             return noun.lower()
         kind = class_name(self.sheet if "#" in self.name else self.name)
         named = (
@@ -383,7 +383,7 @@ class TableLook:
             if profile.is_unique and profile.filled == self.rows and not profile.doubtful
         ]
         if (
-            self.profiles[0].name in self.group_starts
+            self.profiles[0].name in self.group_lines
             and self.profiles[1] in unique
             and not self.profiles[1].is_measured()
         ):

@@ -68,16 +68,16 @@ def read_things(
             hint="Name it, for instance --row id, or --row auto.",
         )
     tables = plan.of_path(source.name)
-    sheets = [list(beside) for _, beside in groupby(tables, key=lambda table: table.mapping.sheet)]
+    sheets = [list(group) for _, group in groupby(tables, key=lambda table: table.mapping.sheet)]
     first = int(start.get("table", 0))
-    for index, beside in enumerate(sheets):
+    for index, group in enumerate(sheets):
         if index < first:
             continue
         begin = start if index == first else {}
         reader = _SheetReader(
-            [_ThingReader(plan, table, options, is_begun=bool(begin)) for table in beside]
+            [_ThingReader(plan, table, options, is_begun=bool(begin)) for table in group]
         )
-        mapping = beside[0].mapping
+        mapping = group[0].mapping
         for parsed in read_table(
             source, mapping.dialect, mapping.sheet, begin, reader.take, reader.finish
         ):
@@ -157,7 +157,7 @@ class _ThingReader:
             index for index, column in enumerate(mapping.columns) if column.type is ColumnType.NAME
         ]
         self._filled = [
-            (index, column) for index, column in enumerate(mapping.columns) if column.group_starts
+            (index, column) for index, column in enumerate(mapping.columns) if column.group_lines
         ]
         self._row_nouns = _row_nouns(plan, mapping)
         self._full_name = full_name_columns([column.relation for column in mapping.columns])
@@ -245,7 +245,7 @@ class _ThingReader:
             return
         for index, column in self._filled:
             if not cells[index].strip() and is_detail(cells, index):
-                cells[index] = group_of(row.line, column.group_starts)
+                cells[index] = group_of(row.line, column.group_lines)
                 parsed.kept[f"empty cells of {column.name} filled with the cell above"] += 1
         texts = [cell.strip() if "\n" in cell else clean(cell) for cell in cells]
         for text in texts:

@@ -151,13 +151,13 @@ def _is_acronym(word: str) -> bool:
 
 
 _VERB = r"(?:is|are|was|were|do|does|did|has|have|would|will|can|could|should)"
-_ASKED = r"(?:you|your|we|they|it|he|she|this|the)"
+_SUBJECT = r"(?:you|your|we|they|it|he|she|this|the)"
 _QUESTIONS = tuple(
     re.compile(form, re.I)
     for form in (
         rf"(?:what|which|who|when|where|how) {_VERB} (?:your|the|this) (?P<topic>.+)",
-        rf"(?:what|which|how many|how much|how) (?P<topic>\S.*?) {_VERB} {_ASKED}\b.*",
-        rf"(?:(?:when|where|how|why) )?{_VERB} {_ASKED} (?P<topic>.+)",
+        rf"(?:what|which|how many|how much|how) (?P<topic>\S.*?) {_VERB} {_SUBJECT}\b.*",
+        rf"(?:(?:when|where|how|why) )?{_VERB} {_SUBJECT} (?P<topic>.+)",
     )
 )
 """Questions of a form, which ask one person each."""
