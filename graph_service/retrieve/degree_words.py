@@ -91,6 +91,14 @@ _BY_A_NOUN = (
 )  # fmt: skip
 DEGREE_OF_NOUN = re.compile(rf"\b({'|'.join(_BY_A_NOUN)}|(?:first|last)(?=\s*\?*$))\b")
 """A word that may order what a noun or a verb near it names: *the highest salary*, *hired last*."""
+OF_NUMBERS = (
+    "highest", "largest", "greatest", "biggest", "maximum", "lowest", "smallest", "minimum",
+)  # fmt: skip
+"""Words of degree of a count: *the lowest number of orders*."""
+OF_MEASURES = (*OF_NUMBERS, "best", "longest", "shortest", "worst")
+"""Words of degree of an average or a total: *the best average score*."""
+LEAST = frozenset(word for word, degree in DEGREE_WORDS.items() if not degree.greatest) | {"worst"}
+"""Words that mean the least value."""
 COMPARATIVES: Mapping[str, str] = {
     **{
         degree.removesuffix("est") + "er": degree

@@ -12,27 +12,22 @@ from graph_service.query.algebra import Fold
 from graph_service.query.enumeration import Span
 from graph_service.retrieve.classes.measures import read_measure
 from graph_service.retrieve.classes.vocabulary import COUNTS, RANK, RANKS, read_count
+from graph_service.retrieve.degree_words import LEAST, OF_MEASURES, OF_NUMBERS
 from graph_service.text.fold import lowered
 from graph_service.text.question_form import read_form
 
 _NUMBER_OF = r"(?:total\s+|overall\s+)?number\s+of(?:\s+the)?"
 _MOST = re.compile(
     rf"\b(?:the\s+)?(?:(?P<most>most|fewest|least)(?:\s+of\s+the)?"
-    rf"|(?P<of>highest|largest|greatest|biggest|maximum|lowest|smallest|minimum)\s+{_NUMBER_OF}"
+    rf"|(?P<of>{'|'.join(OF_NUMBERS)})\s+{_NUMBER_OF}"
     r"|(?P<often>most|least)\s+(?:often|frequently|times))\b"
 )
 _OFTEN = re.compile(r"\b(?:the\s+)?(?P<often>most|least)\s+(?:often|frequently|times)\b")
-_MEASURED = re.compile(
-    r"\b(?:the\s+)?(?P<degree>highest|largest|greatest|biggest|best|longest|maximum|lowest"
-    r"|smallest|shortest|minimum|worst)\s+(?P<fold>average|mean|total|overall|combined)\b"
-)
+_DEGREE = rf"\b(?:the\s+)?(?P<degree>{'|'.join(OF_MEASURES)})\s+"
+_MEASURED = re.compile(rf"{_DEGREE}(?P<fold>average|mean|total|overall|combined)\b")
 _IS = re.compile(r"\b(?:is|are|was|were)\s+(?:the\s+)?$")
 """Before *most satisfied*, which is how something is and counts nothing."""
-_LEAST = frozenset({"fewest", "least", "lowest", "smallest", "minimum", "shortest", "worst"})
-_EXTREME = re.compile(
-    r"\b(?:the\s+)?(?P<degree>highest|largest|greatest|biggest|best|longest|maximum|lowest"
-    r"|smallest|shortest|minimum|worst)\s+(?=\w)"
-)
+_EXTREME = re.compile(rf"{_DEGREE}(?=\w)")
 _BY_NUMBER = re.compile(rf"\bby\s+(?:the\s+|their\s+)?{_NUMBER_OF}")
 _TOP = re.compile(rf"\b(?:the\s+)?(?P<end>top|bottom)(?:[\s-]+(?P<count>{COUNTS}))?\b")
 _EACH = re.compile(
@@ -135,7 +130,7 @@ def _of_degree(folded: str) -> StatedTally | None:
         start, rank = min(start, ordinal.start()), RANKS[ordinal[1]]
     is_often = not measured and bool(match["often"])
     span = (start, match.end())
-    return StatedTally(fold, (span,), match.end(), None, word not in _LEAST, rank, None, is_often)
+    return StatedTally(fold, (span,), match.end(), None, word not in LEAST, rank, None, is_often)
 
 
 def read_extreme(question: str, /) -> StatedTally | None:
@@ -149,7 +144,7 @@ def read_extreme(question: str, /) -> StatedTally | None:
     if match is None or read_tally(question) is not None:
         return None
     start, end = _stripped(folded, match)
-    descending = match["degree"] not in _LEAST
+    descending = match["degree"] not in LEAST
     return StatedTally(None, ((start, end),), end, None, descending, 1)
 
 
