@@ -31,6 +31,7 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
+    Ends,
     Entities,
     Fold,
     InstanceOf,
@@ -193,6 +194,13 @@ class Oracle:
         if isinstance(query.start, Entities):
             known = self._entities & {*query.start.ids}
             return {encode_value(EntityValue(id_)) for id_ in known}
+        if isinstance(query.start, Ends):
+            return {
+                encode_value(EntityValue(row.head) if relation.backward else row.value)
+                for relation in query.start.relations
+                for row in self._rows
+                if row.relation == relation.id
+            }
         classes = self._below(query.start.class_ids)
         return {
             encode_value(EntityValue(row.head))

@@ -14,6 +14,7 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
@@ -80,6 +81,9 @@ def valued_triples(draw: st.DrawFn, *, is_plain: bool = False) -> list[Triple]:
 
 _relations = st.builds(Relation, st.sampled_from(LINKS), st.booleans())
 _values = st.builds(Relation, st.sampled_from(VALUES))
+_start_relations = st.lists(
+    st.builds(Relation, st.sampled_from([*LINKS, "P569"]), st.booleans()), min_size=1, max_size=2
+).map(tuple)
 _ids = st.lists(st.sampled_from(ITEMS), min_size=1, max_size=2).map(tuple)
 _class_ids = st.lists(st.sampled_from(CLASSES), min_size=1, max_size=2).map(tuple)
 _spans = st.sampled_from(
@@ -168,7 +172,13 @@ def queries(draw: st.DrawFn, *, has_units: bool = True, has_measures: bool = Tru
         return Query(
             Entities(tuple(two)), order=draw(orders(has_units=has_units)), fold=Fold.COMPARE
         )
-    start = draw(st.one_of(st.builds(Entities, _ids), st.builds(Instances, _class_ids)))
+    start = draw(
+        st.one_of(
+            st.builds(Entities, _ids),
+            st.builds(Instances, _class_ids),
+            st.builds(Ends, _start_relations),
+        )
+    )
     of_step = st.lists(filters(has_units=has_units), max_size=1).map(tuple)
     steps = draw(st.lists(st.builds(Step, _relations, of_step), max_size=3))
     if len(steps) < 3 and draw(st.integers(0, 3)) == 0:

@@ -1,8 +1,8 @@
 """Small queries: where they start, the relations they follow, and what is made of the answers.
 
-A query starts at entities or at all instances of classes, follows at most three relations, keeps
-the answers that pass its filters, orders them by a value, and folds them to a list, a number or a
-truth value. Two queries that mean the same by their form are equal: filters are a set, and the
+A query starts at entities, at all instances of classes or at all ends of relations, follows at most
+three relations, keeps the answers that pass its filters, orders them by a value, and folds them to a
+list, a number or a truth value. Two queries that mean the same by their form are equal: filters are a set, and the
 filters of the last relation are those of the answers.
 """
 
@@ -35,6 +35,11 @@ class Relation:
     id: str
     backward: bool = False
 
+    @property
+    def reversed(self) -> Relation:
+        """The same relation, followed the other way about."""
+        return Relation(self.id, not self.backward)
+
 
 @dataclass(frozen=True, slots=True)
 class Entities:
@@ -50,7 +55,17 @@ class Instances:
     class_ids: tuple[str, ...]
 
 
-Start = Entities | Instances
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """All that any of some relations leads to, from whatever has it: the suppliers of all parts.
+
+    Of a relation that is followed backward, all that have it.
+    """
+
+    relations: tuple[Relation, ...]
+
+
+Start = Entities | Instances | Ends
 
 
 class Comparison(StrEnum):
@@ -304,15 +319,22 @@ def conditions_of_list(query: Query, /) -> frozenset[Filter] | None:
         if query.path:
             return None
         return frozenset((Condition((), InstanceOf(query.start.class_ids)), *query.filters))
+    if isinstance(query.start, Ends):
+        if query.path:
+            return None
+        led_to = [Condition((each.reversed,), Present()) for each in query.start.relations]
+        return frozenset((_normal_filter(AnyOf(tuple(led_to))), *query.filters))
     if not 0 < len(query.path) <= MAX_FILTER_STEPS or any(step.filters for step in query.path):
         return None
-    back = tuple(Relation(each.id, not each.backward) for each in reversed(query.relations))
+    back = tuple(each.reversed for each in reversed(query.relations))
     return frozenset((Condition(back, Among(query.start.ids)), *query.filters))
 
 
 def paths_of(query: Query, /) -> set[str]:
     """Returns the ids of all relations that a query follows, those of its filters too."""
     ids = {relation.id for relation in query.relations}
+    if isinstance(query.start, Ends):
+        ids |= {relation.id for relation in query.start.relations}
     for each in filters_of(query):
         ids |= {relation.id for condition in conditions_of(each) for relation in condition.path}
     if query.order is not None:
@@ -347,6 +369,11 @@ def conditions_of(filter: Filter, /) -> list[Condition]:
 def _normal_start(start: Start, fold: Fold) -> Start:
     if isinstance(start, Instances):
         return Instances(_id_set(start.class_ids, "class_ids"))
+    if isinstance(start, Ends):
+        if not start.relations:
+            raise InputError("a query names at least one relation", argument="relations")
+        key = lambda relation: (relation.id, relation.backward)  # noqa: E731
+        return Ends(tuple(sorted(set(start.relations), key=key)))
     if fold is Fold.COMPARE:
         return start
     return Entities(_id_set(start.ids, "ids"))

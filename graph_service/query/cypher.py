@@ -24,6 +24,7 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
@@ -97,6 +98,10 @@ class _Rendering:
         if isinstance(query.start, Entities):
             lines.append(f"MATCH ({start}:Entity {{graph: g.current}})")
             lines.append(f"WHERE {_one_of(f'{start}.id', query.start.ids)}")
+        elif isinstance(query.start, Ends):
+            lines += _ends(start, query.start)
+            if any(relation.backward for relation in query.relations[:1]):
+                lines.append(f"WITH * WHERE {start}:Entity")
         else:
             ids = query.start.class_ids
             lines.append(f"MATCH (c:Entity {{graph: g.current}}) WHERE {_one_of('c.id', ids)}")
@@ -357,6 +362,23 @@ def _statement_tests(path: Sequence[Relation], name: str) -> list[str]:
         tests.append(f"{name}{index}.relation = {quote(relation.id)}")
         tests.append(f"{name}{index}.rank <> 'deprecated'")
     return tests
+
+
+def _ends(name: str, start: Ends) -> list[str]:
+    """Returns what binds a name to all ends of some relations."""
+    ends = []
+    for backward, end in ((False, "t"), (True, "h")):
+        ids = [relation.id for relation in start.relations if relation.backward is backward]
+        if ids:
+            ends.append(f"CASE WHEN {_one_of('i.relation', ids)} THEN {end} END")
+    every = sorted({relation.id for relation in start.relations})
+    return [
+        "MATCH (h:Entity {graph: g.current})-[i]->(t)",
+        f"WHERE {_one_of('i.relation', every)} AND i.rank <> 'deprecated' AND {_KNOWN.format('t')}",
+        f"UNWIND [{', '.join(ends)}] AS {name}",
+        f"WITH g, {name} WHERE {name} IS NOT NULL",
+        f"WITH DISTINCT {name}",
+    ]
 
 
 def _member(node: str, name: str) -> str:

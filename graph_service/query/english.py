@@ -15,6 +15,7 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
@@ -196,6 +197,8 @@ class _English:
         """Returns the start and the relations as one noun phrase."""
         if isinstance(query.start, Entities):
             phrase = _or([self._names.entity(id_) for id_ in query.start.ids])
+        elif isinstance(query.start, Ends):
+            phrase = _or(list(map(self._ends, query.start.relations)))
         else:
             phrase = _or([plural(self._names.entity(id_)) for id_ in query.start.class_ids])
         last = len(query.path) - 1
@@ -203,6 +206,15 @@ class _English:
             phrase = self._step(step.relation, phrase, several=several and index == last)
             phrase += self._filters(step.filters)
         return phrase
+
+    def _ends(self, relation: Relation) -> str:
+        """Returns all that a relation leads to: "directors"; backward "things with a director"."""
+        label = self._label(relation)
+        if _is_noun(label):
+            return f"things with {_article(label)}" if relation.backward else plural(label)
+        if relation.backward:
+            return f"things that are {label} anything"
+        return f"things that anything is {label}"
 
     def _step(self, relation: Relation, of: str, *, several: bool) -> str:
         label = self._label(relation)

@@ -26,6 +26,7 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
@@ -37,6 +38,7 @@ from graph_service.query.algebra import (
     Present,
     Query,
     Relation,
+    Start,
     Step,
     Text,
     encode_query,
@@ -58,6 +60,7 @@ class NamedThing:
         span: Characters of the question; none of a class that no words name, where paths begin.
         score: How sure that is; 0 for sure, below it for doubt.
         is_class: Whether its instances are meant.
+        ends: A relation of which all ends are meant, where ``id`` is that of the relation.
         relations: How well each relation that leads there fits, by id, where words near it tell;
             None for what the whole question tells.
         is_negated: Whether it is said not to be.
@@ -69,10 +72,16 @@ class NamedThing:
     span: Span
     score: float = 0.0
     is_class: bool = False
+    ends: Relation | None = None
     relations: Mapping[str, float] | None = None
     is_negated: bool = False
     is_value: bool = False
     bridges: tuple[tuple[Relation, Relation], ...] = ()
+
+    @property
+    def stands_for_several(self) -> bool:
+        """Whether not it is meant, but its instances or all ends of a relation."""
+        return self.is_class or self.ends is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +232,14 @@ class _Path:
     score: float
 
     @property
+    def start(self) -> Start:
+        """Where it begins."""
+        if self.thing.ends is not None:
+            return Ends((self.thing.ends,))
+        ids = (self.thing.id,)
+        return Instances(ids) if self.thing.is_class else Entities(ids)
+
+    @property
     def key(self) -> tuple[float, str, tuple[tuple[str, bool], ...]]:
         """What paths are sorted by, the best first."""
         return (
@@ -269,7 +286,7 @@ class _Enumerator:
 
     def _choices(self) -> Iterator[ScoredQuery]:
         """Yields the queries for one of the things that a question names."""
-        things = [thing for thing in self._parts.things if not thing.is_class]
+        things = [thing for thing in self._parts.things if not thing.stands_for_several]
         ids = tuple(dict.fromkeys(thing.id for thing in things))
         if len(ids) < 2 or (self._parts.fold is Fold.COMPARE and len(ids) > 2):
             return
@@ -300,7 +317,9 @@ class _Enumerator:
 
     def _start_paths(self) -> Iterator[_Path]:
         for thing in self._parts.things:
-            if thing.is_class:
+            if thing.ends is not None:
+                nodes = np.unique(self._walker.ends((thing.ends,)).targets)
+            elif thing.is_class:
                 nodes = np.unique(self._walker.instances((thing.id,)).targets)
             else:
                 nodes = self._walker.nodes((thing.id,))
@@ -340,7 +359,6 @@ class _Enumerator:
             [None, *sorted(by_span[span], key=lambda option: -option.score)[: self._budget.options]]
             for span in sorted(by_span)
         ]
-        start = path.thing.id
         steps = tuple(map(Step, path.relations))
         for chosen in islice(product(*choices), self._budget.queries):
             options = [option for option in chosen if option is not None]
@@ -357,14 +375,14 @@ class _Enumerator:
                 for filter in option.parts
             ]
             query = Query(
-                Instances((start,)) if path.thing.is_class else Entities((start,)),
+                path.start,
                 steps,
                 tuple(filters),
                 orders[0] if orders else None,
                 self._parts.fold,
             )
             score = path.score + sum(option.score for option in options)
-            if steps or filters or orders or path.thing.is_class:
+            if steps or filters or orders or path.thing.stands_for_several:
                 yield ScoredQuery(query, score, (path.thing.span, *spans))
 
     def _fit(
@@ -382,7 +400,7 @@ class _Enumerator:
         """Yields the filters and orders of what a path leads to; values are looked at of ``nodes``."""
         gain = self._budget.span_gain
         for thing in self._parts.things:
-            if thing.span[0] == thing.span[1]:
+            if thing.span[0] == thing.span[1] or thing.ends is not None:
                 continue
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:

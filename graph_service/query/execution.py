@@ -27,6 +27,7 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
@@ -142,7 +143,10 @@ class _Execution:
         walker = self._walker
         if isinstance(query.start, Entities):
             return Walks.at(walker.nodes(query.start.ids)), {}
-        walks = walker.instances(query.start.class_ids)
+        if isinstance(query.start, Ends):
+            walks = walker.ends(query.start.relations)
+        else:
+            walks = walker.instances(query.start.class_ids)
         evidence: Evidence = {}
         _note(evidence, walks.targets, walks.edges)
         return Walks.at(np.unique(walks.targets)), evidence

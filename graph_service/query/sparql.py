@@ -26,10 +26,12 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
+    Ends,
     Entities,
     Filter,
     Fold,
     InstanceOf,
+    Instances,
     Not,
     Number,
     Order,
@@ -95,7 +97,9 @@ def _predicate(id_: str) -> str:
 
 
 def _ids(query: Query) -> Iterable[str]:
-    yield from query.start.ids if isinstance(query.start, Entities) else query.start.class_ids
+    match query.start:
+        case Entities(ids=ids) | Instances(class_ids=ids):
+            yield from ids
     yield from paths_of(query)
     for filter in filters_of(query):
         for condition in conditions_of(filter):
@@ -131,6 +135,10 @@ class _Rendering:
             nodes[0] = _entity(start.ids[0])
         elif isinstance(start, Entities):
             lines.append(f"VALUES {nodes[0]} {{ {' '.join(map(_entity, start.ids))} }}")
+        elif isinstance(start, Ends):
+            lines.append(self._ends(nodes[0], start))
+            if any(relation.backward for relation in query.relations[:1]):
+                lines.append(f"FILTER(isIRI({nodes[0]}))")
         else:
             lines.append(self._instance(nodes[0], start.class_ids))
         lines += self._triples(nodes, query.relations)
@@ -193,6 +201,15 @@ class _Rendering:
         if not self._joins_equal:
             return f"{node} = {other}"
         return f"({node} = {other} || EXISTS {{ {node} ({_SAME})* {other} }})"
+
+    def _ends(self, node: str, start: Ends) -> str:
+        """Returns what binds a node to all ends of some relations."""
+        ways = []
+        for relation in start.relations:
+            other, predicate = self._name(), _predicate(relation.id)
+            head, tail = (node, other) if relation.backward else (other, node)
+            ways.append(f"{head} {predicate} {tail} .")
+        return ways[0] if len(ways) == 1 else " UNION ".join(f"{{ {way} }}" for way in ways)
 
     def _instance(self, node: str, class_ids: Sequence[str]) -> str:
         path = f"{_alternatives(INSTANCE_RELATIONS, class_ids)}/{_alternatives(SUBCLASS_RELATIONS, class_ids)}*"

@@ -19,6 +19,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, encode_value, stored_value
 from graph_service.query.algebra import (
     Condition,
+    Ends,
     Entities,
     Filter,
     InstanceOf,
@@ -132,6 +133,8 @@ class _Part:
         start_ids: set[str] = set()
         if isinstance(query.start, Entities):
             start_ids = nodes = self._known(query.start.ids)
+        elif isinstance(query.start, Ends):
+            nodes = self._ends(query.start)
         else:
             nodes = self._instances(query.start)
         for step in query.path:
@@ -156,6 +159,21 @@ class _Part:
         for id_ in sorted(INSTANCE_RELATIONS):
             instances |= self._follow(classes, Relation(id_, backward=True))
         return instances
+
+    def _ends(self, start: Ends) -> set[str]:
+        """Returns the entities at the ends of some relations; goes through all statements."""
+        relation_ids = {relation.id for relation in start.relations}
+        heads: dict[str, set[str]] = {id_: set() for id_ in relation_ids}
+        for chunk in self._reader.scan_edges(self._edition):
+            self._deadline.check("reading the statements of a relation")
+            for edge in chunk:
+                if edge.relation in relation_ids:
+                    heads[edge.relation].add(edge.head)
+        ends: set[str] = set()
+        for relation in start.relations:
+            tails = self._follow(heads[relation.id], Relation(relation.id))
+            ends |= heads[relation.id] if relation.backward else tails
+        return ends
 
     def _classes(self, class_ids: Sequence[str]) -> set[str]:
         classes = frontier = self._known(class_ids)

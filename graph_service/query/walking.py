@@ -6,7 +6,7 @@ Entities that are one thing (``model.equal_entities``) are one node: the smalles
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -210,6 +210,28 @@ class Walker:
         return self._of_relations(
             Walks.at(self.classes(class_ids)), INSTANCE_RELATIONS, backward=True
         )
+
+    def ends(self, relations: Sequence[Relation], /) -> Walks:
+        """Returns the statements of some relations, each a way to where its relation leads."""
+        parts = [self._of_relation(relation) for relation in relations]
+        return Walks(
+            np.concatenate([part.origins for part in parts]),
+            np.concatenate([part.edges for part in parts]),
+            np.concatenate([part.targets for part in parts]),
+        )
+
+    def _of_relation(self, relation: Relation) -> Walks:
+        """Returns all ways of one statement along a relation."""
+        number = self._relation(relation.id)
+        if number is None:
+            return self.follow(Walks.at(NO_EDGES), relation)
+        edges = np.flatnonzero(np.isin(self.graph.rel, (number,)))
+        if self.overlay is not None:
+            extra = np.flatnonzero(np.isin(self.overlay.rel, (number,)))
+            edges = np.concatenate((edges, extra + self.graph.edge_count))
+        heads = np.unique(self._endpoints("head", edges))
+        walks = self.follow(Walks.at(heads), Relation(relation.id))
+        return replace(walks, targets=heads[walks.origins]) if relation.backward else walks
 
     def largest_classes(self, count: int, /) -> list[str]:
         """Returns the ids of the classes that most statements make something an instance of."""

@@ -90,6 +90,11 @@ class Labels:
             texts[row] = relation_words(id_) or id_
         return texts
 
+    def relation(self, id_: str, /) -> str:
+        """Returns the text of a relation by its id; of one that only a view has, its id."""
+        number = self.graph.find_relation(id_)
+        return id_ if number is None else self.relations(np.array([number], dtype=np.int32))[0]
+
     def relation_ids(self, relations: Int32 | Int64, /) -> list[str]:
         """Returns the id of each relation."""
         count = self.graph.relation_count

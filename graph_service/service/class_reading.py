@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.uncomputed import (
     leaves_a_degree,
 )
 from graph_service.retrieve.context import Encode, Selection
+from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.confidence import DOUBTED
 from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.units import units_of
@@ -128,11 +129,18 @@ def reads_another_number(
     return not any(word_fit(word, labels(relations[0].id)) for word in counted)
 
 
+def leaves_uncounted(walked: Selection | None, request: RetrieveRequest, /) -> bool:
+    """Returns whether walks list what a question asks the number of, and are sure of no number."""
+    if walked is None or walked.answer is not None:
+        return False
+    return read_form(request.question).count_span is not None
+
+
 def leaves_values_apart(
     walked: Selection | None,
     source: GraphSlice,
     request: RetrieveRequest,
-    label_of: Callable[[str], str],
+    labels: Labels,
     deadline: Deadline,
     /,
 ) -> bool:
@@ -144,7 +152,7 @@ def leaves_values_apart(
     if walked is None or walked.read is None:
         return False
     query, question = walked.read.query, request.question
-    if asks_uncomputed(question, [label_of(each.id) for each in query.relations]):
+    if asks_uncomputed(question, [labels.relation(each.id) for each in query.relations]):
         return True
     is_unordered = query.order is None and query.fold is Fold.LIST
     if leaves_a_degree(walked.read.unread) or (is_unordered and asks_for_most(question)):
@@ -157,7 +165,7 @@ def leaves_values_apart(
         query,
         source.named.arrays,
         source.overlay,
-        label_of,
+        labels,
         rank_codes(request),
         deadline,
     ):
@@ -174,7 +182,7 @@ def leaves_values_apart(
         if any(each.id in INSTANCE_RELATIONS and not each.backward for each in last):
             return True
         nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
-        if not nodes and _counts_literals(query, question, label_of, values):
+        if not nodes and _counts_literals(query, question, labels.relation, values):
             return True
         if any(node < source.named.arrays.entity_count for node in nodes):
             return False
@@ -243,7 +251,8 @@ def overrules(
         walked: What the walks selected; None where the question names nothing.
         is_named: Whether the question surely names an entity.
         is_miscounted: Whether the walks read a number of something else (``reads_another_number``),
-            or list values of which the question asks for something else (``leaves_values_apart``).
+            list values of which the question asks for something else (``leaves_values_apart``), or
+            list what is to be counted (``leaves_uncounted``).
     """
     if walked is None:
         return True

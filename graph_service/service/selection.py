@@ -35,6 +35,7 @@ from graph_service.service.class_reading import (
     ClassReader,
     class_part,
     doubted,
+    leaves_uncounted,
     leaves_values_apart,
     overrules,
     reads_another_number,
@@ -116,19 +117,21 @@ class Selector:
         is_named = bool(source.linking.sure_names)
         of_class = None if is_named else class_reader.answer(request)
         walked: Selection | None = None
-        is_miscounted = is_apart = False
+        is_miscounted = is_uncounted = is_apart = False
         if of_class is None or not of_class.is_sure:
             walked = self._walk(source, request, encoder, asking, question_vector, deadline)
             if walked is not None:
                 watch.stages(walked.timings_ms)
-            label_of = partial(_relation_label, source, request)
-            is_miscounted = reads_another_number(walked, request, label_of)
-            is_apart = leaves_values_apart(walked, source, request, label_of, deadline)
+            labels = Labels(source.named.arrays, source.overlay, request.languages, deadline)
+            is_miscounted = reads_another_number(walked, request, labels.relation)
+            is_apart = leaves_values_apart(walked, source, request, labels, deadline)
             is_miscounted = is_miscounted or is_apart
-            if is_named and (walked is None or not walked.confident or is_miscounted):
+            is_uncounted = leaves_uncounted(walked, request)
+            is_doubtful = walked is None or not walked.confident or is_miscounted or is_uncounted
+            if is_named and is_doubtful:
                 of_class = class_reader.answer(request)
         if of_class is not None and overrules(
-            of_class, walked, is_named=is_named, is_miscounted=is_miscounted
+            of_class, walked, is_named=is_named, is_miscounted=is_miscounted or is_uncounted
         ):
             mentions = of_class.mentions
             return Selected(vectors, encoder, asking, of_class.selection, mentions, part)
@@ -236,16 +239,6 @@ def _question_vector(
             argument="question_vector",
         )
     return read_vector(request.question_vector, vectors.embedder)
-
-
-def _relation_label(source: GraphSlice, request: RetrieveRequest, id_: str) -> str:
-    """Returns the label of a relation; of one that only the view has, its id."""
-    graph = source.named.arrays
-    number = graph.find_relation(id_)
-    if number is None:
-        return id_
-    (label,) = Labels(graph, source.overlay, request.languages).relations(np.array([number]))
-    return label
 
 
 def _transient_texts(request: RetrieveRequest) -> Container[str]:

@@ -12,6 +12,7 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
+    Ends,
     Entities,
     Fold,
     InstanceOf,
@@ -87,6 +88,13 @@ def back(relation: Relation) -> Relation:
             ),
             "the youngest of the children of Maria Shriver",
         ),
+        (
+            Query(Ends((CHILD,)), order=Order((BORN,), Comparable.DATES, rank=1)),
+            "the oldest of the children",
+        ),
+        (Query(Ends((back(CHILD),)), fold=Fold.COUNT), "the number of things with a child"),
+        (Query(Ends((Relation("P57"),))), "things that anything is directed by"),
+        (Query(Ends((Relation("P57", True),))), "things that are directed by anything"),
         (
             Query(Instances(("Part",)), order=Order((MASS,), Comparable.NUMBERS, True, rank=2)),
             "the second heaviest of the parts",

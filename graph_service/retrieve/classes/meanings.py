@@ -21,7 +21,13 @@ from graph_service.retrieve.classes.measures import (
     names_a_measure,
     read_measure,
 )
-from graph_service.retrieve.classes.question_text import calls_things, joins_people, people_span
+from graph_service.retrieve.classes.question_text import (
+    calls_things,
+    joins_people,
+    nouns_of_things,
+    people_span,
+)
+from graph_service.retrieve.classes.roles import RoleReader
 from graph_service.retrieve.classes.row_words import other_relations, other_side_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
@@ -40,7 +46,8 @@ class ClassMeaning:
     """What the same words of a question may mean as a class, and the entities that are beside it.
 
     Attributes:
-        things: The classes; or the value that things have (``dog``), by ``relation``.
+        things: The classes, or a relation of which all ends are meant (``suppliers``); or the value
+            that things have (``dog``), by ``relation``.
         entities: Each with its span, node and score.
         are_people: Whether the words are *who* or *people*, which name no class.
         relation: That leads from the value back to the things; None for classes.
@@ -122,9 +129,8 @@ class MeaningReader:
         claims = self._claims(names)
         if names.classes:
             return chain(claims, self._named(names), measured)
-        return chain(
-            claims, measured, self._across_rows(names), self._of_value(names) or self._people(names)
-        )
+        named = [*self._of_value(names), *self._roles(names)]
+        return chain(claims, measured, self._across_rows(names), named or self._people(names))
 
     @cached_property
     def names(self) -> Names:
@@ -156,6 +162,9 @@ class MeaningReader:
             classes = np.unique(self._walker.classes_of(self._walker.nodes(ids)).targets)
             ids = [self._graph.node_ids[each] for each in classes.tolist()]
             return np.unique(self._walker.instances(ids).targets) if ids else classes
+        ends = [each.ends for each in meaning.things if each.ends is not None]
+        if ends:
+            return np.unique(self._walker.ends(ends).targets)
         if meaning.relation is None:
             return np.unique(self._walker.instances(ids).targets)
         at = Walks.at(self._walker.nodes(ids))
@@ -276,6 +285,25 @@ class MeaningReader:
             if span is not None
         ]
 
+    def _roles(self, names: Names) -> list[ClassMeaning]:
+        """Returns the ends of relations that the question names by a noun, where no class has it."""
+        if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
+            return []
+        for words, span in nouns_of_things(self._question, names.spans):
+            roles = self._role_reader.roles(words)
+            if roles:
+                return [
+                    ClassMeaning(
+                        (NamedThing(role.relation.id, span, ends=role.relation),), names.entities
+                    )
+                    for role in roles
+                ]
+        return []
+
+    @cached_property
+    def _role_reader(self) -> RoleReader:
+        return RoleReader(self._walker, self._labels)
+
     def _people(self, names: Names) -> Iterator[ClassMeaning]:
         """Yields the classes that *who* or *people* may mean, those most like a person first."""
         span = people_span(self._question)
@@ -299,6 +327,11 @@ class Names:
 
     classes: dict[Span, list[str]]
     entities: list[tuple[Span, int, float]]
+
+    @property
+    def spans(self) -> list[Span]:
+        """The spans of the entities."""
+        return [span for span, _, _ in self.entities]
 
 
 def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> Names:

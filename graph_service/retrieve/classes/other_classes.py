@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,10 @@ from graph_service.query.algebra import Fold, Query
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.question_text import nouns_of_things
+from graph_service.retrieve.classes.roles import Role, RoleReader
 from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered, word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
@@ -62,32 +65,39 @@ def leads_to_another_class(
     query: Query,
     graph: KnowledgeGraph,
     overlay: Overlay | None,
-    label_of: Callable[[str], str],
+    labels: Labels,
     ranks: Sequence[int],
     deadline: Deadline,
     /,
 ) -> bool:
     """Returns whether a question asks for the instances of a class by its name, and a query leads to
-    literals or, in a graph of few classes, to instances of classes that share none with it.
+    literals or, in a graph of few classes, to instances of classes that share none with it; or for
+    the ends of a relation, as *which suppliers*, and a query leads to others.
 
     Args:
         question: As asked.
         query: Of walks.
         graph: The base.
         overlay: The view, if any.
-        label_of: Gives the label of a relation by id.
+        labels: Of its relations.
         ranks: ``RANK_CODES`` of the statements that count.
         deadline: Raises ``DeadlineError`` when past.
     """
     nouns = nouns_of_class(question)
     if not nouns or not query.relations:
         return False
-    last = label_of(query.relations[-1].id)
-    if any(word_fit(word, last) >= 1.0 for noun in nouns for word in noun.split()):
-        return False
     limits = QueryLimits()
     walker = Walker(graph, overlay, ranks=ranks, limits=limits, deadline=deadline)
+    roles = _roles_of(question, walker, labels)
+    if any(query.relations[-1] == role.relation for role in roles):
+        return False
+    last = labels.relation(query.relations[-1].id)
+    is_named = any(word_fit(word, last) >= 1.0 for noun in nouns for word in noun.split())
+    if is_named and not roles:
+        return False
     instances = _instances_of(nouns, walker)
+    if roles and not len(instances):
+        instances = np.unique(np.concatenate([role.nodes for role in roles]))
     if len(instances) < 2:
         return False
     result = execute(
@@ -101,7 +111,7 @@ def leads_to_another_class(
     nodes = np.unique(np.array([row.node for row in result.rows], dtype=np.int64))
     if not len(nodes) or len(np.intersect1d(nodes, instances)):
         return False
-    if nodes[0] >= graph.entity_count:
+    if nodes[0] >= graph.entity_count or roles:
         return True
     if len(walker.largest_classes(_MOST_CLASSES + 1)) > _MOST_CLASSES:
         # A feature film may be said to be no film: only classes that are few leave none out.
@@ -109,6 +119,13 @@ def leads_to_another_class(
     classes = np.unique(walker.classes_of(nodes).targets)
     others = [np.unique(walker.instances((graph.node_ids[each],)).targets) for each in classes]
     return bool(others) and not any(len(np.intersect1d(each, instances)) for each in others)
+
+
+def _roles_of(question: str, walker: Walker, labels: Labels) -> list[Role]:
+    """Returns the relations of which the longest noun that a question asks for names the ends."""
+    reader = RoleReader(walker, labels)
+    roles = (reader.roles(noun) for noun, _ in nouns_of_things(question, ()))
+    return next((some for some in roles if some), [])
 
 
 def _instances_of(nouns: Sequence[str], walker: Walker) -> Int64:

@@ -17,8 +17,10 @@ from graph_service.model.values import Quantity
 from graph_service.query.algebra import (
     MEASURES,
     Condition,
+    Ends,
     Fold,
     Instances,
+    Query,
     Step,
     is_of_each,
 )
@@ -67,7 +69,7 @@ class AnswerPicker:
         by_span: dict[Span, list[int]] = {}
         for thing in best.reading.parts.things:
             node = self._graph.find_node(thing.id)
-            if thing.span in spans and node is not None:
+            if thing.span in spans and thing.ends is None and node is not None:
                 by_span.setdefault(thing.span, []).append(node)
         # A class that no words name has no characters.
         named = [span for span in sorted(by_span) if span[0] < span[1]]
@@ -106,10 +108,14 @@ class AnswerPicker:
         if request.strategy is Strategy.PATHS:
             paths = tuple(
                 SelectedPath(
-                    edges, reverse, relevance, (ScorePart("relevance", relevance),), origin
+                    edges,
+                    reverse,
+                    relevance,
+                    (ScorePart("relevance", relevance),),
+                    origin if origin >= 0 else row.node,
                 )
                 for row in shown
-                for edges, reverse in (self._path(row),)
+                for edges, reverse in (self._path(row, query),)
                 if edges
             )
         else:
@@ -197,19 +203,24 @@ class AnswerPicker:
         ).rows
 
     def _origin(self, best: RankedReading) -> int:
+        """Returns the entity that a query starts at; -1 where it starts at the ends of relations."""
         start = best.scored.query.start
+        if isinstance(start, Ends):
+            return -1
         ids = start.class_ids if isinstance(start, Instances) else start.ids
         nodes = self._walker.nodes(ids)
         return int(nodes[0]) if len(nodes) else -1
 
-    def _path(self, row: AnswerRow) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    def _path(self, row: AnswerRow, query: Query) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """Returns one statement that leads to an answer: what it has, else that it is of its class."""
+        start = query.start
+        of_start = {each.id for each in start.relations} if isinstance(start, Ends) else set[str]()
         instances: list[tuple[int, bool]] = []
         for edge in row.edges:
             head, tail, relation = self._columns_of(edge)
             if row.node in (head, tail):
                 step = (edge, head == row.node)
-                if relation not in INSTANCE_RELATIONS:
+                if relation not in INSTANCE_RELATIONS | of_start:
                     return (step[0],), (step[1],)
                 instances.append(step)
         return ((instances[0][0],), (instances[0][1],)) if instances else ((), ())

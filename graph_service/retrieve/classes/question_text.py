@@ -205,6 +205,29 @@ def calls_things(question: str, span: Span, /) -> bool:
     return bool(_CALLING.search(before)) or is_one_of_them(question, span)
 
 
+def nouns_of_things(question: str, names: Sequence[Span], /) -> list[tuple[tuple[str, ...], Span]]:
+    """Returns the nouns by which a question calls what it asks about, longer ones first; a name may
+    stand before.
+
+    >>> nouns_of_things("Which record labels are German?", [])
+    [(('record', 'labels'), (6, 19)), (('record',), (6, 12))]
+    >>> nouns_of_things("Which German makers closed?", [(6, 12)])[-1]
+    (('makers',), (13, 19))
+    """
+    spans = word_spans(question)
+    nouns: list[tuple[tuple[str, ...], Span]] = []
+    for index, (_, start, _) in enumerate(spans):
+        own = [end for begin, end in names if end <= start and not question[end:start].strip()]
+        before = [begin for begin, end in names if end in own]
+        if not any(calls_things(question, (each, each)) for each in (start, *before)):
+            continue
+        for count in (3, 2, 1):
+            run = spans[index : index + count]
+            if len(run) == count and not any(word in EMPTY_IN_ENGLISH for word, _, _ in run):
+                nouns.append((tuple(word for word, _, _ in run), (start, run[-1][2])))
+    return sorted(nouns, key=lambda each: -len(each[0]))
+
+
 def is_one_of_them(question: str, span: Span, /) -> bool:
     """Returns whether a name stands for any of those that have it, as in *who feeds a dog*."""
     folded = lowered(question)

@@ -347,7 +347,7 @@ def _is_meant(
 
 
 def _begins_at(query: Query, meaning: ClassMeaning) -> bool:
-    return meaning.relation is not None or isinstance(query.start, Instances)
+    return meaning.relation is not None or not isinstance(query.start, Entities)
 
 
 def _dated(query: Query, meaning: ClassMeaning) -> Query | None:

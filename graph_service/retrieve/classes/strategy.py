@@ -15,6 +15,7 @@ from graph_service.link.joint import JointMention
 from graph_service.query.algebra import (
     Among,
     Condition,
+    Ends,
     Filter,
     Fold,
     InstanceOf,
@@ -170,7 +171,9 @@ def _answer_key(ranked: RankedReading, result: QueryResult) -> object:
     if ranked.scored.query.fold is Fold.EXISTS:
         return result.truth
     if ranked.scored.query.fold is Fold.COUNT:
-        return result.count
+        # As many first masters as second ones are others.
+        of_ends = isinstance(ranked.scored.query.start, Ends)
+        return result.count, frozenset(row.node for row in result.rows if of_ends)
     if result.measure is not None:
         return result.measure
     if ranked.is_value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -30,6 +31,8 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _COSTS = frozenset(map(root, ("cost", "price", "priced", "pay", "charge", "sell")))
 _CONTRARY = ("un", "non", "in", "im", "ir", "dis")
+_JOINT = re.compile(r"\s+(?:by|in|at|from|to|on|of|for|with)\s+(?:the\s+)?")
+"""Between a verb and what it leads to."""
 
 
 class ValueTestReader:
@@ -84,8 +87,19 @@ class ValueTestReader:
                 value = profile.flag(not is_negated)
                 if value is not None:
                     yield self._with_negation(NamedTest(_test_of(value), span, fits), is_negated)
-            elif is_negated or self._text.is_had(span[0]):
+            elif (is_negated or self._text.is_had(span[0])) and not self._joins_item(span[1]):
                 yield self._presence(profile, span, is_negated=is_negated)
+
+    def _joins_item(self, end: int) -> bool:
+        """Returns whether what stands before a character says what the next entity is to the
+        things: *not based in England*.
+        """
+        return any(
+            item.span[0] > end
+            and not item.is_amount
+            and _JOINT.fullmatch(self._text.folded[end : item.span[0]])
+            for item in self._text.items
+        )
 
     def _contraries(self, profile: RelationProfile) -> Iterator[NamedTest]:
         """Yields the tests of words such as *unpaid*, where a relation ``paid`` says yes or no."""
