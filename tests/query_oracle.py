@@ -31,7 +31,6 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
-    Ends,
     Entities,
     Fold,
     InstanceOf,
@@ -41,6 +40,7 @@ from graph_service.query.algebra import (
     Present,
     Query,
     Relation,
+    Targets,
     Text,
 )
 
@@ -194,7 +194,7 @@ class Oracle:
         if isinstance(query.start, Entities):
             known = self._entities & {*query.start.ids}
             return {encode_value(EntityValue(id_)) for id_ in known}
-        if isinstance(query.start, Ends):
+        if isinstance(query.start, Targets):
             return {
                 encode_value(EntityValue(row.head) if relation.backward else row.value)
                 for relation in query.start.relations

@@ -14,7 +14,6 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -27,6 +26,7 @@ from graph_service.query.algebra import (
     Query,
     Relation,
     Step,
+    Targets,
     Text,
 )
 
@@ -176,7 +176,7 @@ def queries(draw: st.DrawFn, *, has_units: bool = True, has_measures: bool = Tru
         st.one_of(
             st.builds(Entities, _ids),
             st.builds(Instances, _class_ids),
-            st.builds(Ends, _start_relations),
+            st.builds(Targets, _start_relations),
         )
     )
     of_step = st.lists(filters(has_units=has_units), max_size=1).map(tuple)

@@ -56,7 +56,7 @@ class Instances:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class Targets:
     """All that any of some relations leads to, from whatever has it: the suppliers of all parts.
 
     Of a relation that is followed backward, all that have it.
@@ -65,7 +65,7 @@ class Ends:
     relations: tuple[Relation, ...]
 
 
-Start = Entities | Instances | Ends
+Start = Entities | Instances | Targets
 
 
 class Comparison(StrEnum):
@@ -319,7 +319,7 @@ def conditions_of_list(query: Query, /) -> frozenset[Filter] | None:
         if query.path:
             return None
         return frozenset((Condition((), InstanceOf(query.start.class_ids)), *query.filters))
-    if isinstance(query.start, Ends):
+    if isinstance(query.start, Targets):
         if query.path:
             return None
         led_to = [Condition((each.reversed,), Present()) for each in query.start.relations]
@@ -333,7 +333,7 @@ def conditions_of_list(query: Query, /) -> frozenset[Filter] | None:
 def paths_of(query: Query, /) -> set[str]:
     """Returns the ids of all relations that a query follows, those of its filters too."""
     ids = {relation.id for relation in query.relations}
-    if isinstance(query.start, Ends):
+    if isinstance(query.start, Targets):
         ids |= {relation.id for relation in query.start.relations}
     for each in filters_of(query):
         ids |= {relation.id for condition in conditions_of(each) for relation in condition.path}
@@ -369,11 +369,11 @@ def conditions_of(filter: Filter, /) -> list[Condition]:
 def _normal_start(start: Start, fold: Fold) -> Start:
     if isinstance(start, Instances):
         return Instances(_id_set(start.class_ids, "class_ids"))
-    if isinstance(start, Ends):
+    if isinstance(start, Targets):
         if not start.relations:
             raise InputError("a query names at least one relation", argument="relations")
         key = lambda relation: (relation.id, relation.backward)  # noqa: E731
-        return Ends(tuple(sorted(set(start.relations), key=key)))
+        return Targets(tuple(sorted(set(start.relations), key=key)))
     if fold is Fold.COMPARE:
         return start
     return Entities(_id_set(start.ids, "ids"))

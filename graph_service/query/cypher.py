@@ -24,7 +24,6 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -35,6 +34,7 @@ from graph_service.query.algebra import (
     Present,
     Query,
     Relation,
+    Targets,
     Test,
     Text,
 )
@@ -98,8 +98,8 @@ class _Rendering:
         if isinstance(query.start, Entities):
             lines.append(f"MATCH ({start}:Entity {{graph: g.current}})")
             lines.append(f"WHERE {_one_of(f'{start}.id', query.start.ids)}")
-        elif isinstance(query.start, Ends):
-            lines += _ends(start, query.start)
+        elif isinstance(query.start, Targets):
+            lines += _targets(start, query.start)
             if any(relation.backward for relation in query.relations[:1]):
                 lines.append(f"WITH * WHERE {start}:Entity")
         else:
@@ -364,18 +364,18 @@ def _statement_tests(path: Sequence[Relation], name: str) -> list[str]:
     return tests
 
 
-def _ends(name: str, start: Ends) -> list[str]:
+def _targets(name: str, start: Targets) -> list[str]:
     """Returns what binds a name to all ends of some relations."""
-    ends = []
+    cases = []
     for backward, end in ((False, "t"), (True, "h")):
         ids = [relation.id for relation in start.relations if relation.backward is backward]
         if ids:
-            ends.append(f"CASE WHEN {_one_of('i.relation', ids)} THEN {end} END")
+            cases.append(f"CASE WHEN {_one_of('i.relation', ids)} THEN {end} END")
     every = sorted({relation.id for relation in start.relations})
     return [
         "MATCH (h:Entity {graph: g.current})-[i]->(t)",
         f"WHERE {_one_of('i.relation', every)} AND i.rank <> 'deprecated' AND {_KNOWN.format('t')}",
-        f"UNWIND [{', '.join(ends)}] AS {name}",
+        f"UNWIND [{', '.join(cases)}] AS {name}",
         f"WITH g, {name} WHERE {name} IS NOT NULL",
         f"WITH DISTINCT {name}",
     ]

@@ -15,7 +15,6 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -26,6 +25,7 @@ from graph_service.query.algebra import (
     Present,
     Query,
     Relation,
+    Targets,
     Test,
     Text,
 )
@@ -197,8 +197,8 @@ class _English:
         """Returns the start and the relations as one noun phrase."""
         if isinstance(query.start, Entities):
             phrase = _or([self._names.entity(id_) for id_ in query.start.ids])
-        elif isinstance(query.start, Ends):
-            phrase = _or(list(map(self._ends, query.start.relations)))
+        elif isinstance(query.start, Targets):
+            phrase = _or(list(map(self._targets, query.start.relations)))
         else:
             phrase = _or([plural(self._names.entity(id_)) for id_ in query.start.class_ids])
         last = len(query.path) - 1
@@ -207,7 +207,7 @@ class _English:
             phrase += self._filters(step.filters)
         return phrase
 
-    def _ends(self, relation: Relation) -> str:
+    def _targets(self, relation: Relation) -> str:
         """Returns all that a relation leads to: "directors"; backward "things with a director"."""
         label = self._label(relation)
         if _is_noun(label):

@@ -26,7 +26,6 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -40,6 +39,7 @@ from graph_service.query.algebra import (
     Relation,
     Start,
     Step,
+    Targets,
     Text,
     encode_query,
 )
@@ -60,7 +60,7 @@ class NamedThing:
         span: Characters of the question; none of a class that no words name, where paths begin.
         score: How sure that is; 0 for sure, below it for doubt.
         is_class: Whether its instances are meant.
-        ends: A relation of which all ends are meant, where ``id`` is that of the relation.
+        targets_of: A relation of which all ends are meant, where ``id`` is that of the relation.
         relations: How well each relation that leads there fits, by id, where words near it tell;
             None for what the whole question tells.
         is_negated: Whether it is said not to be.
@@ -72,7 +72,7 @@ class NamedThing:
     span: Span
     score: float = 0.0
     is_class: bool = False
-    ends: Relation | None = None
+    targets_of: Relation | None = None
     relations: Mapping[str, float] | None = None
     is_negated: bool = False
     is_value: bool = False
@@ -81,7 +81,7 @@ class NamedThing:
     @property
     def stands_for_several(self) -> bool:
         """Whether not it is meant, but its instances or all ends of a relation."""
-        return self.is_class or self.ends is not None
+        return self.is_class or self.targets_of is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +234,8 @@ class _Path:
     @property
     def start(self) -> Start:
         """Where it begins."""
-        if self.thing.ends is not None:
-            return Ends((self.thing.ends,))
+        if self.thing.targets_of is not None:
+            return Targets((self.thing.targets_of,))
         ids = (self.thing.id,)
         return Instances(ids) if self.thing.is_class else Entities(ids)
 
@@ -317,8 +317,8 @@ class _Enumerator:
 
     def _start_paths(self) -> Iterator[_Path]:
         for thing in self._parts.things:
-            if thing.ends is not None:
-                nodes = np.unique(self._walker.ends((thing.ends,)).targets)
+            if thing.targets_of is not None:
+                nodes = np.unique(self._walker.targets_of((thing.targets_of,)).targets)
             elif thing.is_class:
                 nodes = np.unique(self._walker.instances((thing.id,)).targets)
             else:
@@ -400,7 +400,7 @@ class _Enumerator:
         """Yields the filters and orders of what a path leads to; values are looked at of ``nodes``."""
         gain = self._budget.span_gain
         for thing in self._parts.things:
-            if thing.span[0] == thing.span[1] or thing.ends is not None:
+            if thing.span[0] == thing.span[1] or thing.targets_of is not None:
                 continue
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:

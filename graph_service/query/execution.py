@@ -27,7 +27,6 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -37,6 +36,7 @@ from graph_service.query.algebra import (
     Order,
     Present,
     Query,
+    Targets,
     Test,
     Text,
 )
@@ -143,8 +143,8 @@ class _Execution:
         walker = self._walker
         if isinstance(query.start, Entities):
             return Walks.at(walker.nodes(query.start.ids)), {}
-        if isinstance(query.start, Ends):
-            walks = walker.ends(query.start.relations)
+        if isinstance(query.start, Targets):
+            walks = walker.targets_of(query.start.relations)
         else:
             walks = walker.instances(query.start.class_ids)
         evidence: Evidence = {}

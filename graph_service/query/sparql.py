@@ -26,7 +26,6 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     During,
-    Ends,
     Entities,
     Filter,
     Fold,
@@ -38,6 +37,7 @@ from graph_service.query.algebra import (
     Present,
     Query,
     Relation,
+    Targets,
     Test,
     Text,
     conditions_of,
@@ -135,8 +135,8 @@ class _Rendering:
             nodes[0] = _entity(start.ids[0])
         elif isinstance(start, Entities):
             lines.append(f"VALUES {nodes[0]} {{ {' '.join(map(_entity, start.ids))} }}")
-        elif isinstance(start, Ends):
-            lines.append(self._ends(nodes[0], start))
+        elif isinstance(start, Targets):
+            lines.append(self._targets(nodes[0], start))
             if any(relation.backward for relation in query.relations[:1]):
                 lines.append(f"FILTER(isIRI({nodes[0]}))")
         else:
@@ -202,7 +202,7 @@ class _Rendering:
             return f"{node} = {other}"
         return f"({node} = {other} || EXISTS {{ {node} ({_SAME})* {other} }})"
 
-    def _ends(self, node: str, start: Ends) -> str:
+    def _targets(self, node: str, start: Targets) -> str:
         """Returns what binds a node to all ends of some relations."""
         ways = []
         for relation in start.relations:

@@ -19,13 +19,13 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, encode_value, stored_value
 from graph_service.query.algebra import (
     Condition,
-    Ends,
     Entities,
     Filter,
     InstanceOf,
     Instances,
     Query,
     Relation,
+    Targets,
     conditions_of,
 )
 from graph_service.query.execution import execute
@@ -133,8 +133,8 @@ class _Part:
         start_ids: set[str] = set()
         if isinstance(query.start, Entities):
             start_ids = nodes = self._known(query.start.ids)
-        elif isinstance(query.start, Ends):
-            nodes = self._ends(query.start)
+        elif isinstance(query.start, Targets):
+            nodes = self._targets(query.start)
         else:
             nodes = self._instances(query.start)
         for step in query.path:
@@ -160,7 +160,7 @@ class _Part:
             instances |= self._follow(classes, Relation(id_, backward=True))
         return instances
 
-    def _ends(self, start: Ends) -> set[str]:
+    def _targets(self, start: Targets) -> set[str]:
         """Returns the entities at the ends of some relations; goes through all statements."""
         relation_ids = {relation.id for relation in start.relations}
         heads: dict[str, set[str]] = {id_: set() for id_ in relation_ids}
@@ -169,11 +169,11 @@ class _Part:
             for edge in chunk:
                 if edge.relation in relation_ids:
                     heads[edge.relation].add(edge.head)
-        ends: set[str] = set()
+        targets: set[str] = set()
         for relation in start.relations:
             tails = self._follow(heads[relation.id], Relation(relation.id))
-            ends |= heads[relation.id] if relation.backward else tails
-        return ends
+            targets |= heads[relation.id] if relation.backward else tails
+        return targets
 
     def _classes(self, class_ids: Sequence[str]) -> set[str]:
         classes = frontier = self._known(class_ids)

@@ -211,7 +211,7 @@ class Walker:
             Walks.at(self.classes(class_ids)), INSTANCE_RELATIONS, backward=True
         )
 
-    def ends(self, relations: Sequence[Relation], /) -> Walks:
+    def targets_of(self, relations: Sequence[Relation], /) -> Walks:
         """Returns the statements of some relations, each a way to where its relation leads."""
         parts = [self._of_relation(relation) for relation in relations]
         return Walks(

@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from graph_service.model.answer import AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.values import EntityValue, Quantity, Time, Value
+from graph_service.model.values import EntityValue, Quantity, Time, Value, stored_value
 from graph_service.query.algebra import Fold, Query, conditions_of_list
 from graph_service.query.execution import execute
+from graph_service.query.readings import amount_of
 from graph_service.query.result import QueryLimits
 from graph_service.retrieve.classes.measures import asks_what_is_spent, read_measure
 from graph_service.retrieve.classes.other_classes import leads_to_another_class
@@ -38,6 +41,8 @@ from graph_service.text.question_form import read_form
 
 _COUNTED_WORDS = 3
 """Of a question after *how many*: what is counted is among them."""
+_LOOKED_AT = 50
+"""Values of a relation that are looked at, to tell whether it is one of numbers."""
 
 
 def may_be_about_a_class(request: RetrieveRequest, preset: Preset, /) -> bool:
@@ -160,7 +165,8 @@ def leaves_values_apart(
     is_through_rows = len(query.relations) > 1 and query.relations[0].backward
     if is_through_rows and says_an_outcome(walked.read.unread):
         return True
-    if leads_to_another_class(
+    # What the graph does not say is no answer of another class.
+    if not walked.unstated and leads_to_another_class(
         question,
         query,
         source.named.arrays,
@@ -178,21 +184,38 @@ def leaves_values_apart(
         return False
     values = partial(_first_values, query, source, request, deadline)
     if query.fold is Fold.COUNT:
-        last = query.relations[-1:]
-        if any(each.id in INSTANCE_RELATIONS and not each.backward for each in last):
-            return True
-        nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
-        if not nodes and _counts_literals(query, question, labels.relation, values):
-            return True
-        if any(node < source.named.arrays.entity_count for node in nodes):
-            return False
-        return _are_several(values(), Quantity)
+        return _counts_something_else(walked, source, question, labels, values)
     if is_last:
         return _are_several(values(), Time)
     if stated is None or (stated.is_implied and not asks_what_is_spent(question)):
         return False
     if stated.is_implied:
         return any(_is_no_money(value) for value in values())
+    return _are_several(values(), Quantity)
+
+
+def _counts_something_else(
+    walked: Selection,
+    source: GraphSlice,
+    question: str,
+    labels: Labels,
+    values: Callable[[], Sequence[Value]],
+) -> bool:
+    """Returns whether walks count different numbers, texts in their place, or the classes of one
+    thing.
+    """
+    assert walked.read is not None
+    query = walked.read.query
+    last = query.relations[-1:]
+    if any(each.id in INSTANCE_RELATIONS and not each.backward for each in last):
+        return True
+    nodes = walked.answer.nodes[:1] if walked.answer is not None else ()
+    if not nodes and _counts_literals(query, question, labels.relation, values):
+        return True
+    if _counts_remarks(query, source, values()):
+        return True
+    if any(node < source.named.arrays.entity_count for node in nodes):
+        return False
     return _are_several(values(), Quantity)
 
 
@@ -213,6 +236,26 @@ def _counts_literals(
     if any(word_fit(word, label_of(last[0].id)) for word in counted):
         return False
     return any(not isinstance(value, EntityValue) for value in values())
+
+
+def _counts_remarks(query: Query, source: GraphSlice, values: Sequence[Value]) -> bool:
+    """Returns whether walks count texts that a relation has in the place of numbers: *free entry*
+    among the tickets sold.
+    """
+    last = query.relations[-1:]
+    if not values or not last or last[0].backward or any(map(_is_amount, values)):
+        return False
+    graph = source.named.arrays
+    number = graph.find_relation(last[0].id)
+    if number is None or any(isinstance(value, EntityValue) for value in values):
+        return False
+    edges = np.flatnonzero(np.isin(graph.rel, (number,)))[:_LOOKED_AT]
+    others = [graph.node_ids[node] for node in graph.tail[edges].tolist()]
+    return 2 * sum(_is_amount(stored_value(each)) for each in others) > len(others)
+
+
+def _is_amount(value: Value) -> bool:
+    return amount_of(value) is not None
 
 
 def _first_values(

@@ -22,6 +22,7 @@ from graph_service.model.result import (
 from graph_service.model.values import EntityValue
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.joined_nouns import joined_names, may_join_names
 from graph_service.text.questions import (
     Piece,
     Pronoun,
@@ -32,6 +33,7 @@ from graph_service.text.questions import (
     goes_on,
     pronouns,
     read_questions,
+    wordings_of_each,
 )
 
 MAX_EARLIER = 5
@@ -42,6 +44,7 @@ MAX_ANTECEDENTS = 3
 _MOST_ANSWERS = 5
 _EITHER = 0.5
 """Confidence that a pronoun stands for the one of two that was named."""
+_OTHERS = frozenset({"another", "else", "other", "others"})
 _CONTINUING = frozenset({"about", "and", "but", "how", "or", "then", "what"})
 
 Spans = Sequence[tuple[int, int]]
@@ -108,6 +111,7 @@ class TurnReader:
                 once, though all that come after it may go on with it.
         """
         questions = self._outside_names(request, text.questions)
+        questions = self._of_each_name(request, questions)
         count = len(questions)
         single = replace(request, earlier=(), details=False)
         if count > 1:
@@ -130,10 +134,23 @@ class TurnReader:
         if len(questions) == 1:
             return questions
         names = self._find_names(replace(request, earlier=()))
-        edges = [wording.pieces[-1].end for wording in questions[:-1]]
+        pieces = [piece for wording in questions for piece in wording.pieces]
+        edges = [edge for piece in pieces for edge in (piece.start, piece.end)]
         if any(start < edge < end for edge in edges for start, end in names):
             return read_undivided(request.question).questions
         return questions
+
+    def _of_each_name(
+        self, request: RetrieveRequest, questions: Sequence[Wording]
+    ) -> Sequence[Wording]:
+        """Returns the questions, or one for each of the names of which the only one asks the same."""
+        if len(questions) > 1 or request.entity_ids or not may_join_names(request.question):
+            return questions
+        if questions[0].text != request.question:
+            return questions
+        names = self._find_names(replace(request, earlier=()))
+        each = joined_names(request.question, names)
+        return questions if each is None else [*wordings_of_each(request.question, each)]
 
     def _before(
         self,
@@ -198,14 +215,23 @@ class TurnReader:
     ) -> Turn:
         """Returns a question with the entity that it takes from an earlier turn, if there is one."""
         antecedents: Sequence[Antecedent] = ()
+        known: set[str] = set()
         for turn in earlier:
             antecedents = self._antecedents(turn, request, pronoun)
+            known |= {linked.entity.id for linked in turn.result.linked}
             if antecedents:
                 break
         if not antecedents:
             return Turn(wording, self._retrieve(request))
-        tried = [self._with(request, wording, pronoun, each) for each in antecedents]
-        return max(tried, key=_merit)
+        best = max(
+            (self._with(request, wording, pronoun, each) for each in antecedents), key=_merit
+        )
+        if asks_for_others(wording.text) and not known.isdisjoint(
+            each.id for each in answer_entities(best.result)
+        ):
+            # What was known already is to be left out.
+            return replace(best, result=_doubted(best.result, 0.0))
+        return best
 
     def _with(
         self,
@@ -257,6 +283,15 @@ class TurnReader:
             # Without a sure answer, who was named may be meant, or who was asked for.
             return meant or [replace(each, confidence=_EITHER) for each in named[:1]]
         return [*meant, *named][:MAX_ANTECEDENTS]
+
+
+def asks_for_others(text: str, /) -> bool:
+    """Returns whether a question asks for others than those that were spoken of.
+
+    >>> asks_for_others("Which other films did she make?"), asks_for_others("What did she make?")
+    (True, False)
+    """
+    return not _OTHERS.isdisjoint(word for word, _, _ in word_spans(text))
 
 
 def _chained(first: Turn, rest: Iterator[Turn]) -> Iterator[Turn]:
@@ -351,4 +386,5 @@ def is_plain(request: RetrieveRequest, text: TextQuestions, /) -> bool:
         not request.earlier
         and len(text.questions) == 1
         and text.questions[0].text == request.question
+        and not may_join_names(request.question)
     )

@@ -1,8 +1,8 @@
 """The questions of a text: which sentences ask, and which of these ask for two things.
 
 Rules of English alone, the same on every machine. Of a text in another language only its sentences
-are told apart. What is not surely two questions stays one: lists (``the capital and the currency of
-Chile``), conditions (``who was born in Rome and who died in Bern``) and titles are not divided.
+are told apart. What is not surely two questions stays one: conditions (``who was born in Rome and who
+died in Bern``) and titles are not divided.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_service.text.fold import word_spans
+from graph_service.text.joined_nouns import Alternatives, joined_nouns
 from graph_service.text.question_form import BE, DO, HAVE, MODALS, QUESTION_WORDS
 from graph_service.text.sentences import sentence_spans
 
@@ -237,11 +238,34 @@ def _divided(text: str, start: int, end: int) -> Iterator[Wording]:
             piece = Piece(sentence[left:right], start + left, start + right)
             yield Wording((piece, rest))
         return
+    nouns = joined_nouns(sentence)
+    if nouns is not None:
+        yield from wordings_of_each(sentence, nouns, start)
+        return
     cuts = _cuts(sentence, words)
     lefts = [0, *(right for _, right in cuts)]
     rights = [*(left for left, _ in cuts), len(sentence)]
     for left, right in zip(lefts, rights, strict=True):
         yield Wording((Piece(sentence[left:right], start + left, start + right),))
+
+
+def wordings_of_each(text: str, each: Alternatives, offset: int = 0, /) -> Iterator[Wording]:
+    """Yields a question once for each of some parts, in the place of all of them.
+
+    >>> each = Alternatives(((11, 14), (19, 22)), (11, 22))
+    >>> [one.text for one in wordings_of_each("Where were Ann and Bob born?", each)]
+    ['Where were Ann born?', 'Where were Bob born?']
+    """
+    begin, end = each.span
+    for part in each.parts:
+        spans = ((0, begin), part, (end, len(text)))
+        yield Wording(
+            tuple(
+                Piece(text[left:right], offset + left, offset + right)
+                for left, right in spans
+                if left < right
+            )
+        )
 
 
 def _wh_pair(words: Sequence[_Word]) -> tuple[_Word, _Word] | None:

@@ -148,7 +148,7 @@ def test_cypher_has_the_answers_of_the_query(
 ) -> None:
     answered = []
 
-    @settings(max_examples=30)
+    @settings(max_examples=45)
     @given(queries())
     def agree(query: Query) -> None:
         text = render_cypher(query, graph=graph.name)

@@ -18,7 +18,6 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
-    Ends,
     Entities,
     Fold,
     Instances,
@@ -29,6 +28,7 @@ from graph_service.query.algebra import (
     Query,
     Relation,
     Step,
+    Targets,
     conditions_of_list,
 )
 from graph_service.query.execution import execute
@@ -105,8 +105,8 @@ def test_other_queries_have_other_keys() -> None:
         parts(order=replace(order, fold=Fold.SUM, filters=(DEAR,))),
         parts(fold=Fold.COUNT),
         Query(Instances(("lift",)), (Step(PART),)),
-        Query(Ends((PART,))),
-        Query(Ends((PART.reversed,))),
+        Query(Targets((PART,))),
+        Query(Targets((PART.reversed,))),
         Query(Entities(("lift",)), (Step(Relation("part", backward=True)),)),
         Query(Entities(("a", "b")), order=order, fold=Fold.COMPARE),
         Query(Entities(("b", "a")), order=order, fold=Fold.COMPARE),
@@ -118,18 +118,18 @@ def test_other_queries_have_other_keys() -> None:
 
 
 def test_a_list_of_ends_has_its_relations_for_conditions() -> None:
-    both = Query(Ends((PRICE, PART, PART)))
-    assert both == Query(Ends((PART, PRICE)))
+    both = Query(Targets((PRICE, PART, PART)))
+    assert both == Query(Targets((PART, PRICE)))
     ways = AnyOf(tuple(Condition((each.reversed,), Present()) for each in (PART, PRICE)))
     assert conditions_of_list(both) == frozenset((ways,))
-    assert conditions_of_list(Query(Ends((PART,)), (Step(PRICE),))) is None
+    assert conditions_of_list(Query(Targets((PART,)), (Step(PRICE),))) is None
 
 
 @pytest.mark.parametrize(
     "make",
     [
         lambda: Query(Entities(())),
-        lambda: Query(Ends(())),
+        lambda: Query(Targets(())),
         lambda: Query(Entities(("a",)), (Step(PART),) * 4),
         lambda: parts(filters=(Condition((PART,) * 3, Present()),)),
         lambda: parts(filters=(AnyOf(()),)),

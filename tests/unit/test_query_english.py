@@ -12,7 +12,6 @@ from graph_service.query.algebra import (
     Comparison,
     Condition,
     During,
-    Ends,
     Entities,
     Fold,
     InstanceOf,
@@ -24,6 +23,7 @@ from graph_service.query.algebra import (
     Query,
     Relation,
     Step,
+    Targets,
     Text,
 )
 from graph_service.query.english import Names, render_english, say_days
@@ -89,12 +89,12 @@ def back(relation: Relation) -> Relation:
             "the youngest of the children of Maria Shriver",
         ),
         (
-            Query(Ends((CHILD,)), order=Order((BORN,), Comparable.DATES, rank=1)),
+            Query(Targets((CHILD,)), order=Order((BORN,), Comparable.DATES, rank=1)),
             "the oldest of the children",
         ),
-        (Query(Ends((back(CHILD),)), fold=Fold.COUNT), "the number of things with a child"),
-        (Query(Ends((Relation("P57"),))), "things that anything is directed by"),
-        (Query(Ends((Relation("P57", True),))), "things that are directed by anything"),
+        (Query(Targets((back(CHILD),)), fold=Fold.COUNT), "the number of things with a child"),
+        (Query(Targets((Relation("P57"),))), "things that anything is directed by"),
+        (Query(Targets((Relation("P57", True),))), "things that are directed by anything"),
         (
             Query(Instances(("Part",)), order=Order((MASS,), Comparable.NUMBERS, True, rank=2)),
             "the second heaviest of the parts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graph_service.text.joined_nouns import joined_names
 from graph_service.text.questions import goes_on, pronouns, read_questions
 
 ADDRESS = (
@@ -27,6 +28,14 @@ def questions(text: str) -> list[str]:
         ),
         ("When and where was Ann born?", ["When was Ann born?", "where was Ann born?"]),
         (
+            "What are the capital and the currency of Chile?",
+            ["What are the capital of Chile?", "What are the currency of Chile?"],
+        ),
+        (
+            "Who were Ann's mother and her father?",
+            ["Who were Ann's mother?", "Who were Ann's father?"],
+        ),
+        (
             "Who made Rain, who wrote it and when was it shown?",
             ["Who made Rain", "who wrote it", "when was it shown?"],
         ),
@@ -44,7 +53,8 @@ def test_each_question_of_a_text_is_told(text: str, expected: list[str]) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "What are the capital and the currency of Chile?",
+        "What are the similarities between tea and the differences of coffee?",
+        "Who are the king who reigned and the queen of Chile?",
         "Who wrote War and Peace?",
         "Who wrote What Is It and Who Cares?",
         'Who sang "Where are you and when do you come" first?',
@@ -101,3 +111,41 @@ def test_a_question_that_goes_on_begins_with_a_joint() -> None:
     assert goes_on("ok, what about Rain?")
     assert not goes_on("Andalusia?")
     assert not goes_on("Who made Rain?")
+
+
+def spans_of(text: str, *names: str) -> list[tuple[int, int]]:
+    return [(text.index(name), text.index(name) + len(name)) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Where were Ann, Bob and Cy born?", ["Ann", "Bob", "Cy"]),
+        ("When did Ann and Bob die?", ["Ann", "Bob"]),
+        ("Did Ann or Bob make Rain?", ["Ann", "Bob"]),
+        ("Was the Ann or the Bob built in Bern?", ["Ann", "Bob"]),
+    ],
+)
+def test_the_same_is_asked_of_each_name(text: str, names: list[str]) -> None:
+    spans = spans_of(text, *names)
+    each = joined_names(text, [*spans, *spans_of(text, "Rain")] if "Rain" in text else spans)
+    assert each is not None
+    assert [*each.parts] == spans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where did Ann and Bob meet?",
+        "When did Ann and Bob marry?",
+        "Is Ann or Bob older?",
+        "Is Ann or Bob the most expensive?",
+        "Was Ann or Bob born first?",
+        "Who made Ann and Bob?",
+        "Where is Ann and Bob?",
+        "Did Ann make Rain, or Bob?",
+        "Where was the film with Ann and Bob made?",
+    ],
+)
+def test_what_is_asked_of_both_together_is_one_question(text: str) -> None:
+    assert joined_names(text, spans_of(text, "Ann", "Bob")) is None

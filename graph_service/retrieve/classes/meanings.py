@@ -162,9 +162,9 @@ class MeaningReader:
             classes = np.unique(self._walker.classes_of(self._walker.nodes(ids)).targets)
             ids = [self._graph.node_ids[each] for each in classes.tolist()]
             return np.unique(self._walker.instances(ids).targets) if ids else classes
-        ends = [each.ends for each in meaning.things if each.ends is not None]
-        if ends:
-            return np.unique(self._walker.ends(ends).targets)
+        relations = [each.targets_of for each in meaning.things if each.targets_of is not None]
+        if relations:
+            return np.unique(self._walker.targets_of(relations).targets)
         if meaning.relation is None:
             return np.unique(self._walker.instances(ids).targets)
         at = Walks.at(self._walker.nodes(ids))
@@ -294,7 +294,8 @@ class MeaningReader:
             if roles:
                 return [
                     ClassMeaning(
-                        (NamedThing(role.relation.id, span, ends=role.relation),), names.entities
+                        (NamedThing(role.relation.id, span, targets_of=role.relation),),
+                        names.entities,
                     )
                     for role in roles
                 ]

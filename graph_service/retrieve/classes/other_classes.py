@@ -93,7 +93,7 @@ def leads_to_another_class(
         return False
     last = labels.relation(query.relations[-1].id)
     is_named = any(word_fit(word, last) >= 1.0 for noun in nouns for word in noun.split())
-    if is_named and not roles:
+    if is_named and all(query.relations[-1] != role.relation.reversed for role in roles):
         return False
     instances = _instances_of(nouns, walker)
     if roles and not len(instances):

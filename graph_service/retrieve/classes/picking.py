@@ -17,11 +17,11 @@ from graph_service.model.values import Quantity
 from graph_service.query.algebra import (
     MEASURES,
     Condition,
-    Ends,
     Fold,
     Instances,
     Query,
     Step,
+    Targets,
     is_of_each,
 )
 from graph_service.query.enumeration import (
@@ -69,7 +69,7 @@ class AnswerPicker:
         by_span: dict[Span, list[int]] = {}
         for thing in best.reading.parts.things:
             node = self._graph.find_node(thing.id)
-            if thing.span in spans and thing.ends is None and node is not None:
+            if thing.span in spans and thing.targets_of is None and node is not None:
                 by_span.setdefault(thing.span, []).append(node)
         # A class that no words name has no characters.
         named = [span for span in sorted(by_span) if span[0] < span[1]]
@@ -205,7 +205,7 @@ class AnswerPicker:
     def _origin(self, best: RankedReading) -> int:
         """Returns the entity that a query starts at; -1 where it starts at the ends of relations."""
         start = best.scored.query.start
-        if isinstance(start, Ends):
+        if isinstance(start, Targets):
             return -1
         ids = start.class_ids if isinstance(start, Instances) else start.ids
         nodes = self._walker.nodes(ids)
@@ -214,7 +214,9 @@ class AnswerPicker:
     def _path(self, row: AnswerRow, query: Query) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """Returns one statement that leads to an answer: what it has, else that it is of its class."""
         start = query.start
-        of_start = {each.id for each in start.relations} if isinstance(start, Ends) else set[str]()
+        of_start = (
+            {each.id for each in start.relations} if isinstance(start, Targets) else set[str]()
+        )
         instances: list[tuple[int, bool]] = []
         for edge in row.edges:
             head, tail, relation = self._columns_of(edge)

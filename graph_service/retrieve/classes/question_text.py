@@ -30,6 +30,9 @@ _ONE_OF_THEM = re.compile(
 )
 _DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
 _WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
+_LISTING = frozenset({"all", "find", "give", "list", "me", "name", "of", "show", "the", "us"})
+_SAYING_WHICH = frozenset({"at", "from", "in", "on", "under", "with", "without"})
+"""What follows things to say which of them are meant."""
 _EMPTY_VERBS = frozenset(
     {"belong", "belongs", "came", "come", "comes", "contain", "contains", "include", "includes",
      "got", "get", "gets"}
@@ -254,11 +257,16 @@ def asks_for_instances(question: str, class_span: Span, /) -> bool:
     False
     >>> asks_for_instances("Who is the artist of the oldest work?", (11, 17))
     True
+    >>> asks_for_instances("works in storage", (0, 5))
+    True
     """
     before, after = question[: class_span[0]], question[class_span[1] :]
     if _WHO_IS.match(lowered(before)):
         return True
+    following = word_spans(after)
+    is_listed = all(word in _LISTING for word, _, _ in word_spans(before))
+    if is_listed and following and following[0][0] in _SAYING_WHICH:
+        return True
     if not _DETERMINERS.search(before) or after[:1] in _APOSTROPHES:
         return False
-    following = word_spans(after)
     return not following or following[0][0] in EMPTY_IN_ENGLISH | _EMPTY_VERBS

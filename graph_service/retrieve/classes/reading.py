@@ -43,11 +43,16 @@ from graph_service.retrieve.classes.vocabulary import (
     SEVERAL,
     WHERE,
 )
-from graph_service.retrieve.classes.wording import Cosines, RelationWords, Word, word_fit
-from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.constraints.reading import (
-    read_dates,
+from graph_service.retrieve.classes.wording import (
+    LEAST_FIT,
+    OWN_WORD,
+    Cosines,
+    RelationWords,
+    Word,
+    word_fit,
 )
+from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.reading import read_dates, read_degrees
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -63,16 +68,20 @@ class ClassReading:
         words: How well its content words fit the relations of the class.
         companions: Further words that a part's span takes up with it, by span: rows of
             ``words.content``.
+        degrees: Words that order things: rows of ``words.content``.
         refusal: Why no answer of it may be sure; empty where nothing speaks against it.
     """
 
     parts: QuestionParts
     words: RelationWords
     companions: Mapping[Span, frozenset[int]]
+    degrees: frozenset[int] = frozenset()
     refusal: str = ""
 
     def unread(self, spans: Sequence[Span], relation_ids: Sequence[str], /) -> tuple[str, ...]:
-        """Returns the content words that neither some spans nor some relations account for."""
+        """Returns the content words that neither some spans nor some relations account for; for a
+        word of degree, such as *highest*, an order does, or a relation of that name.
+        """
         content = self.words.content
         taken = [*spans, *self.parts.used]
         rows = {row for span in spans for row in self.companions.get(span, ())}
@@ -86,7 +95,9 @@ class ClassReading:
             for row, word in enumerate(content)
             if row not in rows
             and not any(start < word.end and word.start < end for start, end in taken)
-            and not self.words.speaks_of(row, relation_ids)
+            and not self.words.speaks_of(
+                row, relation_ids, least=OWN_WORD if row in self.degrees else LEAST_FIT
+            )
             and not (is_located and word.text in WHERE)
         )
 
@@ -244,7 +255,13 @@ class _Reader:
             used=self._used,
         )
         companions = {span: frozenset(rows) for span, rows in self._text.companions.items()}
-        return ClassReading(parts, self._text.relation_words, companions, refusal)
+        degrees_at = [(each.start, each.end) for each in read_degrees(self._text.question)]
+        rows = frozenset(
+            row
+            for row, word in enumerate(self._text.content)
+            if any(overlap((word.start, word.end), span) for span in degrees_at)
+        )
+        return ClassReading(parts, self._text.relation_words, companions, rows, refusal)
 
     def _is_count_of(self, amount: ComparedAmount, degrees: Sequence[Degree]) -> bool:
         """Returns whether a number says how many of the first are meant."""

@@ -85,15 +85,19 @@ class RoleReader:
         its noun or verb, by how people say what has it, or what it leads to.
         """
         for id_, label in self._relations:
-            said = [singular(word) for word in words(label) if word not in {"has", "is", "the"}]
-            before_of = said[: said.index("of")] if "of" in said else said
-            if said == [*noun]:
+            label_words = [
+                singular(word) for word in words(label) if word not in {"has", "is", "the"}
+            ]
+            before_of = (
+                label_words[: label_words.index("of")] if "of" in label_words else label_words
+            )
+            if label_words == [*noun]:
                 yield 4, Relation(id_)
-            elif said == [*noun, "of"]:
+            elif label_words == [*noun, "of"]:
                 yield 4, Relation(id_, backward=True)
-            elif len(noun) > 1 or said[-1:] == ["of"]:
+            elif len(noun) > 1 or label_words[-1:] == ["of"]:
                 continue
-            elif before_of[-1:] == [*noun] or _does(noun[0], said):
+            elif before_of[-1:] == [*noun] or _does(noun[0], label_words):
                 yield 3, Relation(id_)
             else:
                 values, subjects = sides_of(label)
@@ -104,7 +108,7 @@ class RoleReader:
 
     def _role(self, relation: Relation) -> Role | None:
         """Returns the ends of a relation; None where these are literals, or have classes."""
-        nodes = np.unique(self._walker.ends((relation,)).targets)
+        nodes = np.unique(self._walker.targets_of((relation,)).targets)
         is_entity = nodes < self._walker.graph.entity_count
         if not len(nodes) or not is_entity.all() or len(self._walker.classes_of(nodes)):
             return None

@@ -15,11 +15,11 @@ from graph_service.link.joint import JointMention
 from graph_service.query.algebra import (
     Among,
     Condition,
-    Ends,
     Filter,
     Fold,
     InstanceOf,
     Instances,
+    Targets,
     filters_of,
     is_of_each,
 )
@@ -172,8 +172,8 @@ def _answer_key(ranked: RankedReading, result: QueryResult) -> object:
         return result.truth
     if ranked.scored.query.fold is Fold.COUNT:
         # As many first masters as second ones are others.
-        of_ends = isinstance(ranked.scored.query.start, Ends)
-        return result.count, frozenset(row.node for row in result.rows if of_ends)
+        of_targets = isinstance(ranked.scored.query.start, Targets)
+        return result.count, frozenset(row.node for row in result.rows if of_targets)
     if result.measure is not None:
         return result.measure
     if ranked.is_value:

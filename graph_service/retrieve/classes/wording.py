@@ -18,7 +18,9 @@ Cosines = Callable[[Sequence[str], Sequence[str]], Float64]
 LEAST_FIT = 0.3
 """How well a word fits a relation from which on it speaks of it."""
 _LEAST_COSINE = 0.45
-_OWN, _MEANING, _KNOWN = 1.0, 0.9, 0.7
+OWN_WORD = 1.0
+"""How well a word of a relation's own label fits it."""
+_MEANING, _KNOWN = 0.9, 0.7
 
 # What people say, and the words of relations that they mean.
 _MEANINGS: Mapping[str, frozenset[str]] = {
@@ -27,8 +29,8 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "charge": frozenset({"price", "cost", "fee"}),
     "weigh": frozenset({"weight", "mass"}),
     "heavy": frozenset({"weight", "mass"}),
-    "tall": frozenset({"height", "elevation"}),
-    "high": frozenset({"height", "elevation"}),
+    "tall": frozenset({"height", "elevation", "altitude"}),
+    "high": frozenset({"height", "elevation", "altitude"}),
     "long": frozenset({"length", "duration", "running", "runtime"}),
     "last": frozenset({"duration", "running", "runtime"}),
     "run": frozenset({"running", "runtime", "duration"}),
@@ -113,10 +115,12 @@ class RelationWords:
                     self.fits[row, column], word_fit(word.text, profile.label)
                 )
 
-    def speaks_of(self, row: int, relation_ids: Iterable[str], /) -> bool:
-        """Returns whether a word speaks of any of some relations."""
+    def speaks_of(
+        self, row: int, relation_ids: Iterable[str], /, *, least: float = LEAST_FIT
+    ) -> bool:
+        """Returns whether a word speaks of any of some relations, so well at least."""
         columns = [self._column[id_] for id_ in relation_ids if id_ in self._column]
-        return bool((self.fits[row, columns] >= LEAST_FIT).any())
+        return bool((self.fits[row, columns] >= least).any())
 
     def local(self, rows: Sequence[int], /) -> dict[str, float]:
         """Returns how well some words together fit each relation by id; those that they do not
@@ -155,7 +159,7 @@ def word_fit(word: str, label: str, /) -> float:
     own = _roots(label)
     stem = word_root(word)
     if stem in own:
-        return _OWN
+        return OWN_WORD
     if not own.isdisjoint(_BY_ROOT.get(stem, ())):
         return _MEANING
     return _KNOWN if any(stem in side.words for side in sides_of(label)) else 0.0

@@ -17,6 +17,10 @@ from graph_service.retrieve.constraints.answer_kind import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
+from graph_service.retrieve.constraints.said_labels import (
+    leaves_its_verb,
+    walks_the_noun_of_its_name,
+)
 from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
     leaves_a_step_unsaid,
@@ -70,6 +74,14 @@ DOUBTS = (
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
     Doubt("another relation is named", names_another_relation),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
+    Doubt(
+        "a relation of the verb's name is left",
+        lambda judge, best: leaves_its_verb(judge, best.walks),
+    ),
+    Doubt(
+        "the noun of a name is walked",
+        lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
+    ),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )
 

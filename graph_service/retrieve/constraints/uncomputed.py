@@ -1,4 +1,4 @@
-"""Figures that walks do not compute: shares, medians, differences, how often."""
+"""Figures that walks do not compute: shares, medians, differences, how often, ages at a time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _FIGURES = re.compile(
     r"(?P<share>share|percentages?|per\s?cent|proportion|fraction|ratio)\s+of"
     r"|(?P<median>median|standard deviation|variance|quartile|percentile)\b"
     r"|how\s+(?:many\s+(?P<times>times)|(?P<often>often|frequently))\b"
+    r"|how\s+(?P<old>old)\s+(?:was|were)\b.*\bwhen\b"
     r"|(?P<difference>difference)\s+(?:in\s+\w+\s+)?between"
     r"|how\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
     r"|how\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
@@ -60,9 +61,19 @@ def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
     True
     >>> asks_uncomputed("What is the median price?", ["median price"])
     False
+    >>> asks_uncomputed("How many times was it played?", ["playing time"])
+    True
+    >>> asks_uncomputed("How old was Ann when she died?", ["date of death"])
+    True
     """
     match = _FIGURES.search(lowered(question))
     if match is None:
         return False
-    own = {root(word) for label in labels for word in words(label)}
+    label_words = [word for label in labels for word in words(label)]
+    if match["times"]:
+        # The playing time is no number of times.
+        return "times" not in label_words
+    if match["old"]:
+        return "age" not in label_words
+    own = set(map(root, label_words))
     return not any(root(text) in own for text in match.groups() if text)
