@@ -39,7 +39,7 @@ from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
-from tools.confidence_questions import AskedQuestion, questions_by_service
+from tools.confidence_questions import TrainingQuestion, questions_by_service
 
 LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
 WEIGHTS = {"as it is": 2.0, "withheld": 0.7, "not named": 0.4}
@@ -90,7 +90,7 @@ class _RecordingRanker:
         return self._ranker.rank(reader, most)
 
 
-def ask(service: Service, question: AskedQuestion, /) -> Answered | None:
+def ask(service: Service, question: TrainingQuestion, /) -> Answered | None:
     """Returns what one question gives; None where nothing is ranked."""
     ranker = _RecordingRanker(service.vectors.embedder)
     with service.ranking_by(ranker):
@@ -130,21 +130,24 @@ def gap_of_right(result: PathsResult, answers: Container[str], /) -> float | Non
     return math.inf
 
 
-def record(data: Path, folder: Path, most: int, kept: Path | None, /) -> Iterator[Answered]:
+def record(data: Path, folder: Path, most: int, records: Path | None, /) -> Iterator[Answered]:
     """Yields what all questions give.
 
     Args:
         data: The folder of the data.
         folder: Where the graphs are loaded.
         most: Questions of a set.
-        kept: File of what was asked before, which is added to.
+        records: File of what was asked before, which is added to.
     """
-    known = dict(_read_kept(kept)) if kept is not None and kept.exists() else {}
+    known = dict(_read_records(records)) if records is not None and records.exists() else {}
     with ExitStack() as stack:
-        out = stack.enter_context(kept.open("a", encoding="utf-8")) if kept is not None else None
+        out = None
+        if records is not None:
+            out = stack.enter_context(records.open("a", encoding="utf-8"))
         for open_service, questions in questions_by_service(data, folder, most):
             new = [each for each in questions if each.key not in known]
-            yield from (known[each.key] for each in questions if known.get(each.key) is not None)
+            earlier = (known.get(question.key) for question in questions)
+            yield from (answered for answered in earlier if answered is not None)
             if not new:
                 continue
             with open_service() as service:
@@ -166,7 +169,7 @@ def _plain(answered: Answered | None) -> object:
     return [answered.family, answered.how, inputs, answered.is_right, answered.gap]
 
 
-def _read_kept(path: Path) -> Iterator[tuple[str, Answered | None]]:
+def _read_records(path: Path) -> Iterator[tuple[str, Answered | None]]:
     for line in path.read_text("utf-8").splitlines():
         key, plain = json.loads(line)
         if plain is None:

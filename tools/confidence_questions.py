@@ -48,7 +48,7 @@ _OpenService: TypeAlias = Callable[[], AbstractContextManager[Service]]
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class TrainingQuestion:
     """A question, and what is right.
 
     Attributes:
@@ -76,7 +76,7 @@ class AskedQuestion:
 
 def questions_by_service(
     data: Path, folder: Path, most: int, /
-) -> Iterator[tuple[_OpenService, Sequence[AskedQuestion]]]:
+) -> Iterator[tuple[_OpenService, Sequence[TrainingQuestion]]]:
     """Yields what opens a service, and the questions that are asked of it.
 
     Args:
@@ -84,9 +84,9 @@ def questions_by_service(
         folder: Where the graphs of the data are loaded.
         most: Questions of a set as they are, and half as many of each other kind.
     """
-    by_graph: dict[GraphFile, list[AskedQuestion]] = defaultdict(list)
+    by_graph: dict[GraphFile, list[TrainingQuestion]] = defaultdict(list)
     for graph, question, how in (*_published(data, most), *_made(data, most)):
-        by_graph[graph].append(_asked(graph, question, how))
+        by_graph[graph].append(_training_question(graph, question, how))
     for graph, questions in by_graph.items():
         yield partial(open_graph, folder, graph, None), questions
     own = [each for each in own_questions(Split.READ) if not each.earlier]
@@ -134,9 +134,9 @@ def _as_is_and_withheld(
         yield graph, question, "withheld"
 
 
-def _asked(graph: GraphFile, question: FamilyQuestion, how: str) -> AskedQuestion:
+def _training_question(graph: GraphFile, question: FamilyQuestion, how: str) -> TrainingQuestion:
     left_out = {chain.steps[-1][0] for chain in question.chains if chain.steps}
-    return AskedQuestion(
+    return TrainingQuestion(
         graph.name,
         question.family,
         how,
@@ -153,9 +153,9 @@ def _says(question: FamilyQuestion, result: PathsResult) -> bool:
     return bool(result.items) and end_of(result.items[0]) in question.answers
 
 
-def _of_our_own(questions: Sequence[OwnQuestion], family: str = "tables") -> list[AskedQuestion]:
+def _of_our_own(questions: Sequence[OwnQuestion], family: str = "tables") -> list[TrainingQuestion]:
     return [
-        AskedQuestion(each.graph, family, "as it is", each.text, partial(_is_right, each))
+        TrainingQuestion(each.graph, family, "as it is", each.text, partial(_is_right, each))
         for each in questions
     ]
 
