@@ -13,6 +13,7 @@ import numpy.typing as npt
 from benchmarks.codex import Codex, fixed_entities
 from benchmarks.figures import Detail, Measured, timed
 from graph_service.model.graph import (
+    Int32,
     Int64,
     KnowledgeGraph,
     LabelColumn,
@@ -151,11 +152,32 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
     head = number[(count * draw.random(edges) ** 2.5).astype(np.int64)]
     tail = number[(count * draw.random(edges) ** 2.5).astype(np.int64)]
     rel = (_RELATIONS * draw.random(edges) ** 2).astype(np.int32)
-    keys = _keys(draw, edges)
+    return graph_of_edges(head, rel, tail, _keys(draw, edges), info=_info(edges), draw=draw)
+
+
+def graph_of_edges(
+    head: Int32,
+    rel: Int32,
+    tail: Int32,
+    keys: Int64,
+    /,
+    *,
+    info: GraphInfo,
+    draw: np.random.Generator,
+) -> KnowledgeGraph:
+    """Returns the arrays of a graph whose entities and relations have numbers for names.
+
+    Args:
+        head, rel, tail: Its edges, by numbers of entities and relations.
+        keys: Of the statements, distinct.
+        info: Says how many entities and relations there are, and what the graph is called.
+        draw: Of keys and ids.
+    """
+    edges, count, relation_count = len(keys), info.counts.entities, info.counts.relations
     order = edge_order(head, keys)
     head, rel, tail, keys = head[order], rel[order], tail[order], keys[order]
     ids = _numbered_texts(count)
-    relations = StringTable.build([f"P{place}" for place in range(_RELATIONS)])
+    relations = StringTable.build([f"P{place}" for place in range(relation_count)])
     nothing = StringTable.build([])
     topology = Topology.build(
         head,
@@ -164,17 +186,17 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
         keys,
         entity_count=count,
         node_count=count,
-        relation_count=_RELATIONS,
+        relation_count=relation_count,
     )
     return KnowledgeGraph(
-        name="scale",
-        edition=f"scale@{edges}",
-        fingerprints=_info(edges).fingerprints,
+        name=info.name,
+        edition=info.edition,
+        fingerprints=info.fingerprints,
         entity_count=count,
         node_keys=_keys(draw, count),
         node_ids=ids,
         node_kinds=np.full(count, NodeKind.ENTITY, dtype=np.uint8),
-        relation_keys=_keys(draw, _RELATIONS),
+        relation_keys=_keys(draw, relation_count),
         relation_ids=relations,
         topology=topology,
         statement_keys=keys,
@@ -190,8 +212,8 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
         node_labels={},
         relation_labels={
             "en": LabelColumn(
-                np.arange(_RELATIONS, dtype=np.int32),
-                StringTable.build([f"relation {place}" for place in range(_RELATIONS)]),
+                np.arange(relation_count, dtype=np.int32),
+                StringTable.build([f"relation {place}" for place in range(relation_count)]),
             )
         },
         names=NameIndex(

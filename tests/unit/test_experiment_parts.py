@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow
 import pytest
 from cli_runs import Cli
 from error_texts import check_error
 from experiment_runs import PLAN, files, run_into, written
+from served import served
 
 from graph_service import Service
+from graph_service.cli.cluster import experiment as engine_run
+from graph_service.cli.cluster.experiment import PartTask
 from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment import parts as parts_module
@@ -88,6 +93,39 @@ def test_a_part_of_another_run_is_refused(demo_service: Service, tmp_path: Path)
     with pytest.raises(InputError, match=r"line 1: cell .* was expected"):
         join_parts(experiment, out)
     assert replace(first, end=1).answers_file(out) == first.answers_file(out)
+
+
+class TasksHere:
+    """A session that runs its tasks in this process, for want of an engine."""
+
+    def range(self, start: int, end: int, step: int, tasks: int) -> TasksHere:
+        self._indices = pyarrow.RecordBatch.from_pydict({"id": list(range(start, end, step))})
+        return self
+
+    def mapInArrow(self, task: PartTask, schema: str) -> TasksHere:
+        assert schema == "first long, error string"
+        self._rows = [row for batch in task(iter([self._indices])) for row in batch.to_pylist()]
+        return self
+
+    def collect(self) -> list[dict[str, object]]:
+        return self._rows
+
+
+def test_tasks_of_an_engine_open_the_store_or_ask_the_server(
+    demo_cli: Cli, demo_service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path)
+    monkeypatch.setattr(engine_run, "open_session", lambda _: nullcontext(TasksHere()))
+    assert demo_cli("experiment", "run", "plan.yaml", "--out", "near").code == 0
+    expected = files(tmp_path / "near")
+    run = ("cluster", "experiment", "run", "plan.yaml", "--out")
+    opened = demo_cli(*run, "store")
+    assert opened.code == 0, opened.err
+    assert files(tmp_path / "store") == expected
+    with served(demo_service) as url:
+        asked = demo_cli(*run, "server", "--server", url)
+    assert asked.code == 0, asked.err
+    assert files(tmp_path / "server")[ANSWERS_NAME] == expected[ANSWERS_NAME]
 
 
 def test_models_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:

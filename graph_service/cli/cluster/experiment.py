@@ -127,15 +127,10 @@ def answer_parts(session: Any, task: PartTask, /, *, tasks: int) -> None:
 
 def _as_executors_see(options: ClusterExperimentOptions) -> ClusterExperimentOptions:
     """Returns the options with paths from the root, and with what this process's settings name."""
+    options = replace(options, plan=options.plan.absolute(), out=options.out.absolute())
+    if options.server:
+        return options
     settings = settings_of(options)
-    store: str | None = None
-    if not options.server:
-        file = file_of(settings.store_url)
-        store = settings.store_url if file is None else f"{SQLITE_SCHEME}{file.absolute()}"
-    return replace(
-        options,
-        plan=options.plan.absolute(),
-        out=options.out.absolute(),
-        store=store,
-        embedder=settings.embedder,
-    )
+    file = file_of(settings.store_url)
+    store = settings.store_url if file is None else f"{SQLITE_SCHEME}{file.absolute()}"
+    return replace(options, store=store, embedder=settings.embedder)
