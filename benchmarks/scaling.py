@@ -168,7 +168,9 @@ def graph_of_edges(
     """Returns the arrays of a graph whose entities and relations have numbers for names.
 
     Args:
-        head, rel, tail: Its edges, by numbers of entities and relations.
+        head: Of each edge, the number of an entity.
+        rel: The number of its relation.
+        tail: The number of the other entity.
         keys: Of the statements, distinct.
         info: Says how many entities and relations there are, and what the graph is called.
         draw: Of keys and ids.

@@ -22,6 +22,7 @@ import orjson
 
 from graph_service.cluster.choosing import Scratch
 from graph_service.cluster.graph import ClusterGraph
+from graph_service.cluster.scoring import lift, lift_without_edge, posterior
 from graph_service.cluster.views import CHANGES, DEVIATION_FILE, REMOVED, SCRATCH, ClusterView
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
@@ -275,18 +276,17 @@ def _plausibility(measured: _Measured, *, linked: int) -> tuple[float, float]:
         "head_key",
         "tail_key",
     ).join(F.broadcast(measured.codes), "layer")
-    held = F.col("held").cast("double")
+    held = F.col("held")
     for end, other in (("head_key", "tail_key"), ("tail_key", "head_key")):
         pairs = measured.base.groupBy("layer", F.col(end).alias("member")).agg(
             F.count("*").alias("rows")
         )
         pairs = measured.scratch.store(pairs)
         nodes = pairs.groupBy("member").agg(F.sum("rows").alias("degree"))
-        share = (F.col("degree").cast("double") + 1.0) / total
         lifts = (
             pairs.join(nodes, "member")
             .join(F.broadcast(measured.codes), "layer")
-            .withColumn("lift", (F.col("rows").cast("double") / share + 1.0) / held)
+            .withColumn("lift", lift(F.col("rows"), F.col("degree"), held, total=total))
             .select("layer", "member", "rows", "lift")
         )
         rows = _with_value_of_end(
@@ -299,9 +299,8 @@ def _plausibility(measured: _Measured, *, linked: int) -> tuple[float, float]:
             out=f"{end}_lift",
         )
         # No edge of the base has the relation at this end.
-        rows = rows.withColumn(f"{end}_lift", F.coalesce(f"{end}_lift", 1.0 / held))
-    odds = F.col("head_key_lift") * F.col("tail_key_lift")
-    score = F.least(odds / (1.0 + odds), F.lit(1.0 - 2.0**-53))
+        rows = rows.withColumn(f"{end}_lift", F.coalesce(f"{end}_lift", lift_without_edge(held)))
+    score = posterior(F.col("head_key_lift") * F.col("tail_key_lift"))
     sums = _sums(rows.select("side", score.alias("part")), by=("side",))
     base, view = (
         sums.get(side, 0.0) / count if count else 0.0

@@ -8,6 +8,7 @@ from typing import Any
 from graph_service.cluster.choosing import Scratch
 from graph_service.cluster.graph import ClusterGraph, numbered
 from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.views.functional import FUNCTIONAL_SHARE
 
 EVERYONE = "*"
 """The pool of all entities that have a statement."""
@@ -103,3 +104,21 @@ def with_pool(rows: Any, pools: TypePools, /, *, of_tails: Any) -> Any:
     at_end = F.concat(F.when(of_tails, F.lit(_TAILS)).otherwise(F.lit(_HEADS)), F.col("relation"))
     rows = rows.withColumn("pool", F.coalesce(F.col("of_class"), at_end))
     return rows.drop("member", "of_class").join(pools.sizes, "pool")
+
+
+def functional_relations(graph: ClusterGraph, /) -> frozenset[str]:
+    """Returns the relations that have one value (``views.functional``)."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    values = graph.eligible.groupBy("relation", "head_key").agg(
+        F.min("tail_key").alias("least"), F.max("tail_key").alias("most")
+    )
+    is_single = (F.col("least") == F.col("most")).cast("long")
+    rows = values.groupBy("relation").agg(
+        F.count("*").alias("heads"), F.sum(is_single).alias("single")
+    )
+    return frozenset(
+        str(row["relation"])
+        for row in rows.collect()
+        if row["single"] >= FUNCTIONAL_SHARE * row["heads"]
+    )

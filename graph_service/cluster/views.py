@@ -7,7 +7,7 @@ that walks chains of statements one after another is refused by name.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,32 @@ from graph_service import __version__
 from graph_service.cluster.choosing import Choice, Scratch, choose
 from graph_service.cluster.graph import Ascending, ClusterGraph, numbered
 from graph_service.cluster.hashing import below, hashes, ordered
-from graph_service.cluster.pools import EVERYONE, everyone, pools_of_types, with_pool
+from graph_service.cluster.pools import (
+    EVERYONE,
+    everyone,
+    functional_relations,
+    pools_of_types,
+    with_pool,
+)
+from graph_service.cluster.replacement import Relations, count_repeats, with_new_relations
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import ViewReport
-from graph_service.model.view_spec import Cardinality, ChangeKind, Method, Scope, ViewSpec
+from graph_service.model.view_spec import (
+    Cardinality,
+    ChangeKind,
+    Method,
+    Replacement,
+    Sampling,
+    Scope,
+    ViewSpec,
+)
+from graph_service.store.parquet import import_pyarrow
 from graph_service.views.choosing import DRAWS
 from graph_service.views.draw import Stream, edges_at_level
+from graph_service.views.methods.replacement import commonest_note
 from graph_service.views.methods.rewiring import DRAWS as REWIRING_DRAWS
+from graph_service.views.scorer.counting import COUNTS
 
 LAYOUT, VERSION = "view-parquet", 1
 VIEW_FILE, CHANGES = "view.json", "changes"
@@ -80,6 +98,7 @@ class _ClusterDraw:
     scratch: Scratch
     scope: Ascending = field(init=False)
     notes: list[str] = field(default_factory=list)
+    repeats: int = 0
 
     def open_scope(self) -> None:
         """Makes the statements that may change: key, order, head_key, relation, tail_key."""
@@ -104,6 +123,24 @@ class _ClusterDraw:
             self.notes.append(f"{count} edges were asked and {self.scope.rows} are in scope")
         if not self.scope.rows:
             self.notes.append("no edge is in scope")
+
+    def narrow_scope(self, relation_ids: Set[str], kind: str) -> None:
+        """Leaves out the statements of other relations than some, and notes how many there are.
+
+        Args:
+            relation_ids: Of the relations that stay.
+            kind: What they are called.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+
+        every = self.scope.rows
+        rows = self.scope.frame.where(F.col("relation").isin(*sorted(relation_ids)))
+        self.scope = Ascending.of(rows, "order")
+        if self.scope.rows < every:
+            self.notes.append(
+                f"{every - self.scope.rows} of {every} edges in scope are of relations that are "
+                f"not {kind}"
+            )
 
     @property
     def target(self) -> int:
@@ -201,6 +238,13 @@ def _type_preserving(draw: _ClusterDraw) -> Any:
 def _contradiction(draw: _ClusterDraw) -> Any:
     from pyspark.sql import functions as F  # noqa: N812
 
+    kind = draw.spec.cardinality
+    if kind is not Cardinality.ANY:
+        relation_ids: Set[str] = functional_relations(draw.graph)
+        if kind is Cardinality.SEVERAL:
+            rows = draw.scope.frame.select("relation").distinct().collect()
+            relation_ids = {str(row["relation"]) for row in rows} - relation_ids
+        draw.narrow_scope(relation_ids, kind.value)
     pools = pools_of_types(draw.graph, draw.scratch)
     choice = _by_turns(
         draw,
@@ -236,6 +280,39 @@ def _insertion(draw: _ClusterDraw) -> Any:
         return draw.choose(_with_everyone(rows, size), choice)
 
     return _with_new_tails(draw, draw.first_able(choose_among), ChangeKind.ADDED)
+
+
+def _replacement(draw: _ClusterDraw) -> Any:
+    relations = Relations.of(draw.graph, draw.scratch)
+    rows = draw.scope.first(draw.target)
+    if len(relations.ids) < 2:
+        if draw.target:
+            draw.notes.append(
+                f"{draw.target} edges were asked and the graph has no second relation"
+            )
+        return rows.where("false").selectExpr(
+            *_CHANGED, f"'{ChangeKind.RELATION_CHANGED.value}' AS change"
+        )
+    changed = draw.scratch.store(with_new_relations(rows, relations, draw.graph, draw.scratch))
+    draw.repeats = count_repeats(changed, draw.graph)
+    counts = {
+        str(row["new_relation"]): int(row["count"])
+        for row in changed.groupBy("new_relation").count().collect()
+    }
+    most = max(relations.ids, key=lambda id_: counts.get(id_, 0))
+    changes = sum(counts.values())
+    if changes > 1 and 2 * counts[most] > changes:
+        draw.notes.append(commonest_note(most, counts[most], changes))
+    return changed.selectExpr(
+        "key",
+        "statement",
+        "head_key",
+        "head",
+        "new_relation AS relation",
+        "tail_key",
+        "tail",
+        f"'{ChangeKind.RELATION_CHANGED.value}' AS change",
+    )
 
 
 def _rewiring(draw: _ClusterDraw) -> Any:
@@ -323,6 +400,7 @@ METHODS: Mapping[Method, Callable[[_ClusterDraw], Any]] = {
     Method.CONTRADICTION: _contradiction,
     Method.INSERTION: _insertion,
     Method.EDGE_REWIRING: _rewiring,
+    Method.RELATION_REPLACEMENT: _replacement,
 }
 """How each method that a cluster draws does so."""
 
@@ -336,8 +414,13 @@ def require_supported(spec: ViewSpec, /) -> None:
         refused = f"{spec.method.value} with chains from a question's entities"
     elif spec.scope != Scope(hops=spec.scope.hops, relation_ids=spec.scope.relation_ids):
         refused = "a scope other than relations"
-    elif spec.method is Method.CONTRADICTION and spec.cardinality is not Cardinality.ANY:
-        refused = f"contradictions of {spec.cardinality.value} relations alone (any are drawn)"
+    elif spec.method is Method.RELATION_REPLACEMENT and (
+        spec.scorer != COUNTS
+        or spec.replacement is not Replacement.ARGMIN
+        or spec.sampling is not Sampling.EXACT
+        or spec.nth != 1
+    ):
+        refused = "another replacement than by the least likely relation of counts"
     if refused is not None:
         raise InputError(
             f"a cluster does not draw {refused}, which looks at statements one after another; "
@@ -376,7 +459,7 @@ def create_view(graph: ClusterGraph, spec: ViewSpec, out: Path, /) -> ClusterVie
     draw = _ClusterDraw(graph, spec, stream, scratch)
     draw.open_scope()
     changes = METHODS[spec.method](draw).select(*_CHANGED, "change")
-    changes.write.mode("overwrite").parquet(str(out / CHANGES))
+    _write_changes(changes, out / CHANGES)
     view = ClusterView(
         id=spec.identity(graph.manifest.edges),
         spec=spec,
@@ -390,6 +473,15 @@ def create_view(graph: ClusterGraph, spec: ViewSpec, out: Path, /) -> ClusterVie
     return view
 
 
+def _write_changes(changes: Any, folder: Path) -> None:
+    changes.write.mode("overwrite").parquet(str(folder))
+    if not folder.exists():
+        # Sail writes no file where there is no row.
+        folder.mkdir(parents=True)
+        table = changes.limit(0).toArrow()
+        import_pyarrow("a view").parquet.write_table(table, folder / "part-00000.parquet")
+
+
 def _report(draw: _ClusterDraw, out: Path) -> ViewReport:
     rows = draw.graph.session.read.parquet(str(out / CHANGES)).groupBy("change").count().collect()
     came = {str(row[0]): int(row[1]) for row in rows}
@@ -401,5 +493,6 @@ def _report(draw: _ClusterDraw, out: Path) -> ViewReport:
         level_asked=draw.spec.level,
         level_reached=total / draw.scope.rows if draw.scope.rows else None,
         counts=counts,
+        unavoidable=draw.repeats,
         notes=tuple(draw.notes),
     )

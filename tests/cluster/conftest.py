@@ -12,16 +12,14 @@ from typing import Any
 
 import pytest
 from cli_runs import cli, demo_cli
-from cluster_graph import Both, spec_of, statements
+from cluster_graph import Both, open_both, spec_of, statements
 from demo_graph import demo_file, demo_service, demo_settings
 from graphs import load_graph
 
-from graph_service import open_service
 from graph_service.cluster.graph import ClusterGraph, open_graph
 from graph_service.cluster.views import ClusterView, create_view
-from graph_service.export import export, exported_graph
 from graph_service.model.view_spec import Method
-from graph_service.settings import Settings
+from graph_service.store import Store
 
 __all__ = ["cli", "demo_cli", "demo_file", "demo_service", "demo_settings"]
 
@@ -58,12 +56,12 @@ def session(address: str) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("cluster")
-    with open_service(f"sqlite:///{folder / 'graph.db'}", settings=Settings()) as service:
-        load_graph(service.store, "made", statements(), [])
-        export(exported_graph(service, graph="made"), str(folder / "made.parquet"))
-        yield Both(service, service.arrays(service.graph("made")), folder / "made.parquet")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    def load(store: Store) -> None:
+        load_graph(store, "made", statements(), [])
+
+    with open_both(tmp_path_factory.mktemp("cluster"), load) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

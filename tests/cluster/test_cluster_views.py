@@ -5,35 +5,24 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from cluster_graph import Both, spec_of
+from cluster_graph import Both, check_drawn, open_both, spec_of
+from graphs import load_graph
 
-from graph_service.cluster.delta import read_delta, read_view, store_view
+from graph_service.cluster.delta import read_view, store_view
 from graph_service.cluster.deviation import measure_view
 from graph_service.cluster.graph import ClusterGraph, open_graph
 from graph_service.cluster.views import METHODS, ClusterView, create_view
 from graph_service.errors import InputError
-from graph_service.model.view_spec import Method, Scope, ViewSpec
-from graph_service.views.codec import encode_delta
-from graph_service.views.delta import make_delta
+from graph_service.model.statement import Rank, make_statement
+from graph_service.model.values import EntityValue
+from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
 
 
 def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
     check_drawn(create_view(graph, spec, out), both)
-
-
-def check_drawn(made: ClusterView, both: Both) -> None:
-    out = made.folder
-    delta, report = make_delta(both.arrays, made.spec)
-    view = read_view(out)
-    assert view == made
-    assert view.id == made.spec.identity(both.arrays.fingerprints.edges)
-    assert view.report == report
-    assert encode_delta(both.arrays, read_delta(view, both.arrays)) == encode_delta(
-        both.arrays, delta
-    )
-    assert sorted(path.name for path in out.iterdir()) == ["changes", "view.json"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -53,6 +42,45 @@ def test_what_cannot_change_is_noted_as_on_one_machine(
     assert any("can be changed" in note for note in read_view(tmp_path / "view").report.notes)
 
 
+@pytest.mark.parametrize("kind", [Cardinality.FUNCTIONAL, Cardinality.SEVERAL])
+def test_contradictions_beside_relations_of_one_value_or_several(
+    graph: ClusterGraph, both: Both, tmp_path: Path, kind: Cardinality
+) -> None:
+    spec = ViewSpec(Method.CONTRADICTION, level=0.5, random_seed=3, cardinality=kind)
+    check(graph, both, spec, tmp_path / "view")
+    report = read_view(tmp_path / "view").report
+    assert report.counts["added"]
+    assert f"of relations that are not {kind.value}" in report.notes[0]
+
+
+def test_replacement_where_the_base_says_all_relations(session: Any, tmp_path: Path) -> None:
+    """Three relations between the same ends, several times, one of them deprecated."""
+    made = [
+        make_statement("Q1", f"P{number}", EntityValue("Q2"), id=f"crowd-{number}-{copy}")
+        for number in (1, 2, 3)
+        for copy in range(3)
+    ]
+    made.append(make_statement("Q4", "P2", EntityValue("Q9"), rank=Rank.DEPRECATED))
+    made += [make_statement(f"Q{number}", "P1", EntityValue("Q9")) for number in range(3, 8)]
+    made.append(make_statement("Q9", "P3", EntityValue("Q3")))
+    with open_both(tmp_path, lambda store: load_graph(store, "made", made, [])) as both:
+        graph = open_graph(session, both.folder)
+        for level, scope in ((1.0, Scope()), (0.5, Scope()), (1.0, Scope(relation_ids=("P1",)))):
+            spec = ViewSpec(Method.RELATION_REPLACEMENT, level=level, scope=scope)
+            check(graph, both, spec, tmp_path / "view")
+        report = read_view(tmp_path / "view").report
+        assert report.unavoidable
+        assert "changes, more than half of them" in report.notes[-1]
+
+
+def test_replacement_without_a_second_relation(session: Any, tmp_path: Path) -> None:
+    made = [make_statement("Q1", "P1", EntityValue(f"Q{number}")) for number in range(2, 5)]
+    with open_both(tmp_path, lambda store: load_graph(store, "made", made, [])) as both:
+        spec = ViewSpec(Method.RELATION_REPLACEMENT, level=1.0)
+        check(open_graph(session, both.folder), both, spec, tmp_path / "view")
+        assert "no second relation" in read_view(tmp_path / "view").report.notes[-1]
+
+
 def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_path: Path) -> None:
     scope = Scope(relation_ids=("P2", "P6"))
     for count in (5, 100_000):
@@ -64,6 +92,15 @@ def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_p
             ViewSpec(Method.EDGE_DELETION, count=1, scope=Scope(relation_ids=("P77",))),
             tmp_path / "other",
         )
+
+
+@pytest.mark.parametrize("method", [Method.EDGE_DELETION, Method.INVERSION])
+def test_a_view_that_changes_nothing(
+    graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
+) -> None:
+    check(graph, both, ViewSpec(method, level=0.0), tmp_path / "view")
+    measured = measure_view(graph, read_view(tmp_path / "view"))
+    assert (measured.ats, measured.sc2d, measured.sd2) == (measured.ats_base, 1.0, 1.0)
 
 
 def test_a_view_goes_into_the_store_of_its_graph(

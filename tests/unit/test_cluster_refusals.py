@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from error_texts import check_error, raises
@@ -12,7 +13,7 @@ from graph_service.cli import main
 from graph_service.cluster.session import open_session
 from graph_service.cluster.views import METHODS, require_supported
 from graph_service.errors import InputError
-from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
+from graph_service.model.view_spec import Method, Replacement, Sampling, Scope, ViewSpec
 
 
 @pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
@@ -23,10 +24,7 @@ def test_methods_are_refused_by_name(method: Method) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_scopes_of_regions_are_refused(method: Method) -> None:
-    spec = ViewSpec(method, level=0.3, scope=Scope(relation_ids=("P1",)))
-    if method is Method.CONTRADICTION:
-        spec = replace(spec, cardinality=Cardinality.ANY)
-    require_supported(spec)
+    require_supported(ViewSpec(method, level=0.3, scope=Scope(relation_ids=("P1",))))
     for scope in (
         Scope(around_entity_ids=("Q1",)),
         Scope(statement_ids=("s",)),
@@ -36,11 +34,20 @@ def test_scopes_of_regions_are_refused(method: Method) -> None:
             require_supported(ViewSpec(method, level=0.3, scope=scope))
 
 
-def test_contradictions_of_functional_relations_are_refused() -> None:
-    for kind in (Cardinality.FUNCTIONAL, Cardinality.SEVERAL):
-        spec = ViewSpec(Method.CONTRADICTION, level=0.3, cardinality=kind)
-        with pytest.raises(InputError, match=f"contradictions of {kind.value} relations alone"):
-            require_supported(spec)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scorer": "trained"},
+        {"replacement": Replacement.PLAUSIBLE},
+        {"sampling": Sampling.OKGQA},
+        {"nth": 2},
+    ],
+)
+def test_replacement_by_other_rules_is_refused(change: dict[str, Any]) -> None:
+    spec = ViewSpec(Method.RELATION_REPLACEMENT, level=0.3)
+    require_supported(spec)
+    with pytest.raises(InputError, match="another replacement than by the least likely"):
+        require_supported(replace(spec, **change))
 
 
 def test_chains_of_a_question_are_refused() -> None:

@@ -102,7 +102,7 @@ class TasksHere:
         self._indices = pyarrow.RecordBatch.from_pydict({"id": list(range(start, end, step))})
         return self
 
-    def mapInArrow(self, task: PartTask, schema: str) -> TasksHere:
+    def mapInArrow(self, task: PartTask, schema: str) -> TasksHere:  # noqa: N802
         assert schema == "first long, error string"
         self._rows = [row for batch in task(iter([self._indices])) for row in batch.to_pylist()]
         return self

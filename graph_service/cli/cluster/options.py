@@ -36,7 +36,7 @@ class ClusterViewOptions(ClusterOptions):
     )
     spec: ViewSpec = request(
         ViewSpec,
-        only={"method", "level", "count", "random_seed"},
+        only={"method", "level", "count", "random_seed", "cardinality"},
         method=Method.EDGE_DELETION,
     )
     scope: Scope = request(Scope, only={"relation_ids"})

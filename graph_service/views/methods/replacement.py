@@ -50,10 +50,13 @@ def _note_the_commonest(draw: Draw, delta: ViewDelta) -> None:
     counts = np.bincount(delta.replaced_rel)
     most = int(counts.argmax())
     if 2 * int(counts[most]) > changes:
-        draw.notes.append(
-            f"relation {draw.graph.relation_ids[most]} takes {counts[most]} of {changes} "
-            "changes, more than half of them"
-        )
+        relation_id = draw.graph.relation_ids[most]
+        draw.notes.append(commonest_note(relation_id, int(counts[most]), changes))
+
+
+def commonest_note(relation_id: str, count: int, changes: int, /) -> str:
+    """Returns the note that one relation takes more than half of the changes."""
+    return f"relation {relation_id} takes {count} of {changes} changes, more than half of them"
 
 
 def _plausible(draw: Draw, scope: Numbers) -> ViewDelta:
