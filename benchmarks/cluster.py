@@ -3,7 +3,7 @@
     graph-service export base.parquet --graph base
     python -m benchmarks.cluster grow base.parquet 20000000 --to 20m
     python -m benchmarks.cluster engine 20m/grown.parquet --remote sail
-    python -m benchmarks.cluster alone 20m/grown.snapshot
+    python -m benchmarks.cluster alone 20m/grown.snapshot base.parquet 20000000
 
 A busy machine makes seconds longer, not processor time, which is that of the whole command and of
 all processes that it starts.
@@ -200,6 +200,7 @@ def _removed(keys: Int64) -> dict[str, Any]:
 def grow(options: argparse.Namespace, /) -> Iterator[dict[str, Any]]:
     """Writes a grown graph as Parquet, and as the arrays that one machine maps."""
     base = BaseEdges.read(options.source)
+    options.to.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
     if not options.no_parquet:
         write_parquet(base, options.statements, options.to / GROWN, random_seed=options.random_seed)
