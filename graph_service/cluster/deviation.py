@@ -300,6 +300,8 @@ def _plausibility(measured: _Measured, *, linked: int) -> tuple[float, float]:
         )
         # No edge of the base has the relation at this end.
         rows = rows.withColumn(f"{end}_lift", F.coalesce(f"{end}_lift", lift_without_edge(held)))
+        # One join after the other: Sail holds a side of each in memory.
+        rows = measured.scratch.store(rows)
     score = posterior(F.col("head_key_lift") * F.col("tail_key_lift"))
     sums = _sums(rows.select("side", score.alias("part")), by=("side",))
     base, view = (

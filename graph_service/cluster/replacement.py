@@ -15,7 +15,7 @@ from graph_service.cluster.graph import ClusterGraph
 from graph_service.cluster.scoring import lift, lift_without_edge, posterior
 from graph_service.model.identity import key64
 
-_ENDS = ("head_key", "tail_key")
+_HEAD_AND_TAIL = ("head_key", "tail_key")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +42,17 @@ class Relations:
         held = {str(row["relation"]): int(row["rows"]) + 1 for row in counts}
         ids = sorted(held, key=key64)
         scores = [_score_without_edges(held[id_]) for id_ in ids]
-        order = sorted(range(len(ids)), key=lambda number: (scores[number], number))
-        ranks = {number: rank for rank, number in enumerate(order)}
+        order = sorted(range(len(ids)), key=lambda index: (scores[index], index))
+        ranks = {index: rank for rank, index in enumerate(order)}
         ranked = graph.session.createDataFrame(
-            [(id_, number, held[id_], ranks[number]) for number, id_ in enumerate(ids)]
+            [(id_, index, held[id_], ranks[index]) for index, id_ in enumerate(ids)]
             or [("", 0, 1, 0)],
             "relation string, number long, held long, rank long",
         )
         edges = sum(held.values()) - len(held)
         total = float(edges + max(1, graph.linked.count()))
         lifts = {}
-        for end in _ENDS:
+        for end in _HEAD_AND_TAIL:
             pairs = graph.eligible.groupBy(end, "relation").agg(F.count("*").alias("rows"))
             pairs = scratch.store(pairs)
             degrees = pairs.groupBy(end).agg(F.sum("rows").alias("degree"))
@@ -87,18 +87,18 @@ def with_new_relations(
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    same_ends = Window.partitionBy(*_ENDS).orderBy("order")
+    same_pair = Window.partitionBy(*_HEAD_AND_TAIL).orderBy("order")
     edges = scratch.store(
         rows.select(
             "key",
-            *_ENDS,
+            *_HEAD_AND_TAIL,
             F.col("relation").alias("own"),
-            (F.row_number().over(same_ends) - 1).alias("turn"),
+            (F.row_number().over(same_pair) - 1).alias("turn"),
         )
     )
     # What other relations the base has between the two ends, whatever its rank.
     stated = (
-        edges.join(graph.edges, list(_ENDS))
+        edges.join(graph.edges, list(_HEAD_AND_TAIL))
         .join(F.broadcast(relations.ranked.select("relation")), "relation", "left_semi")
         .where("relation <> own")
         .select("key", "relation")
@@ -106,7 +106,7 @@ def with_new_relations(
     )
     stated = scratch.store(stated)
     near = edges.selectExpr("key", "own AS relation").unionByName(stated)
-    for end in _ENDS:
+    for end in _HEAD_AND_TAIL:
         at_end = relations.lifts[end].select(end, "relation")
         near = near.unionByName(
             edges.select("key", end).join(at_end, end).select("key", "relation")
@@ -140,7 +140,7 @@ def _chosen(edges: Any, candidates: Any, stated: Any, relations: Relations) -> A
         .join(stated.withColumn("is_stated", F.lit(1)), ["key", "relation"], "left")
     )
     none = lift_without_edge(F.col("held"))
-    for end in _ENDS:
+    for end in _HEAD_AND_TAIL:
         scored = scored.join(relations.lifts[end], [end, "relation"], "left")
         scored = scored.withColumn(f"{end}_lift", F.coalesce(f"{end}_lift", none))
     score = posterior(F.col("head_key_lift") * F.col("tail_key_lift"))
@@ -167,8 +167,8 @@ def count_repeats(changed: Any, graph: ClusterGraph, /) -> int:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    triple = [*_ENDS, "relation"]
-    made = changed.select(*_ENDS, F.col("new_relation").alias("relation"))
+    triple = [*_HEAD_AND_TAIL, "relation"]
+    made = changed.select(*_HEAD_AND_TAIL, F.col("new_relation").alias("relation"))
     counts = made.groupBy(*triple).agg(F.count("*").alias("rows"))
     stated = graph.edges.select(*triple).distinct().withColumn("is_stated", F.lit(1))
     repeated = F.col("rows") - 1 + F.coalesce("is_stated", F.lit(0))

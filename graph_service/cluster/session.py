@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
-from graph_service.errors import InputError, SetupError
+from graph_service.errors import InputError, SetupError, StoreError
 
 SAIL = "sail"
 """The engine Sail, started in this process: it needs no Java."""
@@ -31,6 +31,7 @@ def open_session(remote: str, /) -> Iterator[Any]:
     Raises:
         InputError: The address is none of these.
         SetupError: A package is not installed, or no server answers.
+        StoreError: The engine could not do what it was given, for want of memory or of disk.
     """
     with ExitStack() as stack:
         address = stack.enter_context(start_engine(remote))
@@ -40,7 +41,8 @@ def open_session(remote: str, /) -> Iterator[Any]:
             stack.callback(session.stop)
             # Sums and products of hashes wrap around, and so do numpy's.
             session.conf.set("spark.sql.ansi.enabled", "false")
-        yield session
+        with _as_store_errors(remote):
+            yield session
 
 
 @contextmanager
@@ -153,6 +155,22 @@ def _as_setup_errors(remote: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def _as_store_errors(remote: str) -> Iterator[None]:
+    """Raises ``StoreError`` where an engine ends the work."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        first = str(error).strip().partition("\n")[0]
+        raise StoreError(
+            f"{name_of_engine(remote)} could not go on: {first[:300]}",
+            hint="If it lacks memory: Sail holds a side of each join in it, and takes as much as "
+            f"{_POOL_SIZE} says. Spark writes what does not fit to disk.",
+        ) from error
+
+
 def _errors(remote: str) -> tuple[type[Exception], ...]:
     """Returns the errors by which an engine says that it does not start, or does not answer.
 
@@ -184,10 +202,20 @@ def _builder() -> Any:
     return SparkSession.builder
 
 
+_POOL_SIZE = "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"
+
+
+def _memory_of_machine() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def _start_sail(stack: ExitStack) -> str:
     """Starts Sail in this process; returns its address."""
     # It writes what it does on stderr, and that it passes over hints; it looks when it is imported.
     os.environ.setdefault("RUST_LOG", "error")
+    # Without a bound it takes memory until the kernel ends it, or another process.
+    os.environ.setdefault("SAIL_RUNTIME__MEMORY_POOL__TYPE", "fair")
+    os.environ.setdefault(_POOL_SIZE, str(_memory_of_machine() // 2))
     try:
         from pysail.spark import SparkConnectServer
     except ImportError as error:
