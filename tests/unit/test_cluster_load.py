@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,22 @@ def test_triples_of_several_blocks(tmp_path: Path) -> None:
     )
     assert report.counts is not None
     assert report.counts.duplicates > 10
+
+
+@dataclass
+class RepeatingEngine(LocalEngine):
+    """Runs each task twice, as an engine that loses an executor before it hears of its work."""
+
+    def _run(self, work: Callable[[int], None], index: int) -> None:
+        LocalEngine._run(self, work, index)
+        LocalEngine._run(self, work, index)
+
+
+def test_a_task_that_is_done_again_changes_nothing(tmp_path: Path) -> None:
+    write_triples(tmp_path / "made.nt", lines=2_000)
+    engine = RepeatingEngine()
+    check_load(tmp_path / "made.nt", engine, tmp_path)
+    assert engine.tasks > 10
 
 
 def test_blank_nodes_are_those_of_their_document(tmp_path: Path) -> None:
