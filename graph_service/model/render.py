@@ -16,7 +16,7 @@ from graph_service.model.result import (
     Step,
     Triple,
 )
-from graph_service.model.values import EntityValue
+from graph_service.model.values import EntityValue, plain_value
 
 
 class TextFormat(StrEnum):
@@ -51,14 +51,18 @@ def cited_triples(answer: Answer, /) -> tuple[Triple, ...]:
 
 
 def is_stated_by(answer: Answer, triples: Sequence[Triple], /) -> bool:
-    """Returns whether some statements say a computed answer: entities, each of which they name.
+    """Returns whether some statements say an answer: entities or values, each of which they name, or
+    the first of these and nothing else.
 
     A number, yes or no, and which is the first, no statement says.
     """
+    if answer.kind is not AnswerKind.ENTITIES:
+        return False
     named = {triple.head.id for triple in triples}
-    named |= {triple.value.id for triple in triples if isinstance(triple.value, EntityValue)}
-    ids = {entity.id for entity in answer.entities}
-    return answer.kind is AnswerKind.ENTITIES and bool(ids) and ids <= named
+    named |= {plain_value(triple.value) for triple in triples}
+    basis = {row.triple.statement_id for row in answer.basis}
+    are_of_it = bool(triples) and all(triple.statement_id in basis for triple in triples)
+    return are_of_it or named.issuperset(answer.values)
 
 
 def answer_line(answer: Answer, /) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 from graph_service.model.answer import AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.introduction import ExampleQuestion
-from graph_service.model.result import EntityRef, RetrievalResult, ScoredPath, Status, Triple
+from graph_service.model.result import EntityRef, RetrievalResult, Status, Triple
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, Quantity, Time
 from graph_service.query.english import plural
@@ -73,11 +73,11 @@ class _Candidate:
                 and answer.value == str(self.count)
             )
             return ExampleQuestion(self.question, answer.text) if answer and is_right else None
-        if answer is not None and answer.entities:
-            labels = frozenset(entity.label for entity in answer.entities)
-            return ExampleQuestion(self.question, answer.text) if labels == self.labels else None
-        end = _end_of_best(result)
-        return ExampleQuestion(self.question, end) if end in self.labels else None
+        if answer is None:
+            return None
+        labels = frozenset(entity.label for entity in answer.entities)
+        is_right = labels == self.labels if labels else answer.text in self.labels
+        return ExampleQuestion(self.question, answer.text) if is_right else None
 
 
 class ExampleBuilder:
@@ -228,12 +228,3 @@ def _is_when(triple: Triple) -> bool:
 
 def _values(triples: Sequence[Triple]) -> frozenset[str]:
     return frozenset(triple.value_label for triple in triples)
-
-
-def _end_of_best(result: RetrievalResult) -> str:
-    """Returns the label of what the best item of a result ends at."""
-    best = result.items[0]
-    if not isinstance(best, ScoredPath):
-        return best.triple.value_label
-    last = best.steps[-1]
-    return last.triple.head.label if last.reversed else last.triple.value_label

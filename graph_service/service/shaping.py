@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_service.embed import Embedder
-from graph_service.model.answer import ReadConstraint
+from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.render import TextFormat, item_text
@@ -211,8 +211,9 @@ def with_id(result: ResultT, /) -> ResultT:
     """
     plain = to_plain(result)
     # So that a result without any of these has the id that it had before there were some.
-    if plain["answer"] is None:
-        del plain["answer"]
+    is_listed = result.answer is not None and result.answer.kind is AnswerKind.ENTITIES
+    if result.answer is None or (is_listed and not result.constraints):
+        del plain["answer"]  # What is listed follows from the items.
     else:
         del plain["answer"]["groups"]  # ``value`` says them.
     if plain["confidence"] is None:

@@ -16,7 +16,7 @@ from graph_service.cli.demo.running import GRAPH
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.model.request import ViewRef
-from graph_service.model.result import RetrievalResult, ScoredPath, Status, Triple
+from graph_service.model.result import RetrievalResult, Status, Triple
 from graph_service.model.view_spec import ChangeKind, Method, ViewSpec
 from graph_service.service import Service
 from queries.datasets.demo_set import (
@@ -129,15 +129,9 @@ def _show_answer(screen: _Screen, item: Answer) -> None:
 
 def _short_answer(result: RetrievalResult) -> str | None:
     """Returns what a result answers; None where it has no answer."""
-    if result.status is not Status.OK:
+    if result.status is not Status.OK or result.answer is None:
         return None
-    if result.answer is not None:
-        return result.answer.text
-    best = result.items[0]
-    if not isinstance(best, ScoredPath):
-        return best.triple.value_label
-    last = best.steps[-1]
-    return last.triple.head.label if last.reversed else last.triple.value_label
+    return result.answer.text
 
 
 def _show_statements(screen: _Screen, item: Answer) -> None:

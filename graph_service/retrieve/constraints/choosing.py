@@ -57,6 +57,11 @@ class Reading:
     is_flag: bool = False
     alternative: JudgedCandidate | None = None
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether limits may have left out walks of the candidate."""
+        return self.judge.is_cut(self.best.walks)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
@@ -68,7 +73,8 @@ class Chosen:
         met: By candidate, which constraints each of its walks meets, in the order of the walks'
             keys, bool [walks, constraints]; candidates that were not looked at are absent.
         first: By candidate, which walks lead to the first that a superlative asks for.
-        answer: None where the question asks for entities and no more, or nothing is sure.
+        answer: What is computed; None where the question asks for entities and no more, or nothing
+            is sure.
         doubt: How the best candidate may misread the question; empty where nothing says so.
         reading: What the query that the question was read as is made of; None of a long text.
     """
@@ -104,6 +110,13 @@ class Chosen:
             and expected.negated_from < 0
             and not expected.is_negated
         )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the question asks for what its relations lead to, and for no choice of that."""
+        expected = None if self.reading is None else self.reading.judge.expected
+        chooses = expected is None or expected.superlative is not None or bool(self.constraints)
+        return not chooses and self.lists_entities
 
     @property
     def may_be_unstated(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
@@ -14,6 +15,7 @@ from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     RetrievalContext,
+    SelectedAnswer,
     Selection,
 )
 from graph_service.retrieve.learned.breadth import mixed, spread
@@ -112,6 +114,35 @@ def chosen_walks(
     elif not in_order:
         ordered = mixed(ordered)
     return tuple(ordered[:most]), unread > 0 or len(walks) > most
+
+
+def plain_answer(
+    region: Region, walks: Sequence[Walk], /, *, is_cut: bool
+) -> SelectedAnswer | None:
+    """Returns what the best walks lead to as the answer; None where they lead back to the start.
+
+    Args:
+        region: What the walks are in.
+        walks: Best first; those of the first one's sequence and score count.
+        is_cut: Whether limits left out walks.
+    """
+    best = [
+        walk
+        for walk in walks
+        if (walk.sequence, walk.score) == (walks[0].sequence, walks[0].score)
+        and walk.nodes[-1] != walk.nodes[0]
+    ]
+    nodes = [*dict.fromkeys(walk.nodes[-1] for walk in best)]
+    edges = [*dict.fromkeys(edge for walk in best for edge in walk.edges)]
+    if not nodes:
+        return None
+    return SelectedAnswer(
+        AnswerKind.ENTITIES,
+        None,
+        tuple(region.nodes[nodes].tolist()),
+        tuple(region.edges[edges].tolist()),
+        is_cut,
+    )
 
 
 def _end_nodes_of(region: Region, edges: Int64, backward: Bool | bool) -> Int32:

@@ -27,14 +27,14 @@ from graph_service.retrieve.context import RetrievalContext, SelectedReading, Se
 from graph_service.retrieve.learned.answer_judge import AnswerJudge
 from graph_service.retrieve.learned.asked_nouns import requested_bonus
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.chosen_walks import chosen_walks, with_met
+from graph_service.retrieve.learned.chosen_walks import chosen_walks, plain_answer, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.retrieve.sequences.picking import pick_walks
+from graph_service.retrieve.sequences.picking import most_walks, pick_walks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +127,12 @@ def by_learning(
     walks, more = chosen_walks(
         call, reader, chosen, relevance, openly=judge.openly, in_order=in_order
     )
+    answer = chosen.answer
+    is_plain = verdict.confident and not judge.openly and chosen.is_plain
+    if answer is None and is_plain and chosen.reading is not None:
+        total = int(candidates.walks[chosen.ranked[0].number])
+        is_cut = total > most_walks(preset) or chosen.reading.is_cut
+        answer = plain_answer(region, walks, is_cut=is_cut)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         with_met(pick_walks(call, walks, cuts, more=more), region, walks),
@@ -136,7 +142,7 @@ def by_learning(
         unstated=verdict.unstated,
         used_starts=tuple(used),
         constraints=chosen.constraints,
-        answer=chosen.answer,
+        answer=answer,
         read=interpret(call, candidates, chosen, relevance=relevance),
         answer_set=answer_set,
     )

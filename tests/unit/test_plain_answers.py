@@ -1,0 +1,89 @@
+"""Plain look-ups have an answer too: all that the best paths lead to, on every strategy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from table_service import service_of
+
+from graph_service import Service
+from graph_service.model.answer import AnswerKind
+from graph_service.model.render import is_stated_by
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Answer, PathsResult, Status, Strategy, TripletsResult
+
+service = service_of(
+    {
+        "people": """Name,Mother,Born,Teacher
+Ida Falk,Ann Berg,1951-02-03,Bo Lind
+Ole Falk,Ann Berg,1953-07-01,Bo Lind
+Per Falk,Ann Berg,1958-09-12,
+Ann Berg,Eva Moe,1920-01-05,Bo Lind
+Eva Moe,,1895-11-30,
+Bo Lind,Eva Moe,1922-04-04,
+"""
+    }
+)
+CHILDREN = RetrieveRequest("Whose mother is Ann Berg?", Strategy.PATHS, limit=2)
+
+
+def answer(service: Service, question: str, strategy: Strategy = Strategy.PATHS) -> Answer:
+    result = service.retrieve(RetrieveRequest(question, strategy))
+    assert result.status is Status.OK
+    assert result.answer is not None
+    return result.answer
+
+
+@pytest.mark.parametrize("strategy", [*Strategy])
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who is the mother of Ida Falk?", "Ann Berg"),
+        ("Who is the mother of Ida Falk's mother?", "Eva Moe"),
+        ("When was Ida Falk born?", "1951-02-03"),
+    ],
+)
+def test_a_look_up_has_its_answer(
+    service: Service, strategy: Strategy, question: str, text: str
+) -> None:
+    single = answer(service, question, strategy)
+    assert (single.kind, single.text, single.truncated) == (AnswerKind.ENTITIES, text, False)
+    assert single.basis
+
+
+def test_a_date_is_told_as_a_value(service: Service) -> None:
+    single = answer(service, "When was Ida Falk born?")
+    assert single.entities == ()
+    assert single.values == ("1951-02-03",)
+
+
+def test_all_is_listed_where_fewer_paths_are_shown(service: Service) -> None:
+    result = service.retrieve(CHILDREN)
+    assert isinstance(result, PathsResult)
+    assert result.answer is not None
+    assert len(result.items) == 2
+    assert set(result.answer.text.split(", ")) == {"Ida Falk", "Ole Falk", "Per Falk"}
+    assert result.answer.statements == 3
+    # The first of its statements are those that the paths show.
+    shown = [item.steps[-1].triple.statement_id for item in result.items]
+    assert [row.triple.statement_id for row in result.answer.basis][:2] == shown
+
+
+def test_statements_that_say_a_part_of_it_and_nothing_else_state_it(service: Service) -> None:
+    result = service.retrieve(replace(CHILDREN, strategy=Strategy.TRIPLETS))
+    assert isinstance(result, TripletsResult)
+    assert result.answer is not None
+    triples = [item.triple for item in result.items]
+    assert len(triples) == 2
+    assert is_stated_by(result.answer, triples)
+    other = service.retrieve(RetrieveRequest("When was Ida Falk born?", Strategy.TRIPLETS))
+    assert isinstance(other, TripletsResult)
+    assert not is_stated_by(result.answer, [*triples, other.items[0].triple])
+    assert not is_stated_by(result.answer, [])
+
+
+def test_an_answer_that_is_not_sure_is_none(service: Service) -> None:
+    result = service.retrieve(RetrieveRequest("What does Ida Falk eat?", Strategy.PATHS))
+    assert result.status is not Status.OK
+    assert result.answer is None
