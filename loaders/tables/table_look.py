@@ -405,10 +405,15 @@ class TableLook:
             (
                 name
                 for name in names
-                if relation_name(name) == self.kind and not self.profile(name).is_measured()
+                if relation_name(name) == self.kind and self._may_be_numbered(name)
             ),
             "",
         )
+
+    def _may_be_numbered(self, name: str) -> bool:
+        """Returns whether a column may have the names of the rows: numbers in the first alone."""
+        profile = self.profile(name)
+        return profile is self.profiles[0] or not profile.is_measured()
 
     def _set_key(self, name: str) -> None:
         if not name:

@@ -212,3 +212,15 @@ def test_two_full_names_of_one_other_table_are_references(tmp_path: Path) -> Non
     (tmp_path / "wards").mkdir()
     things = Things(tmp_path / "wards", {"wards.csv": wards, "nurses.csv": nurses})
     assert things.types("head") == {StringValue}
+
+
+def test_a_first_column_called_as_the_rows_names_them_by_numbers(tmp_path: Path) -> None:
+    rooms = "Room,Name,Floor\n101,Rose,Ground\n102,Fern,Ground\n201,Ivy,First\nC1,Hut,Annexe\n"
+    bookings = "Booking,Room,Nights\nB-1,101,2\nB-2,201,3\nB-3,C1,7\n"
+    things = Things(tmp_path, {"rooms.csv": rooms, "bookings.csv": bookings})
+    assert things.labels()["room/101"] == "Rose"
+    assert things.values("room") == {
+        "booking/b-1": "room/101",
+        "booking/b-2": "room/201",
+        "booking/b-3": "room/c1",
+    }
