@@ -215,7 +215,7 @@ def test_two_full_names_of_one_other_table_are_references(tmp_path: Path) -> Non
 
 
 def test_a_first_column_called_as_the_rows_names_them_by_numbers(tmp_path: Path) -> None:
-    rooms = "Room,Name,Floor\n101,Rose,Ground\n102,Fern,Ground\n201,Ivy,First\nC1,Hut,Annexe\n"
+    rooms = "Room,Name,Floor\n101,Rose,Ground\n102,Fern,Ground\n201,Ivy,First\n202,Oak,First\nC1,Hut,Annexe\n"
     bookings = "Booking,Room,Nights\nB-1,101,2\nB-2,201,3\nB-3,C1,7\n"
     things = Things(tmp_path, {"rooms.csv": rooms, "bookings.csv": bookings})
     assert things.labels()["room/101"] == "Rose"
