@@ -253,9 +253,8 @@ def require_files(recipe: SetRecipe, data: Path, /) -> None:
     """Raises ``InputError`` that lists the files of a download that are not those of the recipe."""
     lines = file_differences(recipe, data)
     if lines:
-        listed = "".join(f"\n  {line}" for line in lines)
         raise InputError(
-            f"the download is not the one that {recipe.name} is made of:{listed}",
+            f"the download is not the one that {recipe.name} is made of: {'; '.join(lines)}",
             argument="data",
             hint="A version of a set never changes. Take the files of the recipe: "
             f"graph-service robustness list {recipe.name} --json",
@@ -392,9 +391,8 @@ def set_differences(folder: Folder, graph: SetGraph, /, *, say: Callable[[str], 
 def _require_same(recipe: SetRecipe, frozen: Mapping[str, Any], made: Mapping[str, Any]) -> None:
     lines = _differences(frozen, made)
     if lines:
-        listed = "".join(f"\n  {line}" for line in lines)
         raise InputError(
-            f"what was made is not {recipe.name}:{listed}",
+            f"what was made is not {recipe.name}: {'; '.join(lines)}",
             argument="data",
             hint="A version of a set never changes. The download, or a part of this version of "
             "graph-service, is another.",

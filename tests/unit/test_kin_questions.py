@@ -212,3 +212,15 @@ def test_a_pronoun_for_one_of_two_is_not_sure(service: Service) -> None:
         RetrieveRequest("Where was he born?", Strategy.PATHS, earlier=(earlier,))
     )
     assert result.status is not Status.OK
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who are Lena Vale's siblings?",
+        "Who is the sister of Paul Vale?",
+        "Who is the grandmother of Lena Vale?",
+    ],
+)
+def test_kin_that_other_kin_leads_to_is_not_said_to_lack(service: Service, question: str) -> None:
+    assert retrieve(service, question).status is not Status.NOT_IN_GRAPH

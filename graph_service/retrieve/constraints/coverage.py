@@ -57,6 +57,10 @@ _KIN = frozenset(
         "twin",
     ]
 )
+_NEAREST_KIN = frozenset(
+    ["child", "daughter", "father", "husband", "mother", "parent", "son", "spouse", "wife"]
+)
+"""What no other kin leads to."""
 _MUTUAL = frozenset(["cousin", "relative", "sibling", "spouse", "twin"])
 
 
@@ -110,6 +114,15 @@ def is_kin(noun: str, /) -> bool:
     """
     own = _singular(noun)
     return own in _KIN or own.removeprefix("great") in _KIN
+
+
+def follows_from_kin(noun: str, /) -> bool:
+    """Returns whether other kin may lead to what a noun of kin says: a sister is a parent's child.
+
+    >>> follows_from_kin("sisters"), follows_from_kin("grandmother"), follows_from_kin("mother")
+    (True, True, False)
+    """
+    return is_kin(noun) and _singular(noun) not in _NEAREST_KIN
 
 
 def is_mutual(noun: str, /) -> bool:

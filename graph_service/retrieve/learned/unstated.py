@@ -18,7 +18,14 @@ from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Float64
 from graph_service.model.limits import CutReason
-from graph_service.retrieve.constraints.coverage import is_kin, means, root, sides_of, stems_of
+from graph_service.retrieve.constraints.coverage import (
+    follows_from_kin,
+    is_kin,
+    means,
+    root,
+    sides_of,
+    stems_of,
+)
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_prior import (
     common_labels,
@@ -125,6 +132,9 @@ def is_unstated(
         for label, way in steps
     ):
         # Whose mother she is are her children.
+        return False
+    has_kin = any(is_kin(word) for label, _ in steps for word in words(label))
+    if has_kin and any(map(follows_from_kin, content)):
         return False
     if guess.is_sure and max(guess.nearest, further_fit) <= guess.best - UNSTATED_RULES.gap:
         # Only labels of common relations does the prior tell apart for sure.
