@@ -156,7 +156,7 @@ def test_none_is_a_count_where_all_dates_are_known(service: Service) -> None:
 
 def test_what_lies_outside_of_the_region_makes_an_answer_uncertain(service: Service) -> None:
     for hops, truncated in ((1, True), (2, False)):
-        found = ask(service, "What is the first film of Ann Lee?", DIRECTED, max_hops=hops)
+        found = ask(service, "What is the latest of Ann Lee's?", DIRECTED, max_hops=hops)
         assert (found.answer is None) == (hops == 1)
         counted = ask(service, "How many drama films did Ann Lee direct?", DIRECTED, max_hops=hops)
         if counted.answer is not None:
@@ -208,7 +208,6 @@ def test_what_cannot_be_compared_is_not_guessed(service: Service) -> None:
         ("What is the deepest city of Norland?", [("P150", False)]),
         ("How many Oscar-winning films did Ann Lee direct?", DIRECTED),
         ("How many films longer than two hours did Ann Lee direct?", DIRECTED),
-        ("Which film did Ann Lee not direct in 1994?", DIRECTED),
         ("Who is the oldest living child of Ann Lee?", CHILD),
         ("Where does the oldest child of Ann Lee live?", CHILD),
     ):
@@ -266,7 +265,7 @@ def test_yes_or_no_by_what_the_graph_says(
 
 
 def test_an_answer_is_not_given_where_little_bears_on_the_question(service: Service) -> None:
-    found = ask(service, "How many films did Ann Lee direct?", DIRECTED, relevance=0.1)
+    found = ask(service, "How many did Ann Lee direct?", DIRECTED, relevance=0.1)
     assert found.answer is None
 
 

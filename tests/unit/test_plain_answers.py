@@ -87,3 +87,10 @@ def test_an_answer_that_is_not_sure_is_none(service: Service) -> None:
     result = service.retrieve(RetrieveRequest("What does Ida Falk eat?", Strategy.PATHS))
     assert result.status is not Status.OK
     assert result.answer is None
+
+
+def test_a_word_that_nothing_accounts_for_leaves_the_paths_alone(service: Service) -> None:
+    result = service.retrieve(
+        RetrieveRequest("Who was the first mother of Ida Falk?", Strategy.PATHS)
+    )
+    assert result.answer is None

@@ -19,7 +19,9 @@ from graph_service.query.algebra import (
     Fold,
     InstanceOf,
     Instances,
+    Query,
     Targets,
+    conditions_of,
     filters_of,
     is_of_each,
 )
@@ -98,6 +100,7 @@ class _ClassQuestion:
         result = self._execute(best)
         is_sure = not best.unread and not best.reading.refusal and result.is_complete
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
+        is_sure = is_sure and not _reads_its_noun_again(best.scored.query)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
         self._clock.stage("answer")
         if best.is_implied and not is_sure:
@@ -155,6 +158,15 @@ class _ClassQuestion:
         if len(near) > CLASS_RULES.near:
             near = near[: CLASS_RULES.near]
         return any(_answer_key(each, self._execute(each)) != answer for each in near)
+
+
+def _reads_its_noun_again(query: Query) -> bool:
+    """Returns whether the noun that names where a query starts is read as a relation from there too:
+    the children whose child is Eve, for Eve's children.
+    """
+    conditions = [each for filter in filters_of(query) for each in conditions_of(filter)]
+    again = {condition.path[0] for condition in conditions if condition.path}
+    return isinstance(query.start, Targets) and not again.isdisjoint(query.start.relations)
 
 
 def _is_walked(filter: Filter) -> bool:

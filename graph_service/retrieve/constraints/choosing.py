@@ -17,6 +17,7 @@ from graph_service.retrieve.constraints.answering import (
     stored_number,
     walked,
 )
+from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.doubts import UNSAID, first_doubt
 from graph_service.retrieve.constraints.judging import (
     CandidateJudge,
@@ -113,10 +114,15 @@ class Chosen:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the question asks for what its relations lead to, and for no choice of that."""
-        expected = None if self.reading is None else self.reading.judge.expected
-        chooses = expected is None or expected.superlative is not None or bool(self.constraints)
-        return not chooses and self.lists_entities
+        """Whether the question asks for what its relations lead to, for no choice of that, and says
+        nothing that is not accounted for.
+        """
+        if self.reading is None or self.constraints or not self.lists_entities:
+            return False
+        judge, best = self.reading.judge, self.reading.best
+        # Of kin the doubts tell: whose mother she is are her children.
+        is_read = all(map(is_kin, unread_words(judge, best)))
+        return judge.expected.superlative is None and is_read
 
     @property
     def may_be_unstated(self) -> bool:
