@@ -36,6 +36,7 @@ PINNED: Mapping[str, str] = {
 OWN = (
     "answer.js",
     "api.js",
+    "arrows.js",
     "asking.js",
     "calls.js",
     "chain.js",

@@ -1,6 +1,7 @@
 // Draws a graph as SVG. Its attributes are those of a light page, so that the file stands by itself;
 // the style sheet of the page says otherwise where it is dark.
 
+import { arrows, line } from "./arrows.js";
 import { chainOf } from "./chain.js";
 import { coloured } from "./classes.js";
 import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
@@ -38,9 +39,6 @@ const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"]
 const CHAIN_MARGIN = 3;
 const CHAIN_WIDTH = 300;
 const CHAIN_LABEL = 225;
-/** How large an arrow is, and one of the answer's path. */
-const ARROW = 8;
-const BOLD_ARROW = 13;
 /** Where on its line a label may stand, and how far above or below it, best first. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8];
 const STANDS = [0, -12, 12, -24, 24].flatMap((aside) => SHARES.map((share) => [share, aside]));
@@ -200,65 +198,6 @@ export function resize(drawing, frame, zoom) {
   const scale = zoom ?? Math.max(LEAST_SCALE, Math.min(1, (frame.clientWidth - BORDER) / wide));
   drawing.setAttribute("width", String(Math.ceil(wide * scale)));
   drawing.setAttribute("height", String(Math.ceil(Number(drawing.getAttribute("height")) * scale)));
-}
-
-/**
- * @param {string} name of the picture
- * @param {string} status
- * @param {boolean} onPath
- */
-function markerOf(name, status, onPath) {
-  return `${name}-${status}${onPath ? "-path" : ""}`;
-}
-
-/** @param {string} name */
-function arrows(name) {
-  const defs = s("defs");
-  for (const [status, look] of Object.entries(LOOKS)) {
-    for (const onPath of [false, true]) {
-      const size = onPath ? BOLD_ARROW : ARROW;
-      const marker = s("marker", {
-        id: markerOf(name, status, onPath),
-        viewBox: "0 0 8 8",
-        refX: 7.5,
-        refY: 4,
-        markerWidth: size,
-        markerHeight: size,
-        markerUnits: "userSpaceOnUse",
-        orient: "auto",
-        class: `arrow ${status}${onPath ? " on-path" : ""}`,
-      });
-      marker.append(s("path", { d: "M0 0.8 L8 4 L0 7.2 Z", fill: look.colour }));
-      defs.append(marker);
-    }
-  }
-  return defs;
-}
-
-/**
- * @param {Edge} edge
- * @param {string} d
- * @param {boolean} selected
- * @param {string} name of the picture
- */
-function line(edge, d, selected, name) {
-  const look = LOOKS[edge.status];
-  const marks = `${edge.onPath ? " on-path" : ""}${selected ? " selected" : ""}`;
-  const one = s("g", { class: `edge ${edge.status}${marks}`, "data-edge": edge.id });
-  // A wide line that is not seen takes the pointer.
-  one.append(
-    s("path", { d, fill: "none", stroke: "transparent", "stroke-width": 14, class: "reach" }),
-    s("path", {
-      d,
-      class: "stroke",
-      fill: "none",
-      stroke: look.colour,
-      "stroke-width": look.width + (selected ? 1.6 : 0) + (edge.onPath ? 1.7 : 0),
-      "stroke-dasharray": edge.side === "after" ? null : look.dash || null,
-      "marker-end": `url(#${markerOf(name, edge.status, edge.onPath)})`,
-    }),
-  );
-  return one;
 }
 
 /**
