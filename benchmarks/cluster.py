@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -171,6 +170,8 @@ def measure_alone(options: argparse.Namespace, /) -> Iterator[dict[str, Any]]:
     graph = open_snapshot(options.source, info)[0]
 
     def spent(work: str, began: float) -> dict[str, Any]:
+        import resource
+
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         seconds = round(time.process_time() - began, 2)
         return {"work": work, "processor_s": seconds, "memory_mb": peak // 10**6}

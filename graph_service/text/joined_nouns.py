@@ -64,7 +64,7 @@ def joined_nouns(question: str, /) -> Alternatives | None:
     if match is None:
         return None
     words = [word for name in ("one", "other") for word, _, _ in word_spans(match[name])]
-    if any(word in EMPTY_IN_ENGLISH for word in words):
+    if any(word in EMPTY_IN_ENGLISH for word in words) or match["one"] == match["other"]:
         return None
     spans = (match.span("one"), match.span("other"))
     return Alternatives(spans, (spans[0][0], spans[1][1]))

@@ -17,7 +17,6 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.serialise import to_plain
 from loaders.tables.dialect import Dialect
-from loaders.tables.side_by_side import ALL_COLUMNS, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +29,10 @@ NUMBER = "number"
 """What names the rows of a table where no column does: 1 for the first."""
 NAMES = frozenset({"name", "label"})
 """Relations of a column that names the entities of another: ``Supplier Name``, ``countryLabel``."""
+
+Span = tuple[int, int | None]
+"""First column of a table in its sheet, and the first after it; None for the end of the row."""
+ALL_COLUMNS: Span = (0, None)
 
 
 class ColumnType(StrEnum):

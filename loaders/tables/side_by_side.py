@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from loaders.tables.date_cells import read_date_cell
+from loaders.tables.mapping import ALL_COLUMNS, Span
 from loaders.tables.number_cells import read_number
 from loaders.tables.rows import Row
 
-Span = tuple[int, int | None]
-"""First column of a table, and the first after it; None for the end of the row."""
-ALL_COLUMNS: Span = (0, None)
 _FEWEST_COLUMNS = 2
 _MOST_NAMES = 20_000
 

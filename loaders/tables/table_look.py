@@ -28,17 +28,19 @@ from loaders.tables.end_matter import TableEnd
 from loaders.tables.group_names import GroupNames
 from loaders.tables.json_rows import is_json_table
 from loaders.tables.mapping import (
+    ALL_COLUMNS,
     AUTO,
     ColumnMapping,
     ColumnType,
     PlannedTable,
+    Span,
     TableMapping,
     TablesRequest,
 )
 from loaders.tables.number_cells import read_number
 from loaders.tables.profile import ColumnProfile, Keys, profiles_of
 from loaders.tables.rows import Row
-from loaders.tables.side_by_side import ALL_COLUMNS, SideBySide, Span, part_of
+from loaders.tables.side_by_side import SideBySide, part_of
 from loaders.tables.table_rows import (
     Shape,
     check_decoded,

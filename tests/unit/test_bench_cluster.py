@@ -77,7 +77,8 @@ def test_what_a_command_and_its_children_used_is_counted() -> None:
     burn = "import time\nwhile time.process_time() < 0.4: pass\ntime.sleep(0.4)"
     code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])"
     usage = run_watched([sys.executable, "-c", code], {})
-    assert sum(usage.by_process.values()) >= 0.4
+    # The kernel counts in ticks of 10 ms.
+    assert sum(usage.by_process.values()) >= 0.38
     assert len(usage.by_process) == 2
     assert usage.resident > 5 << 20
     with pytest.raises(subprocess.CalledProcessError):

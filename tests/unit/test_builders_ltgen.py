@@ -190,8 +190,8 @@ def test_a_set_of_50_is_built_checked_and_described_l3(
     assert made.code == 0, made.err
     # 17 entities, 3 questions of each; the stand-in's conversations have three turns.
     assert made.json["stages"] == [
-        {"name": "1-questions", "given": 51, "made": 51, "refused": {}},
-        {"name": "2-conversations", "given": 17, "made": 17, "refused": {}},
+        {"name": "1-questions", "inputs": 51, "made": 51, "refused": {}},
+        {"name": "2-conversations", "inputs": 17, "made": 17, "refused": {}},
     ]
     assert made.json["made"] == 51 + 17 * 3
     assert cli("dataset", "ltgen", "check", "--out", "d").out == "all is as promised\n"
@@ -310,7 +310,7 @@ def test_an_endpoint_with_faults_costs_items_and_not_the_build_l3(
         again = cli(*build(server.url, "d", "--turns", "0", "--retry-failed", "--json"))
     assert again.json["stages"][0] == {
         "name": "1-questions",
-        "given": 12,
+        "inputs": 12,
         "made": 12,
         "refused": {},
     }
