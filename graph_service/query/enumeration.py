@@ -317,6 +317,8 @@ class _Enumerator:
 
     def _start_paths(self) -> Iterator[_Path]:
         for thing in self._parts.things:
+            if thing.is_negated:
+                continue
             if thing.targets_of is not None:
                 nodes = np.unique(self._walker.targets_of((thing.targets_of,)).targets)
             elif thing.is_class:

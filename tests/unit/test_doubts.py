@@ -89,11 +89,11 @@ def test_what_is_read_is_not_doubted(service: Service, names: list[str]) -> None
 
 games = service_of(
     {
-        "games": """Game,Designer,Year published
-Ember Court,Agnes Moor,2010
-Nine Bridges,Rui Sa,2019
-Paper Zeppelins,Agnes Moor,2003
-Salt Road,Ada Finch,2019
+        "games": """Game,Designer,Publisher,Year published
+Ember Court,Agnes Moor,Lantern,2010
+Nine Bridges,Rui Sa,Lantern,2019
+Paper Zeppelins,Agnes Moor,Otter,2003
+Salt Road,Ada Finch,Otter,2019
 """
     }
 )
@@ -129,3 +129,21 @@ def test_published_questions_outweigh_that_no_word_speaks_of_the_answer(
     assert names == [UNSAID]
     assert result.confidence is not None
     assert result.confidence > DOUBTED
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which games by Lantern did Ada Finch design?", "Which Otter games did Rui Sa design?"],
+)
+def test_a_name_that_nothing_meets_is_doubted(
+    games: Service, names: list[str], question: str
+) -> None:
+    assert retrieve(games, question).status is Status.LOW_CONFIDENCE
+    assert names == ["a name that nothing meets"]
+
+
+def test_a_name_that_something_meets_is_not_doubted(games: Service, names: list[str]) -> None:
+    result = retrieve(games, "Which games by Lantern did Agnes Moor design?")
+    assert result.answer is not None
+    assert (result.status, result.answer.value) == (Status.OK, "Ember Court")
+    assert not any(names)

@@ -158,3 +158,12 @@ def test_what_a_budget_cuts_is_named() -> None:
     assert [one.what for one in cut.cuts] == ["nodes", "paths", "constrained"]
     assert all(one.reason is CutReason.WORK_BUDGET for one in cut.cuts)
     assert not enumerate_queries(parts, GRAPH).cuts
+
+
+def test_no_query_starts_at_what_a_question_leaves_out() -> None:
+    """The parts of the lift, except those of Acme."""
+    acme = NamedThing("Acme", (60, 64), is_negated=True)
+    parts = QuestionParts([LIFT_NAME, acme], relation_scores=SCORES)
+    queries = [each.query for each in enumerate_queries(parts, GRAPH).queries]
+    assert queries
+    assert all(query.start == Entities(("lift",)) for query in queries)

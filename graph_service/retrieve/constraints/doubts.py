@@ -74,6 +74,7 @@ DOUBTS = (
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
     Doubt("another relation is named", names_another_relation),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
+    Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
     Doubt(
         "a relation of the verb's name is left",
         lambda judge, best: leaves_its_verb(judge, best.walks),

@@ -513,6 +513,19 @@ class CandidateJudge:
         is_count = self.expected.form is AnswerForm.COUNT
         return not is_count and any(isinstance(each, DateConstraint) for each in self.unmet(best))
 
+    def misses_a_name(self, best: JudgedCandidate, /) -> bool:
+        """Returns whether the question names an entity that no walk of the best candidate meets; but
+        for the other of two names, and for one right after the name where the walks start: *Boston,
+        Massachusetts*.
+        """
+        _, start_end = self.span(best.walks)
+        return any(
+            isinstance(each, NamedNodes)
+            and (each.start, each.end) not in self.expected.alternatives
+            and bool(self.question[start_end : each.start].strip(" ,") or each.start < start_end)
+            for each in self.unmet(best)
+        )
+
     def is_cut(self, walks: CandidateWalks, /, *, compared: Sequence[int] = ()) -> bool:
         """Returns whether limits may have left out walks of a candidate, or what is said of nodes.
 
