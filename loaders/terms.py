@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from graph_service.model.classes import RDF_TYPE
 from graph_service.model.statement import Entity, EntityKind
 
 LANGUAGE_REASON = "terms in languages not asked for"
 SECOND_DESCRIPTION_REASON = "descriptions beside another in the same language"
+_TYPE_WORDS = frozenset(("type", "kind", "class", "category"))
 
 
 def with_terms_in(entity: Entity, languages: frozenset[str], skipped: Counter[str], /) -> Entity:
@@ -79,6 +81,20 @@ class TermGatherer:
         if terms is None:
             terms = self._terms[id_] = EntityTerms()
         return terms
+
+    def name_instance_relation(self, columns: Iterable[str], /) -> None:
+        """Names ``rdf:type`` *instance of* if a column says of what type things are.
+
+        Without a name of its own it is called *type*, and a question of a type, kind or class would
+        be answered by the class of the row.
+
+        Args:
+            columns: Names of a table's columns.
+        """
+        if not _TYPE_WORDS.isdisjoint(name.strip().casefold() for name in columns):
+            terms = self.of(RDF_TYPE)
+            terms.kind = EntityKind.PROPERTY
+            terms.add_label("en", "instance of")
 
     def take(self) -> list[Entity]:
         """Returns the entities gathered, and begins anew."""

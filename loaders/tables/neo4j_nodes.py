@@ -191,6 +191,7 @@ class _NodeReader:
         """Adds the names that were gathered since the last time, and once those of properties."""
         if not self._is_begun:
             self._is_begun = True
+            self._terms.name_instance_relation(column.name for column in self._properties)
             for column in self._properties:
                 if column is not self._name:
                     terms = self._terms.of(cell_id(column.name, self._base_iri))

@@ -339,6 +339,11 @@ class _ThingReader:
                     f"rows of {self._mapping.file} whose {name} an earlier row has, one thing with it"
                 ] += self._table.repeated_keys
             kinds = set() if self._mapping.is_link else {self._mapping.kind}
+            self._terms.name_instance_relation(
+                column.relation
+                for column in self._mapping.columns
+                if column.type is not ColumnType.SKIP
+            )
             for column in self._mapping.columns:
                 if column.type in (ColumnType.KEY, ColumnType.NAME, ColumnType.SKIP):
                     continue
