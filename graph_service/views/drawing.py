@@ -63,7 +63,7 @@ class Draw:
         self.deadline.check("drawing edges")
         self.notes.extend(notes)
         if self.spec.count is not None and self.spec.count > len(edges):
-            self.notes.append(f"{self.spec.count} edges were asked and {len(edges)} are in scope")
+            self.notes.append(f"edges requested: {self.spec.count}, in scope: {len(edges)}")
         if not len(edges):
             self.notes.append("no edge is in scope")
         return edges

@@ -63,6 +63,14 @@ CROSSED = """() => {
 """How many edges of the picture run under a node that is not theirs."""
 
 
+TOUCHING = """() => {
+  const boxes = [...document.querySelectorAll("#picture .node rect")].map((box) => box.getBoundingClientRect());
+  const touch = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return boxes.filter((a, at) => boxes.slice(at + 1).some((b) => touch(a, b))).length;
+}"""
+"""How many nodes of the picture stand on another one."""
+
+
 ENTITIES = ("Q230654", "Q2685", "Q9696", "Q25310", "Q272908", "Q134549", "Q313696", "Q165421")
 QUESTIONS = (
     QUESTION,
@@ -90,10 +98,19 @@ def test_a_picture_can_be_read_and_no_edge_runs_under_a_third_node(opened: Open,
         page.goto("about:blank")
         page.goto(at(url, graph="demo", **state))
         drawn(page)
-        assert page.evaluate(CROSSED) == 0, state
+        assert page.evaluate(CROSSED) == page.evaluate(TOUCHING) == 0, state
         edges += page.locator("#picture .edge").count()
         assert page.evaluate(LEAST_SIZE) >= LEAST_PIXELS, state
     assert edges > 600
+
+
+def test_each_statement_that_a_list_rests_on_is_a_bold_line(opened: Open, url: str) -> None:
+    """Also of those that are no step of a path that is shown."""
+    page = drawn(opened(at(url, graph="demo", q="Who are the children of Joseph P. Kennedy Sr.?")))
+    answers = page.locator("#answers .answer button.entity").count()
+    assert answers > page.locator("#paths tbody tr").count()
+    assert page.locator("#picture .edge.on-path").count() == answers
+    assert page.locator("#picture .node.in-answer").count() == answers
 
 
 OVERLAPPING = """() => {

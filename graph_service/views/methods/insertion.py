@@ -120,7 +120,7 @@ def _chains(draw: Draw) -> MethodResult:
         made |= dict.fromkeys(chain)
     if chains < count:
         draw.notes.append(
-            f"{count} chains were asked and {chains} made, along {len(routes)} shortest paths"
+            f"chains requested: {count}, made: {chains}, shortest paths: {len(routes)}"
         )
     columns = np.array([*made], dtype=np.int32).reshape(-1, 3)
     delta = added(graph, columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy())

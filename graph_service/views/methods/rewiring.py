@@ -25,7 +25,7 @@ def draw_rewiring(draw: Draw, /) -> MethodResult:
     able = scope[rewirable(graph, scope, index=index, outside=outside)]
     if target > len(able):
         draw.notes.append(
-            f"{target} edges were asked and {len(able)} can be rewired: the heads of the others "
+            f"edges requested: {target}, can be rewired: {len(able)}; the heads of the others "
             "are joined to every entity"
         )
     edges = draw.first(able, min(target, len(able)))

@@ -28,14 +28,14 @@ def draw_rule_deletion(draw: Draw, /) -> MethodResult:
     )
     scope = np.intersect1d(draw.scope(), restorable.head)
     if restorable.left_out:
-        draw.notes.append(f"{restorable.left_out} rules have too many bodies to count")
+        draw.notes.append(f"rules with too many bodies to count: {restorable.left_out}")
     if not len(scope):
-        draw.notes.append(f"{restorable.rules} rules hold, and no statement in scope follows")
+        draw.notes.append(f"rules that hold: {restorable.rules}; no statement in scope follows from them")
     target = draw.target(len(scope))
     removed = _taken(draw, scope, restorable, target)
     if len(removed) < target:
         draw.notes.append(
-            f"{target} statements were asked and {len(removed)} can go: the others are needed to "
+            f"statements requested: {target}, can go: {len(removed)}; the others are needed to "
             "restore these"
         )
     return MethodResult(without(draw.graph, removed), len(scope))

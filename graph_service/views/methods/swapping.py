@@ -30,8 +30,8 @@ def _with_replacement(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
     changed = np.flatnonzero(relations != graph.rel[scope])
     if len(changed) < target:
         draw.notes.append(
-            f"sampling okgqa draws with replacement and swaps within a relation: {target} "
-            f"edges were asked, {len(changed)} changed"
+            "sampling okgqa draws with replacement and swaps within a relation; "
+            f"edges requested: {target}, changed: {len(changed)}"
         )
     return replaced(graph, scope[changed], rel=relations[changed])
 
@@ -49,8 +49,8 @@ def _in_pairs(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
     first, second = sequence.first, sequence.second
     if len(first) < target // 2:
         draw.notes.append(
-            f"{target} edges were asked and only {2 * sequence.count} can be paired: one "
-            "relation holds more than half of the edges in scope"
+            f"edges requested: {target}, can be paired: {2 * sequence.count}; one relation holds "
+            "more than half of the edges in scope"
         )
     elif target % 2:
         draw.notes.append(_SWAPPED_IN_TWOS.format(target, 2 * len(first)))

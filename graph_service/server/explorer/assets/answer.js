@@ -1,6 +1,6 @@
 // Who was linked, what the answer is and on what it rests, and the best paths; of a view too.
 
-import { bestPaths, endOf, endText } from "./asking.js";
+import { basisOf, bestPaths, endOf, endText } from "./asking.js";
 import { button, byId, h, percent, said, show } from "./dom.js";
 import { entity, idOf } from "./question.js";
 import { instead } from "./welcome.js";
@@ -99,7 +99,7 @@ function side(page, title, one, other, key) {
   if (result.parts.length) return inParts(page, title, one, other, key);
   const answer = result.answer;
   const answers = answer?.items.length ?? 0;
-  const cited = restsOn(one);
+  const cited = basisOf(one);
   const heading = other ? h("h3", null, title) : null;
   return h(
     "section",
@@ -198,17 +198,16 @@ function interpretation(read, key) {
  */
 function worded(page, answer, key) {
   const items = answer.items.slice(0, 20);
-  const listed = answer.kind === "ENTITIES" || answer.kind === "SUPERLATIVE";
+  const more = answer.items.length - items.length;
+  if (!items.length || (answer.kind !== "ENTITIES" && answer.kind !== "SUPERLATIVE")) return h("p.answer", null, said(answer.text));
   return h(
     "p.answer",
     null,
-    listed && items.length
-      ? items.map((/** @type {any} */ item, /** @type {number} */ at) => [
-          at ? ", " : "",
-          entity(page, item, `${key} answer ${item.itemId}`),
-        ])
-      : said(answer.text),
-    listed && answer.items.length > items.length && `, and ${answer.items.length - items.length} more`,
+    items.map((/** @type {any} */ item, /** @type {number} */ at) => [
+      h("span.listed", null, entity(page, item, `${key} answer ${item.itemId}`), (more > 0 || at < items.length - 1) && h("span.comma", null, ",")),
+      " ",
+    ]),
+    more > 0 && `and ${more} more`,
   );
 }
 
@@ -231,18 +230,6 @@ function ends(page, one, key) {
       return [at ? ", " : "", end ? entity(page, end, `${key} answer ${at}`) : said(endText(path))];
     }),
   );
-}
-
-/**
- * Returns the steps that an answer rests on: of the best path where nothing is computed.
- * @param {Side} one
- * @returns {any[]}
- */
-function restsOn(one) {
-  if (one.paths?.answer) return one.paths.answer.basis;
-  const best = bestPaths(one);
-  const steps = (best.length ? best : (one.paths?.items.slice(0, 1) ?? [])).flatMap((/** @type {any} */ path) => path.steps);
-  return [...new Map(steps.map((/** @type {any} */ step) => [step.statement.statementId, step])).values()];
 }
 
 /**

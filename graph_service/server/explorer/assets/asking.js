@@ -116,22 +116,16 @@ export function endText(path) {
 }
 
 /**
- * Returns the ids of the statements that lead to the answer: those of the best path, and of the first
- * path to each other entity of the answer. None where the service has no answer.
+ * Returns the steps that an answer rests on: those that it cites, else those of the best paths, or of
+ * the nearest one where the service is not sure.
  * @param {Side} side
- * @param {readonly string[]} answered ids of the entities of the answer
- * @returns {Set<string>}
+ * @returns {any[]}
  */
-export function leadingTo(side, answered) {
-  const paths = side.paths?.status === "OK" ? side.paths.items : [];
-  const left = new Set(answered);
-  const leading = paths.filter((/** @type {any} */ path, /** @type {number} */ at) => {
-    const leads = left.delete(endOf(path)?.itemId ?? "");
-    return at === 0 || leads;
-  });
-  return new Set(
-    leading.flatMap((/** @type {any} */ path) => path.steps.map((/** @type {any} */ step) => step.statement.statementId)),
-  );
+export function basisOf(side) {
+  if (side.paths?.answer) return side.paths.answer.basis;
+  const best = bestPaths(side);
+  const steps = (best.length ? best : (side.paths?.items.slice(0, 1) ?? [])).flatMap((/** @type {any} */ path) => path.steps);
+  return [...new Map(steps.map((/** @type {any} */ step) => [step.statement.statementId, step])).values()];
 }
 
 /**

@@ -1,6 +1,6 @@
 // A picture of one entity and its neighbours: rows at both sides of it, or below where it is narrow.
 
-import { HEIGHT, order, short, widthOf } from "./layout.js";
+import { BOLD, HEIGHT, order, short, widthOf } from "./layout.js";
 import { xy } from "./curves.js";
 
 /**
@@ -19,8 +19,9 @@ export const ROW_LABEL = 84;
 const WIDEST_LABEL = 125;
 /** How far apart the lines of one row end at it, and the labels of those that have no room beside. */
 const LINES = 18;
-/** What stands between a row and its label: the arrow. */
+/** What stands between a row and its label: the arrow, which is larger on the answer's path. */
 const LABEL_GAP = 14;
+const BOLD_LABEL_GAP = 20;
 const CORNER = 9;
 const INDENT = 16;
 /** How far apart the lines leave the hub, from its middle on: those of the farthest rows first. */
@@ -78,8 +79,8 @@ export class Fan {
       const name = `${edge.label}\n${way}`;
       if (name < (relations.get(leaf) ?? "\uffff")) relations.set(leaf, name);
     }
-    const label = Math.max(...edges.map((edge) => widthOf(short(edge.label))));
-    const room = Math.min(label, this.narrow ? ROW_LABEL : WIDEST_LABEL) + LABEL_GAP + (this.narrow ? 10 : 22);
+    const label = Math.max(...edges.map((edge) => (edge.onPath ? BOLD : 1) * widthOf(short(edge.label))));
+    const room = Math.min(label, this.narrow ? ROW_LABEL : WIDEST_LABEL) + gapOf(edges) + (this.narrow ? 10 : 22);
     this.inner = this.narrow ? INDENT + room - this.half : Math.max(this.half + 30, railOf(this.half, 0) + room);
     const sorted = [...leaves].sort(
       (a, b) => order(relations.get(a.id) ?? "", relations.get(b.id) ?? "") || order(a.id, b.id),
@@ -159,10 +160,10 @@ export class Fan {
  * may stand: first beside the row.
  * @param {Place} hub
  * @param {Place} leaf
- * @param {{toLeaf: boolean, line: number, width: number, narrow: boolean}} edge
+ * @param {{toLeaf: boolean, onPath: boolean, line: number, width: number, narrow: boolean}} edge
  *   which line of its row it is, counted from the middle one, and how wide its label is
  */
-export function rowCourse(hub, leaf, { toLeaf, line, width, narrow }) {
+export function rowCourse(hub, leaf, { toLeaf, onPath, line, width, narrow }) {
   const side = Math.sign(leaf.x - hub.x) || 1;
   const most = HEIGHT / 2;
   const offset = Math.max(-most, Math.min(most, line * LINES));
@@ -174,7 +175,7 @@ export function rowCourse(hub, leaf, { toLeaf, line, width, narrow }) {
   const x = narrow ? hub.x - hub.width / 2 + INDENT : hub.x + side * railOf(hub.width / 2, far);
   const inner = { x, y: edge };
   const at = (/** @type {number} */ share) => ({
-    x: outer.x - side * (width / 2 + LABEL_GAP + (narrow ? 0 : 450) * Math.abs(share - 0.5)),
+    x: outer.x - side * (width / 2 + gapOf([{ onPath }]) + (narrow ? 0 : 450) * Math.abs(share - 0.5)),
     y: narrow ? leaf.y + line * LINES : outer.y,
   });
   // Rows below stand on one line that turns to each of them; those beside have a line each.
@@ -190,4 +191,9 @@ export function rowCourse(hub, leaf, { toLeaf, line, width, narrow }) {
  */
 function railOf(half, far) {
   return Math.max(RAIL.first, Math.min(half - INDENT, RAIL.last) - RAIL.gap * far);
+}
+
+/** @param {readonly {onPath: boolean}[]} edges */
+function gapOf(edges) {
+  return edges.some((edge) => edge.onPath) ? BOLD_LABEL_GAP : LABEL_GAP;
 }

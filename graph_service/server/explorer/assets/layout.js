@@ -19,6 +19,8 @@ const NARROW_ROOM = 314;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const GAP_X = 22;
 const GAP_Y = 46;
+/** Between the labels that the sides of a frame have pushed together. */
+const LEAST_GAP = 14;
 /** What an edge has beside its label: the arrow, and a bit of line at both sides. */
 const LABEL_GAP = 34;
 /** How much larger than others a node of many statements is, at most, and of how many. */
@@ -300,7 +302,14 @@ function settle(bodies, linked, moved, narrow, room) {
     .force("apart", apart(narrow))
     .force("walls", sides)
     .tick(ticks);
-  sides?.();
+  if (!sides) return;
+  // What the sides hold back has room above and below alone.
+  const upright = apart(true, true);
+  upright.initialize(bodies);
+  for (let tick = 0; tick < ticks; tick += 1) {
+    sides();
+    upright();
+  }
 }
 
 /**
@@ -320,8 +329,10 @@ function walls(bodies, room) {
 /**
  * A force that keeps labels, which are boxes, apart.
  * @param {boolean} narrow whether there is room from the top to the bottom alone
+ * @param {boolean} tight whether they may stand close
  */
-function apart(narrow) {
+function apart(narrow, tight = false) {
+  const reach = HEIGHT + (tight ? LEAST_GAP : GAP_Y);
   /** @type {Body[]} */
   let bodies = [];
   const force = () => {
@@ -330,7 +341,7 @@ function apart(narrow) {
       for (let j = i + 1; j < bodies.length; j += 1) {
         const b = bodies[j];
         // Most pairs are far from each other; 300 nodes have 45,000 pairs.
-        if (Math.abs(b.y - a.y) < HEIGHT + GAP_Y) push(a, b, narrow);
+        if (Math.abs(b.y - a.y) < reach) push(a, b, narrow, tight);
       }
     }
   };
@@ -344,12 +355,13 @@ function apart(narrow) {
  * @param {Body} a
  * @param {Body} b
  * @param {boolean} narrow
+ * @param {boolean} tight
  */
-function push(a, b, narrow) {
+function push(a, b, narrow, tight) {
   const dx = b.x - a.x;
   const dy = b.y - a.y;
-  const overX = (a.width + b.width) / 2 + Math.max(GAP_X, a.gaps.get(b) ?? 0) - Math.abs(dx);
-  const overY = HEIGHT + GAP_Y - Math.abs(dy);
+  const overX = (a.width + b.width) / 2 + (tight ? LEAST_GAP : Math.max(GAP_X, a.gaps.get(b) ?? 0)) - Math.abs(dx);
+  const overY = HEIGHT + (tight ? LEAST_GAP : GAP_Y) - Math.abs(dy);
   if (overX <= 0 || overY <= 0) return;
   const free = (a.fx === undefined ? 1 : 0) + (b.fx === undefined ? 1 : 0);
   if (!free) return;

@@ -2,7 +2,7 @@
 
 import * as answer from "./answer.js";
 import { ApiError, ask, forget } from "./api.js";
-import { asked, bestPaths, endOf, endText, leadingTo, load, startsOf } from "./asking.js";
+import { asked, basisOf, bestPaths, endOf, endText, load, startsOf } from "./asking.js";
 import * as details from "./details.js";
 import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
@@ -141,14 +141,12 @@ export class Page {
     const answers = /** @type {import("./asking.js").Answers} */ (this.answers);
     const { base, view, layers, fates } = answers;
     const sides = [marked !== "view" || !view ? base : null, marked !== "base" ? view : null].filter((side) => side !== null);
-    const answered = sides.map((side) => {
-      const ends = side.paths?.answer?.items ?? bestPaths(side).map(endOf).filter(Boolean);
-      return ends.map((/** @type {any} */ end) => end.itemId);
-    });
+    const ends = sides.flatMap((side) => side.paths?.answer?.items ?? bestPaths(side).map(endOf).filter(Boolean));
+    const steps = sides.filter((side) => side.paths?.status === "OK").flatMap(basisOf);
     return unionOf(layers, fates, {
       starts: new Set(startsOf(this.state, base)),
-      answers: new Set(answered.flat()),
-      path: new Set(sides.flatMap((side, at) => [...leadingTo(side, answered[at])])),
+      answers: new Set(ends.map((/** @type {any} */ end) => end.itemId)),
+      path: new Set(steps.map((/** @type {any} */ step) => step.statement.statementId)),
     });
   }
 

@@ -27,8 +27,6 @@ const LABEL_HEIGHT = 17;
 const LABEL_SIZE = 13;
 /** The smallest that a picture is shown by itself: its labels have 12 px then. */
 const LEAST_SCALE = 12 / LABEL_SIZE;
-/** A frame that is narrower holds its pictures between its sides. */
-const SMALL_PX = 760;
 /** A frame that is narrower has its pictures from the top to the bottom. */
 export const NARROW_PX = 560;
 /** The border of a frame, which a picture has no room in. */
@@ -61,7 +59,7 @@ export function draw(whole, shown, marked) {
   const room = marked.room ?? Infinity;
   const isFan = hubOf(shown.edges) !== null;
   const isChain = room < NARROW_PX && !isFan;
-  const most = room < SMALL_PX ? (room - BORDER) / LEAST_SCALE : Infinity;
+  const most = (room - BORDER) / LEAST_SCALE;
   const isNarrow = room < NARROW_PX || (isFan && boxOf([...placesOf(whole, false, most).values()], MARGIN).width > most);
   const wordsOf = isChain ? (/** @type {Edge} */ edge) => cut(changeOf(edge, whole.edges), CHAIN_LABEL) : signed;
   const chain = isChain ? chainOf(shown, marked.expanded ?? [], wordsOf) : null;
@@ -143,7 +141,7 @@ function rowOf(edge, from, to, bend, rowLines) {
   if (hub.row !== "hub" || leaf.row !== "row") return null;
   const line = (bend / BEND) * (edge.source <= edge.target ? 1 : -1);
   const words = rowLines ? rowLines(signed(edge)) : [signed(edge)];
-  return rowCourse(hub, leaf, { toLeaf, line, width: widestOf(words), narrow: rowLines !== false });
+  return rowCourse(hub, leaf, { toLeaf, onPath: edge.onPath, line, width: widthOfLabel(edge, words), narrow: rowLines !== false });
 }
 
 /**
@@ -210,7 +208,7 @@ export function resize(drawing, frame, zoom) {
  * @returns {Point}
  */
 function free(edge, words, along, taken, paper) {
-  const width = (edge.onPath ? BOLD : 1) * widestOf(words) + 8;
+  const width = widthOfLabel(edge, words) + 8;
   const height = words.length * LABEL_HEIGHT;
   let best = boxAt(along(0.5), width, height);
   let least = Infinity;
@@ -224,6 +222,14 @@ function free(edge, words, along, taken, paper) {
   }
   taken.push(best);
   return { x: best.x + width / 2, y: best.y + height / 2 };
+}
+
+/**
+ * @param {Edge} edge
+ * @param {readonly string[]} words of each line
+ */
+function widthOfLabel(edge, words) {
+  return (edge.onPath ? BOLD : 1) * widestOf(words);
 }
 
 /**

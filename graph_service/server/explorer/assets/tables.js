@@ -11,7 +11,7 @@ import { ranked } from "./union.js";
  */
 
 const PAGE = 100;
-const NO_SCORE = "–";
+const NO_VALUE = "–";
 let rowsShown = PAGE;
 let of = "";
 
@@ -19,7 +19,7 @@ let of = "";
 export function render(page) {
   const edges = ranked(page.shown.edges);
   const compared = Boolean(page.answers?.view);
-  const scored = edges.some((edge) => scoreOf(edge) !== NO_SCORE);
+  const scored = edges.some((edge) => scoreOf(edge) !== NO_VALUE);
   const whose = JSON.stringify([page.state.q, page.state.item, page.state.graph]);
   if (whose !== of) rowsShown = PAGE;
   of = whose;
@@ -102,7 +102,7 @@ function row(page, edge, labels, compared, scored) {
       h("td", { "data-name": "Found in" }, foundIn(edge)),
     ],
     scored &&
-      h(scoreOf(edge) === NO_SCORE ? "td.number.none" : "td.number", { "data-name": "Score" }, scoreOf(edge)),
+      h(scoreOf(edge) === NO_VALUE ? "td.number.none" : "td.number", { "data-name": "Score" }, scoreOf(edge)),
   );
 }
 
@@ -115,12 +115,12 @@ export function wordsOf(edge) {
 /** @param {Edge} edge */
 export function foundIn(edge) {
   if (edge.inBase && edge.inView) return "both";
-  return edge.inBase ? "base" : edge.inView ? "view" : "neither";
+  return edge.inBase ? "base" : edge.inView ? "view" : NO_VALUE;
 }
 
 /** @param {Edge} edge */
 export function scoreOf(edge) {
-  const text = (/** @type {number | null} */ score) => (score === null ? NO_SCORE : score.toFixed(3));
+  const text = (/** @type {number | null} */ score) => (score === null ? NO_VALUE : score.toFixed(3));
   if (edge.viewScore === null || edge.viewScore === edge.baseScore) return text(edge.baseScore);
   return edge.baseScore === null ? text(edge.viewScore) : `${text(edge.baseScore)} → ${text(edge.viewScore)}`;
 }
