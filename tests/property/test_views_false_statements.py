@@ -258,7 +258,7 @@ def test_a_chain_leads_as_the_question_s_path_does_to_a_false_answer(seed: int) 
 
 
 def test_chains_that_cannot_be_made_are_said() -> None:
-    assert chains(1, "summer") == ([], ("1 chains were asked and 0 made, along 1 shortest paths",))
+    assert chains(1, "summer") == ([], ("chains requested: 1, made: 0, shortest paths: 1",))
     found, notes = chains(500)
     assert notes
     assert 0 < len(found) < 100
