@@ -8,7 +8,7 @@ import pytest
 from start_candidates import start_candidate
 
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import StartCandidate
+from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.retrieve.learned.namesakes import is_lesser_namesake
 
 # what money do they have in italy
@@ -30,6 +30,9 @@ MEXICO = replace(ITALY, node=4, start=16, end=22, linked=False, covered=True)
         (replace(KINGDOM, degree=500), (ITALY, KINGDOM), False),
         (replace(KINGDOM, neighbour_matches=1), (ITALY, KINGDOM), False),
         (KINGDOM, (replace(ITALY, is_alias=True), KINGDOM), False),
+        # Robert F. Kennedy Jr. beside Robert F. Kennedy; what is of a place is not its namesake.
+        (replace(KINGDOM, form=NameForm.PART), (ITALY, KINGDOM), True),
+        (replace(KINGDOM, form=NameForm.DEMONYM), (ITALY, KINGDOM), False),
         (MEXICO, (MEXICO_CITY, MEXICO), True),
         (MEXICO, (replace(MEXICO_CITY, certainty=Certainty.COMMON), MEXICO), False),
         (MEXICO, (MEXICO,), False),

@@ -18,8 +18,8 @@ _BETTER_KNOWN = 2.0
 
 def is_lesser_namesake(start: StartCandidate, start_entities: Sequence[StartCandidate], /) -> bool:
     """Returns whether another is rather meant by the words that name a start entity: one whose label
-    they are, where they are an alias of the start, and that has far more statements; or the bearer
-    of a longer name that they are a part of.
+    they are, where they are an alias of the start or a part of its label, and that has far more
+    statements; or the bearer of a longer name that they are a part of.
 
     Args:
         start: What the answer is of.
@@ -38,7 +38,7 @@ def is_lesser_namesake(start: StartCandidate, start_entities: Sequence[StartCand
 def _is_better_known(other: StartCandidate, start: StartCandidate) -> bool:
     return (
         other.span == start.span
-        and start.form is NameForm.EXACT
+        and start.form is not NameForm.DEMONYM
         and start.is_alias
         and not other.is_alias
         and other.degree >= _BETTER_KNOWN * start.degree
