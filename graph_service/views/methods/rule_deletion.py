@@ -30,7 +30,9 @@ def draw_rule_deletion(draw: Draw, /) -> MethodResult:
     if restorable.left_out:
         draw.notes.append(f"rules with too many bodies to count: {restorable.left_out}")
     if not len(scope):
-        draw.notes.append(f"rules that hold: {restorable.rules}; no statement in scope follows from them")
+        draw.notes.append(
+            f"rules that hold: {restorable.rules}; no statement in scope follows from them"
+        )
     target = draw.target(len(scope))
     removed = _taken(draw, scope, restorable, target)
     if len(removed) < target:
