@@ -152,7 +152,7 @@ def leaves_values_apart(
     """Returns whether walks list values of which the question asks for something else: numbers of
     which it asks the average or the total, dates of which it asks the last, no money where it asks
     what somebody spent; a figure that is not computed, such as a share; or whether they count
-    different numbers, or the classes of one thing.
+    different numbers, or the classes of one thing, or list rows for values in a column of them.
     """
     if walked is None or walked.read is None:
         return False

@@ -368,8 +368,9 @@ def check_key(table: TableLook) -> None:
     """Makes a table without a key one that joins two things, or whose rows are numbered; or says
     what is missing.
 
-    Rows with a date are events, as sales are, which things of other tables only take part in. Rows
-    of names alone are not numbered: they may be statements under an unknown header.
+    Rows that say more than which two things they join are things themselves, as orders' lines are
+    with their quantities. Rows of names alone are not numbered: they may be statements under an
+    unknown header.
     """
     if table.mapping.key is not None:
         return
@@ -384,7 +385,11 @@ def check_key(table: TableLook) -> None:
         )
         return
     types = {column.type for column in table.mapping.columns}
-    if ColumnType.DATE in types or (len(joined) < 2 and not types.isdisjoint(_MEASURES)):
+    says_more = any(
+        column.type is not ColumnType.SKIP and column not in joined[:2]
+        for column in table.mapping.columns
+    )
+    if (len(joined) > 1 and says_more) or not types.isdisjoint(_MEASURES):
         table.mapping = replace(table.mapping, is_numbered=True)
         return
     if len(joined) < 2:

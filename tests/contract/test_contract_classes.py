@@ -12,8 +12,11 @@ from graphs import load_graph
 from word_vectors import CountingWords
 
 from graph_service import Service, open_service
+from graph_service.model.classes import RDF_TYPE
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import PathsResult, Status, Strategy
+from graph_service.model.statement import Entity, make_statement
+from graph_service.model.values import EntityValue, Quantity
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
@@ -79,6 +82,46 @@ def test_a_view_changes_the_answer_by_both_routes(service: Service) -> None:
         result = ask(each, "Which part is the most expensive?", view=view)
         assert value_of(result) == "Crane Hook"
         assert result.provenance.view_id is not None
+
+
+def test_values_in_rows_are_answered_by_both_routes(
+    store: Store, graph_name: str, tmp_path: Path
+) -> None:
+    rows = [
+        ("crate/1", "rope", "acme", "12"),
+        ("crate/2", "rope", "bolt", "30"),
+        ("crate/3", "hook", "acme", "5"),
+    ]
+    statements = [*STATEMENTS]
+    entities = [*ENTITIES, Entity("class/crate", labels={"en": "crate"})]
+    for row, part, sender, weight in rows:
+        entities.append(Entity(row, labels={"en": row.replace("/", " ")}))
+        statements += [
+            make_statement(row, RDF_TYPE, EntityValue("class/crate")),
+            make_statement(row, "content", EntityValue(part)),
+            make_statement(row, "sender", EntityValue(sender)),
+            make_statement(row, "tare", Quantity(weight)),
+        ]
+    load_graph(store, graph_name, statements, entities)
+    settings = Settings(
+        vectors=str(tmp_path / "v.db"), cache_dir=str(tmp_path / "cache"), graph=graph_name
+    )
+    for edges in (settings.snapshot_edges, 1):
+        of_route = replace(settings, snapshot_edges=edges)
+        service = open_service(store, settings=of_route, embedder=CountingWords())
+        result = ask(service, "What tare has the crate with Steel Rope of Bolt & Sons?")
+        assert value_of(result) == "30"
+        # Without its content the row is none of those meant.
+        hidden = [
+            each for each in statements if (each.head, each.relation) == ("crate/2", "content")
+        ]
+        view = ViewRef(spec=ViewSpec(Method.WITHHOLDING, statement_ids=(hidden[0].id,)))
+        assert (
+            ask(
+                service, "What tare has the crate with Steel Rope of Bolt & Sons?", view=view
+            ).answer
+            is None
+        )
 
 
 def test_a_question_that_is_not_read_is_refused(service: Service) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from things_of_tables import MAKERS, PARTS, SUPPLIERS, Things
 
 from graph_service.model.classes import RDF_TYPE
 from graph_service.model.values import (
-    EntityValue,
     Quantity,
     StringValue,
 )
@@ -180,24 +180,37 @@ def test_a_reference_that_is_said_counts_what_is_not_there(tmp_path: Path) -> No
     assert things.parsed.kept["cells of Supplier that suppliers.csv does not have"] == 1
 
 
-def test_a_row_that_joins_two_things_is_a_statement(tmp_path: Path) -> None:
+def test_a_row_that_only_joins_two_things_is_a_statement(tmp_path: Path) -> None:
     things = Things(
         tmp_path,
         {
             "orders.csv": "orderID,day\n7,2024-01-02\n8,2024-01-03\n",
             "products.csv": "productID,productName\n1,Chai\n2,Tofu\n",
-            "details.csv": "orderID,productID,quantity\n7,1,12\n7,2,3\n8,1,4\n",
             "takes.csv": "orderID,productID\n7,1\n8,2\n",
         },
     )
-    [first, *_] = [s for s in things.parsed.statements if s.relation == "product"]
-    assert (first.head, first.value) == ("order/7", EntityValue("product/1"))
-    assert [(snak.relation, snak.value) for snak in first.qualifiers] == [
-        ("quantity", Quantity("12"))
-    ]
     # In takes.csv every order comes once, and it is no table of orders all the same.
-    assert len([s for s in things.parsed.statements if s.relation == "product"]) == 5
+    assert things.values("product") == {"order/7": "product/1", "order/8": "product/2"}
     assert not [head for head in things.values(RDF_TYPE) if head.startswith("take/")]
+
+
+@pytest.mark.parametrize("column", ["quantity", "remark", "packer"])
+def test_a_row_that_says_more_of_two_things_is_a_thing(tmp_path: Path, column: str) -> None:
+    cells = {"quantity": "12 3 4", "remark": "fragile late cold", "packer": "Ann Ann Bo"}[column]
+    first, second, third = cells.split()
+    details = f"orderID,productID,{column}\n7,1,{first}\n7,2,{second}\n8,1,{third}\n"
+    things = Things(
+        tmp_path,
+        {
+            "orders.csv": "orderID,day\n7,2024-01-02\n8,2024-01-03\n",
+            "products.csv": "productID,productName\n1,Chai\n2,Tofu\n",
+            "details.csv": details,
+        },
+    )
+    rows = things.values("order")
+    assert [row.partition("-")[0] for row in sorted(rows)] == ["detail/1", "detail/2", "detail/3"]
+    assert sorted(rows.values()) == ["order/7", "order/7", "order/8"]
+    assert {*things.values(column)} == {*rows}
 
 
 def test_two_full_names_of_one_other_table_are_references(tmp_path: Path) -> None:

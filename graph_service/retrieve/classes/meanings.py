@@ -28,7 +28,7 @@ from graph_service.retrieve.classes.question_text import (
     people_span,
 )
 from graph_service.retrieve.classes.roles import RoleReader
-from graph_service.retrieve.classes.row_words import other_relations, other_side_span
+from graph_service.retrieve.classes.row_words import are_coded, other_relations, other_side_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
 from graph_service.retrieve.constraints.naming import MOST_WORDS
@@ -171,10 +171,8 @@ class MeaningReader:
         return np.unique(self._walker.follow(at, meaning.relation).targets)
 
     def are_coded(self, nodes: Int64) -> bool:
-        """Returns whether most of some nodes have a digit in their label, as no people have."""
-        labels = self._labels.nodes(nodes[: CLASS_RULES.labels])
-        coded = sum(any(letter.isdigit() for letter in label) for label in labels)
-        return 2 * coded > len(labels)
+        """Returns whether some nodes have codes for names, as rows have and no people."""
+        return are_coded(self._labels, nodes)
 
     def _claims(self, names: Names) -> list[ClassMeaning]:
         """Returns the entity of which a question for yes or no says something of its values."""

@@ -17,9 +17,11 @@ from graph_service.query.result import QueryLimits
 from graph_service.query.walking import Walker
 from graph_service.retrieve.classes.question_text import nouns_of_things
 from graph_service.retrieve.classes.roles import Role, RoleReader
+from graph_service.retrieve.classes.row_words import are_coded
 from graph_service.retrieve.classes.wording import word_fit
+from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import lowered, word_spans
+from graph_service.text.fold import lowered, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
@@ -51,13 +53,13 @@ def nouns_of_class(question: str, /) -> tuple[str, ...]:
         return (singular(who[1]),)
     if form.word or form.auxiliary:
         return ()
-    words = [word for word, _, _ in word_spans(question)]
-    while words and words[0] in _LISTING:
-        words.pop(0)
-    if len(words) < 2 or words[0] in EMPTY_IN_ENGLISH or words[1] not in EMPTY_IN_ENGLISH:
+    own = words(question)
+    while own and own[0] in _LISTING:
+        own.pop(0)
+    if len(own) < 2 or own[0] in EMPTY_IN_ENGLISH or own[1] not in EMPTY_IN_ENGLISH:
         return ()
-    noun = singular(words[0])
-    return (noun,) if noun != words[0] else ()
+    noun = singular(own[0])
+    return (noun,) if noun != own[0] else ()
 
 
 def leads_to_another_class(
@@ -72,7 +74,8 @@ def leads_to_another_class(
 ) -> bool:
     """Returns whether a question asks for the instances of a class by its name, and a query leads to
     literals or, in a graph of few classes, to instances of classes that share none with it; or for
-    the ends of a relation, as *which suppliers*, and a query leads to others.
+    the ends of a relation, as *which suppliers*, and a query leads to others; or for a value in
+    rows, and a query lists the rows.
 
     Args:
         question: As asked.
@@ -83,11 +86,15 @@ def leads_to_another_class(
         ranks: ``RANK_CODES`` of the statements that count.
         deadline: Raises ``DeadlineError`` when past.
     """
-    nouns = nouns_of_class(question)
-    if not nouns or not query.relations:
+    if not query.relations:
         return False
-    limits = QueryLimits()
-    walker = Walker(graph, overlay, ranks=ranks, limits=limits, deadline=deadline)
+    walker = Walker(graph, overlay, ranks=ranks, limits=QueryLimits(), deadline=deadline)
+    nodes = _first_answers(query, walker, ranks, deadline)
+    if _lists_rows_for_values(question, query, nodes, walker, labels):
+        return True
+    nouns = nouns_of_class(question)
+    if not nouns:
+        return False
     roles = _roles_of(question, walker, labels)
     if any(query.relations[-1] == role.relation for role in roles):
         return False
@@ -100,15 +107,6 @@ def leads_to_another_class(
         instances = np.unique(np.concatenate([role.nodes for role in roles]))
     if len(instances) < 2:
         return False
-    result = execute(
-        replace(query, fold=Fold.LIST),
-        graph,
-        overlay=overlay,
-        ranks=ranks,
-        limits=replace(limits, rows=_LOOKED_AT),
-        deadline=deadline,
-    )
-    nodes = np.unique(np.array([row.node for row in result.rows], dtype=np.int64))
     if not len(nodes) or len(np.intersect1d(nodes, instances)):
         return False
     if nodes[0] >= graph.entity_count or roles:
@@ -119,6 +117,35 @@ def leads_to_another_class(
     classes = np.unique(walker.classes_of(nodes).targets)
     others = [np.unique(walker.instances((graph.node_ids[each],)).targets) for each in classes]
     return bool(others) and not any(len(np.intersect1d(each, instances)) for each in others)
+
+
+def _lists_rows_for_values(
+    question: str, query: Query, nodes: Int64, walker: Walker, labels: Labels
+) -> bool:
+    """Returns whether a query lists rows with codes for names, whose class and one of whose columns
+    a question names by one word: ``mark 17``, for *Ana's mark in Physics*.
+    """
+    is_list = query.fold is Fold.LIST and len(nodes) and nodes[-1] < walker.graph.entity_count
+    if not is_list or not are_coded(labels, nodes):
+        return False
+    columns = {
+        root(labels.relation(each.id)) for each in walker.relations_at(nodes) if not each.backward
+    }
+    classes = {root(label) for label in labels.nodes(np.unique(walker.classes_of(nodes).targets))}
+    return not (columns & classes).isdisjoint(map(root, words(question)))
+
+
+def _first_answers(query: Query, walker: Walker, ranks: Sequence[int], deadline: Deadline) -> Int64:
+    """Returns the first answers of a query, not folded, as nodes that ascend."""
+    result = execute(
+        replace(query, fold=Fold.LIST),
+        walker.graph,
+        overlay=walker.overlay,
+        ranks=ranks,
+        limits=replace(walker.limits, rows=_LOOKED_AT),
+        deadline=deadline,
+    )
+    return np.unique(np.array([row.node for row in result.rows], dtype=np.int64))
 
 
 def _roles_of(question: str, walker: Walker, labels: Labels) -> list[Role]:

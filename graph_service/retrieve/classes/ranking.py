@@ -51,6 +51,7 @@ from graph_service.retrieve.classes.question_text import (
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.row_queries import RowQueries, bridge_of
+from graph_service.retrieve.classes.row_values import RowValueQuery, RowValueReader
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.tallies import StatedTally, read_extreme, read_tally
 from graph_service.retrieve.classes.tally_queries import TallyReader
@@ -148,8 +149,41 @@ class QueryRanker:
         if tallies or self._is_of_each:
             ranked = tallies
         ranked += self._of_tally(read_extreme(self._request.question))
+        ranked = self._with_row_values(ranked)
         ranked.sort(key=lambda each: (-each.score, each.scored.query.key))
         return ranked
+
+    def _with_row_values(self, ranked: list[RankedReading]) -> list[RankedReading]:
+        """Returns the queries with those for values in rows; where such a query takes up all words,
+        without those for the rows themselves.
+        """
+        reader = RowValueReader(
+            self._request.question,
+            self._meanings.names,
+            self._walker,
+            self._labels,
+            self._relation_labels,
+            self._request.cosines,
+            self._joined,
+            self._meanings.are_coded,
+        )
+        queries = list(reader.queries())
+        complete = [each for each in queries if not each.unread]
+        others = [
+            each
+            for each in ranked
+            if not any(_is_for_rows(each.scored.query, of) for of in complete)
+        ]
+        return others + [
+            RankedReading(
+                each.scored,
+                each.reading,
+                round(each.scored.score - CLASS_RULES.unread * len(each.unread), 4),
+                each.unread,
+                is_implied=True,
+            )
+            for each in queries
+        ]
 
     @cached_property
     def _is_of_each(self) -> bool:
@@ -344,6 +378,16 @@ def _is_meant(
     if (is_measure and steps) or (meaning.are_measured and not is_measure):
         return False
     return meaning.bridge is None or (not steps and bridge_of(query) == meaning.bridge)
+
+
+def _is_for_rows(query: Query, values: RowValueQuery) -> bool:
+    """Returns whether a query lists or counts the rows whose values another is for."""
+    if query.order is not None or query.fold not in (Fold.LIST, Fold.COUNT):
+        return False
+    if isinstance(query.start, Instances):
+        return not query.path and values.class_id in query.start.class_ids
+    of_rows = {each.id for each in values.reading.words.profiles}
+    return bool(query.path) and query.relations[-1].backward and query.relations[-1].id in of_rows
 
 
 def _begins_at(query: Query, meaning: ClassMeaning) -> bool:

@@ -230,6 +230,7 @@ class _Reader:
             for test in value_tests.of_dates((each.start, each.end), each.days)
         ]
         tests += value_tests.of_texts()
+        tests = [test for test in tests if not self._is_in_a_name(test.span)]
         things = [replace(each, relations=self._near(each)) for each in self._things]
         tests, things = self._negated(tests, things)
         fold_, degrees = self._measured(fold_, degrees)
@@ -262,6 +263,13 @@ class _Reader:
             if any(overlap((word.start, word.end), span) for span in degrees_at)
         )
         return ClassReading(parts, self._text.relation_words, companions, rows, refusal)
+
+    def _is_in_a_name(self, span: Span) -> bool:
+        """Returns whether some words are a part of what names an entity: 1003 in *order 1003*."""
+        return any(
+            each.span != span and each.span[0] <= span[0] and span[1] <= each.span[1]
+            for each in self._things
+        )
 
     def _is_count_of(self, amount: ComparedAmount, degrees: Sequence[Degree]) -> bool:
         """Returns whether a number says how many of the first are meant."""

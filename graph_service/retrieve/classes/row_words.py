@@ -19,6 +19,7 @@ from graph_service.query.algebra import Relation
 from graph_service.query.enumeration import Span
 from graph_service.query.walking import Walker, Walks
 from graph_service.retrieve.classes.measures import is_of_paying
+from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines, word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
@@ -60,6 +61,13 @@ def other_side_span(question: str, /) -> tuple[Span, bool] | None:
     if form.asks_what_is_done or form.asks_who_acts:
         return form.span, form.asks_who_acts
     return None
+
+
+def are_coded(labels: Labels, nodes: Int64, /) -> bool:
+    """Returns whether most of some nodes have a digit in their label, as rows have and no people."""
+    some = labels.nodes(nodes[: CLASS_RULES.labels])
+    coded = sum(any(letter.isdigit() for letter in label) for label in some)
+    return 2 * coded > len(some)
 
 
 def name_rows(walker: Walker, labels: Labels, rows: Int64, /) -> list[RowNames]:

@@ -28,15 +28,14 @@ from graph_service.query.algebra import (
     Relation,
 )
 from graph_service.query.enumeration import (
-    EnumerationBudget,
     NamedThing,
     ScoredQuery,
     Span,
-    enumerate_queries,
     overlap,
 )
 from graph_service.query.walking import Walker, Walks
 from graph_service.retrieve.classes.extremes import count_of_class
+from graph_service.retrieve.classes.filtered import filtered_instances
 from graph_service.retrieve.classes.meanings import ClassMeaning
 from graph_service.retrieve.classes.profile import (
     RelationProfile,
@@ -46,22 +45,17 @@ from graph_service.retrieve.classes.profile import (
 from graph_service.retrieve.classes.reading import ClassReading, content_of, read_class_question
 from graph_service.retrieve.classes.row_words import RowNames, name_rows, says_rows
 from graph_service.retrieve.classes.tallies import StatedTally
+from graph_service.retrieve.classes.vocabulary import LIGHT
 from graph_service.retrieve.classes.wording import Cosines, Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
-_FILTERS = EnumerationBudget(beam=1, constrained=1, options=3, queries=40, steps=0)
 _MOST_INSTANCES = 20_000
 _BOTH = 12
 """Filters of the things, and of what is counted, that are put together."""
 _OWN, _ROWS, _THROUGH, _NAMED_SO = 1.0, 0.8, 0.2, 0.3
-_LIGHT = frozenset(
-    map(root, ("placed", "place", "took", "take", "taken", "hold", "held", "total", "overall",
-               "done", "individual", "handle", "handled", "process", "processed", "respective", "respectively", "receive", "received", "value"))
-)  # fmt: skip
-"""Verbs and adjectives that say no more than that there are some."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -400,16 +394,8 @@ class TallyReader:
             for each in reading.parts.tests
             if not any(overlap(each.span, span) for span in [*taken, *self._stated.spans])
         ]
-        parts = replace(reading.parts, tests=tests, degrees=(), fold=Fold.LIST, used=())
-        enumeration = enumerate_queries(
-            parts, self._walker.graph, overlay=self._walker.overlay, budget=_FILTERS
-        )
-        own = [
-            (each, reading)
-            for each in enumeration.queries
-            if isinstance(each.query.start, Instances) and not each.query.path
-        ]
-        return own[:_BOTH]
+        queries = filtered_instances(replace(reading.parts, tests=tests), self._walker)
+        return [(each, reading) for each in queries[:_BOTH]]
 
     def _unread(
         self,
@@ -441,7 +427,7 @@ class TallyReader:
             at = (word.start, word.end)
             if any(overlap(at, span) for span in spans) or at in companions:
                 continue
-            if root(word.text) in _LIGHT or any(word_fit(word.text, each) for each in labels):
+            if root(word.text) in LIGHT or any(word_fit(word.text, each) for each in labels):
                 continue
             if any(_speaks_of(reading, word, of_order) for reading in readings):
                 continue

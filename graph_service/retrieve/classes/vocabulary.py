@@ -26,6 +26,12 @@ IGNORED = (ASKING_WORDS - {"total", "two", "used", "uses", "use"}) | frozenset(
      "return", "enumerate", "entire", "whole", "complete", "following", "identify", "retrieve",
      "been", "being", "got", "out", "ones", "overview", "stock", "say", "look"}
 ) - {"stock", "available", "out"}  # fmt: skip
+LIGHT = frozenset(
+    map(root, ("placed", "place", "took", "take", "taken", "hold", "held", "total", "overall",
+               "done", "individual", "handle", "handled", "process", "processed", "respective",
+               "respectively", "receive", "received", "value", "get", "got"))
+)  # fmt: skip
+"""Verbs and adjectives that say no more than that there are some."""
 WHERE = frozenset({"located", "based", "situated", "live", "lives", "come", "comes", "coming"})
 NO_STOCK = re.compile(
     r"\b(?:out of stock|sold out|(?:run|ran|runs|running) out(?: of stock)?|no longer in stock"

@@ -1,0 +1,104 @@
+"""What stands in the rows of two keys: the mark of a student in a subject, points in a season (B13)."""
+
+from __future__ import annotations
+
+import pytest
+from table_service import retrieve, service_of, sure_answers
+
+from graph_service import Service
+from graph_service.model.result import Status
+
+TABLES = {
+    "pupils": """Name,Form
+Ida Lund,7A
+Otto Berg,7A
+Mia Falk,7B
+""",
+    "courses": """Course,Tutor
+Botany,Ms Quist
+Latin,Mr Hoel
+""",
+    "grades": """exam_id,pupil,course,grade
+1,Ida Lund,Botany,81
+2,Ida Lund,Latin,64
+3,Otto Berg,Botany,55
+4,Mia Falk,Latin,92
+5,Mia Falk,Latin,77
+""",
+    "crews": """Crew,Colour
+Herons,grey
+Otters,brown
+""",
+    "regattas": """Crew,Year,Points,Cox
+Herons,2021,14,Pia Dahl
+Herons,2022,19,Jon Moe
+Otters,2021,22,Lise Vik
+""",
+    "baskets": """Basket,Buyer
+501,Olga Prud
+502,Nils Aas
+""",
+    "goods": """Good,Price
+Brass hook,2.5
+Oak shelf,40
+""",
+    "basket_lines": """Basket,Good,Quantity
+501,Brass hook,12
+501,Oak shelf,2
+502,Brass hook,5
+""",
+}
+
+
+service = service_of(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # The rows have the name of a column.
+        ("What grade did Ida Lund get in Botany?", {"81"}),
+        ("What was Otto Berg's grade in Botany?", {"55"}),
+        ("Ida Lund Latin grade", {"64"}),
+        # Both rows that are meant.
+        ("What grade did Mia Falk get in Latin?", {"92", "77"}),
+        # A year is one of the keys.
+        ("Who was the cox of the Herons in 2022?", {"Jon Moe"}),
+        ("Herons points 2021", {"14"}),
+        ("Points of the Otters in 2021", {"22"}),
+        # A table of two keys and no date.
+        ("What quantity of brass hook is in basket 501?", {"12"}),
+        ("How many brass hooks are in basket 502?", {"5"}),
+        ("Which goods are in basket 501?", {"Brass hook", "Oak shelf"}),
+    ],
+)
+def test_values_in_rows_are_answered(service: Service, question: str, expected: set[str]) -> None:
+    assert sure_answers(service, question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        # No such row.
+        "What grade did Otto Berg get in Latin?",
+        "Points of the Otters in 2022",
+        "What quantity of oak shelf is in basket 502?",
+        # Not every word is read.
+        "What grade did Ida Lund nearly get in Botany?",
+        "What was the colour of the Herons in 2021 in Botany?",
+    ],
+)
+def test_what_no_row_says_is_not_answered(service: Service, question: str) -> None:
+    result = retrieve(service, question)
+    assert result.status is not Status.OK
+    assert result.answer is None
+
+
+def test_the_query_says_which_rows_are_meant(service: Service) -> None:
+    result = retrieve(service, "What grade did Ida Lund get in Latin?")
+    assert result.interpretation is not None
+    assert result.interpretation.text == (
+        "the grade of those whose course is Latin that are a grade and whose pupil is Ida Lund"
+    )
+    assert result.items[0].steps[-1].triple.value_label == "64"
+    assert "grade" in (result.interpretation.cypher or "")
