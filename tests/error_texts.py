@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,7 @@ E = TypeVar("E", bound=BaseException)
 _FOLDER = re.compile(r"[^\s'\"]*/pytest-of-[^/]+/pytest-\d+/(?:popen-gw\d+/)?[^/\s:;,'\")]+")
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 _HASH = re.compile(r"\b[0-9a-f]{12,}(?:-[0-9a-f]{12,})*\b")
+_EDITION = re.compile(r"HASH@\d+")
 _WRITER = re.compile(r"process \d+ on \S+, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _met: dict[str, int] = {}
 """How many errors each test has met so far; it holds the test that runs alone."""
@@ -65,11 +66,33 @@ def check_error(printed: str, /) -> None:
     _compare({"printed": _steady(text.strip())})
 
 
-def check_text(text: str | Sequence[str] | None, /) -> None:
-    """Expects that a note, or what a verb has printed, is what is recorded for this test."""
+def check_text(text: str | Iterable[str] | None, /, *facts: object) -> None:
+    """Expects that a text, or several, is what is recorded for this test, and says each fact."""
+    lines = _lines(text)
+    for fact in facts:
+        assert str(fact) in "\n".join(lines), (fact, lines)
+    _compare({"text": [_steady(line) for line in lines]})
+
+
+def check_line(text: str | Iterable[str] | None, /, *facts: object) -> None:
+    """Expects that lines of a text say all facts, and that they are recorded for this test."""
+    lines = _lines(text)
+    matching = [line for line in lines if all(str(fact) in line for fact in facts)]
+    assert matching, (facts, lines)
+    _compare({"text": [_steady(line) for line in matching]})
+
+
+def check_counts(counts: Mapping[str, int], /, *expected: int) -> None:
+    """Expects these counts, in the order of their names, which are recorded for this test."""
+    names = sorted(counts)
+    assert [counts[name] for name in names] == list(expected), counts
+    _compare({"text": names})
+
+
+def _lines(text: str | Iterable[str] | None) -> list[str]:
     assert text is not None
     texts = [text] if isinstance(text, str) else text
-    _compare({"text": [_steady(line) for each in texts for line in each.splitlines()]})
+    return [line for each in texts for line in each.splitlines()]
 
 
 def check_answer(error: Mapping[str, Any], /) -> None:
@@ -121,4 +144,4 @@ def _recorded() -> dict[str, Any]:
 
 def _steady(text: str) -> str:
     text = _WRITER.sub("process N on HOST, since TIME", _FOLDER.sub("FOLDER", text))
-    return _HASH.sub("HASH", _PORT.sub(r"\1:PORT", text))
+    return _EDITION.sub("HASH@N", _HASH.sub("HASH", _PORT.sub(r"\1:PORT", text)))

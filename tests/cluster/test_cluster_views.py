@@ -50,7 +50,7 @@ def test_contradictions_beside_relations_of_one_value_or_several(
     check(graph, both, spec, tmp_path / "view")
     report = read_view(tmp_path / "view").report
     assert report.counts["added"]
-    assert f"of relations that are not {kind.value}" in report.notes[0]
+    assert f"are not {kind.value}" in report.notes[0]
 
 
 def test_replacement_where_the_base_says_all_relations(session: Any, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_replacement_where_the_base_says_all_relations(session: Any, tmp_path: P
             check(graph, both, spec, tmp_path / "view")
         report = read_view(tmp_path / "view").report
         assert report.unavoidable
-        assert "changes, more than half of them" in report.notes[-1]
+        assert "more than half" in report.notes[-1]
 
 
 def test_replacement_without_a_second_relation(session: Any, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_p
     for count in (5, 100_000):
         spec = ViewSpec(Method.EDGE_DELETION, count=count, random_seed=1, scope=scope)
         check(graph, both, spec, tmp_path / "view")
-    with pytest.raises(InputError, match="has no relation 'P77'"):
+    with pytest.raises(InputError, match="no relation 'P77'"):
         create_view(
             graph,
             ViewSpec(Method.EDGE_DELETION, count=1, scope=Scope(relation_ids=("P77",))),
@@ -123,7 +123,7 @@ def test_a_view_goes_into_the_store_of_its_graph(
     created = both.service.views.create(spec, graph="made")
     assert (created.id, created.reused, created.deviation) == (view.id, True, deviation)
     (tmp_path / "view" / "view.json").write_text("{")
-    with pytest.raises(InputError, match="no whole view of a cluster"):
+    with pytest.raises(InputError, match="no whole view"):
         read_view(tmp_path / "view")
 
 
@@ -146,5 +146,5 @@ def test_nothing_but_a_view_is_written_over(
         create_view(graph, ViewSpec(Method.EDGE_DELETION, level=0.1), out)
     assert (out / "mine.txt").read_text() == "mine"
     shutil.rmtree(out)
-    with pytest.raises(InputError, match=r"it has no graph\.json"):
+    with pytest.raises(InputError, match=r"no graph\.json"):
         open_graph(graph.session, tmp_path)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import numpy.typing as npt
 import pytest
+from error_texts import raises
 from graphs import load_graph
 from word_vectors import CountingWords
 
@@ -130,6 +131,6 @@ def test_where_not_even_the_question_is_embedded_in_time_the_error_says_what_is_
 ) -> None:
     service = open_anew(3.0, "short.db")
     words = "which green round heavy old tall wide thing has Ann Lee now?"
-    with pytest.raises(DeadlineError, match=r"embedding texts: \d+ of \d+ have a vector") as late:
+    with raises(DeadlineError) as late:
         service.retrieve(RetrieveRequest(words, Strategy.PATHS, preset="default-6"))
     assert "Ask again" in str(late.value.hint)

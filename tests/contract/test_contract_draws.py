@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 from graphs import load_graph
 from word_vectors import CountingWords
 
@@ -58,7 +59,7 @@ def test_draws_are_the_same_on_both_stores_k9(service: Service, graph_name: str)
     assert named == [("Cy Day", "Ann Lee"), ("Bo Lee", "Ann Lee")]
     first = service.draws.pairs("P26", count=1, random_seed=1, graph=graph_name)
     assert first.triples == drawn.triples[:1]
-    with pytest.raises(InputError, match="has no relation P99"):
+    with raises(InputError):
         service.draws.pairs("P99", count=1, graph=graph_name)
     found = service.draws.entities(count=9, min_statements=2, graph=graph_name)
     assert {one.id for one in found.entities} == {"Q1", "Q2", "Q4"}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from error_texts import check_counts, raises
 from graphs import load_graph
 
 from graph_service.cli.dataset.live import draw_live
@@ -115,10 +116,7 @@ def test_questions_of_what_was_added_changed_and_removed(
     assert removed.lacking
     assert (removed.answers, removed.stale_answers) == (("[NA]",), ("900",))
     assert (removed.statement_ids, removed.absent) == ((), (("Q3", "P1082"),))
-    assert dict(made.counts.refused) == {
-        "a value that informs nobody": 1,
-        "another statement still joins it with the value": 1,
-    }
+    check_counts(made.counts.refused, 1, 1)
 
 
 def test_the_current_edition_is_compared_by_numbers_and_draws_repeat(
@@ -151,7 +149,7 @@ def test_a_statement_with_another_qualifier_gives_no_question(
     before, _ = load_both(store, graph_name, renumbered)
     topics, made = draw_live(service, LiveOptions(out=tmp_path, graph=graph_name, from_=before))
     assert (topics, made.questions) == (1, ())
-    assert dict(made.counts.refused) == {"the same values as before": 1}
+    check_counts(made.counts.refused, 1)
 
 
 def test_an_entity_that_went_is_no_entity_of_its_question(
@@ -171,8 +169,8 @@ def test_editions_that_are_gone_or_the_same_are_refused(
     store: Store, service: Service, graph_name: str, tmp_path: Path
 ) -> None:
     _, after = load_both(store, graph_name)
-    with pytest.raises(InputError, match="does not differ from itself"):
+    with raises(InputError):
         draw_live(service, LiveOptions(out=tmp_path, graph=graph_name, from_=after))
-    with pytest.raises(InputError, match=f"the store has no edition '{graph_name}@77'") as caught:
+    with raises(InputError) as caught:
         draw_live(service, LiveOptions(out=tmp_path, graph=graph_name, from_="77"))
     assert caught.value.argument == "from"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 from graphs import load_graph
 from word_vectors import CountingWords, WordVectors
 
@@ -127,7 +128,7 @@ def test_the_stores_own_route_gives_the_same_result_l4(
 
 
 def test_a_trained_ranker_is_added_used_by_name_and_deleted_l5(service: Service) -> None:
-    with pytest.raises(InputError, match="no relation ranker 'trained'"):
+    with raises(InputError):
         ask(service, ranker="trained")
     first = service.rankers.add(trained())
     assert service.rankers.add(trained()).fingerprint == first.fingerprint
@@ -152,7 +153,7 @@ def test_a_ranker_of_another_embedder_or_a_damaged_one_is_refused(
     service: Service, store: Store
 ) -> None:
     other = service.rankers.add(trained(embedder="words-2"))
-    with pytest.raises(InputError, match="trained on vectors of words-2"):
+    with raises(InputError):
         ask(service, ranker=other.name)
     kept = service.rankers.add(trained())
     record = store.get_record(KIND, kept.fingerprint)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import check_line, raises
 from graphs import load_graph
 from word_vectors import CountingWords
 
@@ -140,7 +141,7 @@ def test_what_is_learned_ranks_on_the_graph_and_its_views_until_it_is_deleted(
     assert not found.stale
     again.candidate_scorers.delete(graph_name)
     assert first(service)[1] == shipped
-    with pytest.raises(InputError, match="has no trained retriever"):
+    with raises(InputError):
         service.candidate_scorers.delete(graph_name)
 
 
@@ -164,12 +165,12 @@ def test_weights_of_another_embedder_and_damaged_ones_are_refused(
     service = opened(store, graph_name, tmp_path)
     info = service.graph()
     other = open_service(store, settings=service.settings, embedder=CountingWords())
-    with pytest.raises(InputError, match="was trained on vectors of all-MiniLM-L6-v2"):
+    with raises(InputError):
         trained(other, OwnQuestions(), tmp_path)
     service.candidate_scorers.save(info, replace(shipped_scorer(), embedder="other"))
-    with pytest.raises(InputError, match="reads vectors of other; the embedder is all-Mini") as no:
+    with raises(InputError) as no:
         first(service)
-    assert f"retriever delete --graph {graph_name}" in str(no.value.hint)
+    check_line(str(no.value.hint), "--graph", graph_name)
     (found,) = store.list_records("sequence-scorer", graph=graph_name)
     plain = {**found.json, "embedder": shipped_scorer().embedder, "fingerprint": "0"}
     store.save_record(Record("sequence-scorer", graph_name, graph_name, plain, b"PK no weights"))
@@ -181,7 +182,7 @@ def test_weights_of_another_embedder_and_damaged_ones_are_refused(
     small = open_service(
         store, settings=replace(service.settings, snapshot_edges=1), embedder=ShippedWords()
     )
-    with pytest.raises(InputError, match=r"72 statements, and more than 1 are not read whole"):
+    with raises(InputError):
         trained(small, OwnQuestions(), tmp_path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import neo4j
 import pytest
+from error_texts import raises
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.artifacts.views import ViewStore
@@ -204,7 +205,7 @@ def test_a_region_of_damaged_rows_is_told_as_damage(
         "MATCH (:Entity {graph: $edition})-[r]->(n:Entity) REMOVE n.id, n.long_id",
         edition=info.edition,
     )
-    with pytest.raises(StoreCorruptError, match="a region can't be read"):
+    with raises(StoreCorruptError):
         store.neighbourhood(info.edition, ["Q42"])
 
 
@@ -245,7 +246,7 @@ def test_a_view_whose_changes_are_not_those_drawn_is_named(
         graph=graph_name,
     )
     assert faults(store, graph_name) == ["views"]
-    with pytest.raises(StoreCorruptError, match="does not match its checksum"):
+    with raises(StoreCorruptError):
         ViewStore(store).get(graph_name, "half", edges=info.fingerprints.edges)
 
 
@@ -331,7 +332,7 @@ def test_an_export_of_a_damaged_graph_is_refused_and_leaves_no_file(
         "SET n.terms = replace(n.terms, 'Rome', 'Bome')",
         edition=info.edition,
     )
-    with pytest.raises(StoreCorruptError, match="its content fingerprint should be"):
+    with raises(StoreCorruptError):
         export(exported_graph(service, graph=graph_name), str(out))
     assert out.read_bytes() == whole
     assert [item.name for item in tmp_path.iterdir() if "out" in item.name] == ["out.jsonl"]

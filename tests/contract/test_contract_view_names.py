@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 from graphs import load_graph
 
 from graph_service.artifacts.views import ViewStore
@@ -369,7 +370,7 @@ def test_two_views_of_one_name_are_reached_by_id_and_named_by_verify(
     arrays = store.snapshot(info)
     third = ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=3)
     for again in (ids[0], None):
-        with pytest.raises(InputError, match="another view named 'twice'"):
+        with raises(InputError):
             views.create(arrays, third, name="twice")
         # A name that was given twice is free when nobody has it.
         views.describe(graph_name, again or ids[1], edges=edges, name=f"{again}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import raises
 from neo4j_server import Neo4jServer
 
 from graph_service.errors import DeadlineError, KeyCollisionError, StoreUnavailableError
@@ -432,7 +433,7 @@ def test_a_query_past_its_deadline_is_stopped(
     # However late a busy server stops it, that is no server that is away.
     monkeypatch.setattr("graph_service.store.neo4j.watchdog.GRACE_S", 600.0)
     slow = "UNWIND range(1, 100000000) AS x WITH x WHERE x % 7 = 8 RETURN count(x)"
-    with pytest.raises(DeadlineError, match="ran out while counting"):
+    with raises(DeadlineError):
         own_store._connection.read(slow, deadline=Deadline.after(0.2), what="counting")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from error_texts import raises
 from graph_builder import Triple, build_graph, node_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,7 +213,7 @@ def test_scope_names_entities_and_a_question_has_none_yet_b3() -> None:
     delta, report = make_delta(graph, ViewSpec(Method.NAMES, level=1.0, scope=scope))
     assert sorted(called(graph, delta)) == ["Q1", "Q4"]
     for refused in (Scope(of_question=True), Scope(around_entity_ids=("Q1",), pruned=True)):
-        with pytest.raises(InputError, match="names are changed before a question is linked"):
+        with raises(InputError):
             ViewSpec(Method.NAMES, level=1.0, scope=refused).validate()
     again = ViewSpec.from_json(ViewSpec(Method.NAMES, level=1.0, naming=Naming.GONE).to_json())
     assert again.naming is Naming.GONE

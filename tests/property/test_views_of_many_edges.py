@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_texts import raises
 from graph_builder import Triple, build_graph, node_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -342,7 +343,7 @@ def test_counts_in_a_views_bytes_have_64_bits_where_edge_numbers_do(
     wide = encode_delta(base, make_delta(base, spec)[0])
     assert codec._WIDE_HEADER.unpack_from(wide)[4:] == (1, 1, 1)
     cut = wide[: codec._HEADER.size + 5]
-    with pytest.raises(StoreCorruptError, match="ends before its first section"):
+    with raises(StoreCorruptError):
         decode_delta(base, cut + struct.pack("<I", zlib.crc32(cut)))
 
 

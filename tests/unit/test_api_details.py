@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from demo_graph import MARIA
-from error_texts import check_answer
+from error_texts import check_answer, check_text
 from graphs import load_graph
 from word_vectors import Letters
 
@@ -146,11 +146,9 @@ def test_the_error_of_one_question_of_many_carries_its_hint(demo_service: Servic
         error { code argument hint } } }"""
     given = [{"question": "Who?", "itemIds": ["Q999999999"]}]
     (only,) = execute(demo_service, document, {"i": given})["data"]["retrieveMany"]
-    assert only["error"] == {
-        "code": "BAD_INPUT",
-        "argument": "itemIds",
-        "hint": "Look for it by name: graph-service search NAME --graph demo",
-    }
+    hint = only["error"].pop("hint")
+    assert only["error"] == {"code": "BAD_INPUT", "argument": "itemIds"}
+    check_text(hint, "graph-service search NAME")
 
 
 def test_questions_at_fault_keep_their_places_among_the_others(demo_service: Service) -> None:
@@ -178,15 +176,11 @@ def test_questions_at_fault_keep_their_places_among_the_others(demo_service: Ser
     assert [row["error"] and row["error"]["code"] for row in rows] == [
         None, "BAD_INPUT", "VIEW_NOT_FOUND", None, "BAD_INPUT"
     ]  # fmt: skip
-    assert rows[1]["error"] == {
-        "code": "BAD_INPUT",
-        "message": "give either a level or a count",
-        "argument": "level",
-        "hint": None,
-        "retryable": False,
-    }
+    error = rows[1]["error"]
+    assert (error["argument"], error["hint"], error["retryable"]) == ("level", None, False)
+    check_text(error["message"], "level", "count")
     alone = execute(demo_service, document, {"i": given[1:2]})["data"]["retrieveMany"]
-    assert alone == [{"result": None, "error": rows[1]["error"]}]
+    assert alone == [{"result": None, "error": error}]
 
 
 def test_who_may_try_again_is_told_so_for_each_question(
@@ -201,7 +195,7 @@ def test_who_may_try_again_is_told_so_for_each_question(
         for mask in (False, True)
     )
     assert open_ == {
-        "code": "STORE_UNAVAILABLE", "message": "bolt://here does not answer", "argument": None,
+        "code": "STORE_UNAVAILABLE", "message": away.message, "argument": None,
         "hint": "Start it.", "retryable": True,
     }  # fmt: skip
     assert (masked["code"], masked["hint"], masked["retryable"]) == (open_["code"], None, True)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, MARIA, QUESTION
-from error_texts import check_answer, check_error, raises
+from error_texts import check_answer, check_error, check_line, raises
 from graphs import load_graph
 from made_keys import made_key
 from starlette.testclient import TestClient
@@ -95,9 +95,9 @@ def test_the_file_is_its_owners_and_has_no_token(file: Path) -> None:
     (key,) = read_keys(file)
     assert (key.caller.name, key.note) == ("alice", "of the page")
     assert os.listdir(file.parent) == [file.name]
-    with pytest.raises(InputError, match="has a key named 'alice'"):
+    with raises(InputError):
         made_key(file)
-    with pytest.raises(InputError, match="no key named 'bob'"):
+    with raises(InputError):
         revoke_key(file, "bob")
     assert os.listdir(file.parent) == [file.name]
 
@@ -136,7 +136,7 @@ def test_a_file_that_goes_bad_leaves_the_keys_as_they_were(
             assert [asked(alice).status_code, asked("x").status_code] == [200, 401]
         # Once, not for each request.
         assert len(caplog.records) == 1
-        assert "the keys stay as they were" in caplog.text
+        check_line(caplog.messages, "stay as they")
     file.unlink()
     assert asked(alice).status_code == 200
     file.write_bytes(good.replace(b'"alice"', b'"carol"'))

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from graphql import parse
 
 from graph_service import Service
@@ -153,11 +153,9 @@ def test_nothing_is_asked_of_the_service_where_writing_is_refused(
         getattr(demo_service, part) if part else demo_service, name, lambda *_, **__: seen.append(1)
     )
     (error,) = execute(demo_service, f"mutation {{ {field} }}")["errors"]
-    assert (error["extensions"]["code"], error["message"]) == (
-        "READ_ONLY",
-        "this server only reads",
-    )
-    assert error["extensions"]["hint"] == "Start it with: graph-service serve --writable"
+    assert error["extensions"]["code"] == "READ_ONLY"
+    check_text(error["message"])
+    check_text(error["extensions"]["hint"], "--writable")
     assert seen == []
 
 

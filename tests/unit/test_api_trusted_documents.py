@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, MARIA, QUESTION
-from error_texts import check_error
+from error_texts import check_error, check_text
 from served import served
 from starlette.testclient import TestClient
 
@@ -155,9 +155,8 @@ def test_browsers_see_no_page(asked: TestClient, demo_service: Service) -> None:
     assert open_.get("/graphql", headers=html).status_code == 200
     # Without a list an id stands for nothing.
     response = open_.post("/graphql", json={"documentId": SHA256})
-    assert (response.status_code, response.json()["errors"][0]["message"]) == (
-        400, 'the body must be an object with a "query"',
-    )  # fmt: skip
+    assert response.status_code == 400
+    check_text(response.json()["errors"][0]["message"])  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from error_texts import raises
+from error_texts import check_line, raises
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -134,7 +134,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     arguments += [str(tmp_path / "kb.txt"), "--questions", str(tmp_path / "q.txt")]
     assert main([*arguments, "--out", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "3 questions of 3 with a simple chain (1 others left out)" in shown
+    check_line(shown, "3 questions of 3", "1 others")
     report = json.loads(out.read_text(encoding="utf-8"))
     assert report["not_simple"] == 1
     assert report["linked"] == 1.0

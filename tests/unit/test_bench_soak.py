@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import check_line
 from graphs import load_graph
 from served import served
 from word_vectors import CountingWords
@@ -213,7 +214,7 @@ def test_an_answer_of_two_editions_is_told() -> None:
     assert fault_of(editions, {"item": SUBJECT}) == ""
     assert "versions ['7', '8']" in fault_of(editions, SUBJECT, {"label": "Thing 1 v8"})
     assert "versions ['7', 'None']" in fault_of(editions, SUBJECT, {"label": "Q1"})
-    assert "is of version 8, and of 7" in fault_of(editions, {"label": "Thing 1 v8"})
+    check_line(fault_of(editions, {"label": "Thing 1 v8"}), "version 8", "of 7")
     assert "2 editions" in fault_of(editions, {**ABOUT, "contentFingerprint": "d"})
     assert "had ('e', 'c')" in editions.fault_of(request(), {**ABOUT, "contentFingerprint": "d"})
     other = Request(0, LOOK_UP, "still", 0, b"")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from error_texts import raises
+from error_texts import check_line, raises
 from hand_chat import HandChat, refuses, script
 
 from graph_service.errors import InputError, LimitError
@@ -164,7 +164,7 @@ def test_a_reply_that_is_not_accepted_is_asked_for_once_more_with_the_reason() -
     with pytest.raises(RefusedError) as caught:
         request_value(model, MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == "unreadable reply"
-    assert "one sentence on one line" in model.asked[1].last
+    check_line(model.asked[1].last, "one sentence", "one line")
     with pytest.raises(RefusedError) as caught:
         request_value(HandChat(refuses), MESSAGES, read_sentence, generation=Generation())
     assert caught.value.why == NO_REPLY

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
-from error_texts import check_error
+from error_texts import check_error, check_line, check_text
 from graphs import load_graph, sample_entities, sample_statements, statement
 
 from graph_service.cli.opening import settings_of
@@ -61,9 +61,7 @@ def test_a_full_disk_under_the_output_is_said(store: str, arguments: tuple[str, 
             timeout=600,
         )
     assert done.returncode == 4
-    assert done.stderr.splitlines()[1:] == [
-        "error: can't write all of the output: No space left on device. Free some space."
-    ]
+    check_text(done.stderr.splitlines()[1:])
 
 
 def test_as_a_module_in_a_new_process(store: str) -> None:
@@ -166,12 +164,10 @@ def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> Non
         load_graph(opened, "other", [("Q1", "P1", "Q2")])
     done = cli("search", "Kennedy", "--json")
     assert done.code == 2
-    assert done.json["error"] == {
-        "code": "GRAPH_NOT_FOUND",
-        "message": "the store has 2 graphs: demo, other; say which",
-        "argument": "graph",
-        "hint": "On the command line: --graph NAME",
-    }
+    error = done.json["error"]
+    assert (error["code"], error["argument"]) == ("GRAPH_NOT_FOUND", "graph")
+    check_text(error["message"], "2 graphs: demo, other")
+    check_text(error["hint"], "--graph NAME")
     assert cli("search", "Kennedy", "--graph", "demo").code == 0
 
 
@@ -261,8 +257,7 @@ def test_search_and_item(cli: Cli, store: str) -> None:
     assert cli("search", "zorblax").out == "nothing found\n"
     beginning = cli("search", "schwarzeneg").out.splitlines()
     assert beginning[0] == "nothing found"
-    assert beginning[1].startswith("names that begin so, such as ")
-    assert beginning[1].endswith(": graph-service search schwarzeneg --prefix")
+    check_text(beginning[1], "search schwarzeneg --prefix")
     shown = cli("item", "wd:" + MARIA, "--relation", "P26")
     assert shown.out.splitlines()[0] == f"{MARIA}  Maria Shriver"
     assert any(line == "  spouse: Arnold Schwarzenegger" for line in shown.out.splitlines())
@@ -293,7 +288,7 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
     assert [line[:4] for line in text.out.splitlines()] == ["[1] ", "[2] "]
     nobody = cli("retrieve", "What is Zorblax?")
     assert nobody.code == 0
-    assert nobody.out == "no entity of the graph is named in the question\n"
+    check_text(nobody.out)
 
 
 @pytest.mark.parametrize("question", ["Wer ist die Mutter von Maria Shriver?", "Кто это?"])
@@ -305,13 +300,13 @@ def test_a_question_in_another_language_says_what_reads_it(
 
 def test_messages_say_what_was_meant(cli: Cli, store: str, tmp_path: Path) -> None:
     done = cli("retrieve", QUESTION, "--preset", "defualt-6", "--json")
-    assert done.json["error"]["hint"] == "Did you mean default-6?"
+    check_text(done.json["error"]["hint"], "default-6")
     done = cli("retrieve", QUESTION, "--store", "graph.db", "--json")
-    assert done.json["error"]["hint"] == "If it is a file: sqlite:///graph.db"
+    check_text(done.json["error"]["hint"], "sqlite:///graph.db")
     done = cli("retrieve", QUESTION, "--view", "wrong")
-    assert done.err.endswith("error: graph 'demo' has no view 'wrong'; it has no view yet\n")
+    check_line(done.err, "'demo'", "'wrong'")
     done = cli("search", " ")
-    assert done.err.endswith("error: the search is empty; give a name or a part of one\n")
+    check_line(done.err, "search is empty")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert "--port N" in cli("serve", "--port", str(port)).err
@@ -452,7 +447,7 @@ def test_a_view_of_the_questions_own_region_o10(cli: Cli, store: str) -> None:
 
 
 def test_views_from_making_to_deleting_s4(cli: Cli, store: str) -> None:
-    assert cli("view", "list").out.startswith("no views; make one")
+    check_text(cli("view", "list").out)
     made = cli(
         "view", "create", "--method", "er", "--level", "0.3", "--random-seed", "42",
         "--name", "moved", "--note", "tails", "--json",
@@ -478,7 +473,7 @@ def test_views_from_making_to_deleting_s4(cli: Cli, store: str) -> None:
     assert len(lines) == 6
     assert all(", now " in line for line in lines[:5])
     changes = cli("view", "diff", made["id"], "--limit", "5", "--json").json
-    assert lines[5] == f"... and {changes['total'] - 5} more; --limit shows more"
+    check_text(lines[5], changes["total"] - 5, "--limit")
     assert [change["words"] for change in changes["changes"]] == lines[:5]
     assert cli("view", "diff", "ed:0.01:1").out.splitlines()[0].endswith(", gone")
     copy = cli("view", "create", "--from-view", "moved", "--json").json["view"]
@@ -495,7 +490,7 @@ def test_a_views_name_is_never_taken_for_a_specification(cli: Cli, store: str) -
     make = ["view", "create", "--method", "ed", "--level", "0.1", "--name"]
     assert cli(*make, "talk: the second").code == 0
     done = cli("view", "diff", "talk: the second", "--limit", "-2")
-    assert (done.code, done.err.count("--limit must be 1 to ")) == (2, 1)
+    assert (done.code, done.err.count("--limit must be")) == (2, 1)
 
 
 def test_a_view_of_ones_own_changes(cli: Cli, store: str, tmp_path: Path) -> None:
@@ -505,10 +500,7 @@ def test_a_view_of_ones_own_changes(cli: Cli, store: str, tmp_path: Path) -> Non
     assert cli("view", "diff", "mine").out == (
         "Maria Shriver: friend -> Eunice Kennedy Shriver, new\n"
     )
-    assert (
-        "  friend: Eunice Kennedy Shriver  <- added by the view"
-        in cli("item", MARIA, "--view", "mine").out
-    )
+    check_line(cli("item", MARIA, "--view", "mine").out, "friend: Eunice Kennedy Shriver")
     ids = [row["statement"]["id"] for row in cli("item", MARIA, "--json").json["statements"]]
     cli("view", "create", "--method", "withholding", "--statement", ids[0], "--name", "less")
     left = [
@@ -609,14 +601,14 @@ def test_an_item_names_what_its_qualifiers_name(cli: Cli, tmp_path: Path) -> Non
     assert "  educated at: Q691283\n      start time: 1971\n" in shown
     assert "more" not in shown
     cut = cli("item", "Q42", "--limit", "2").out.splitlines()
-    assert cut[-1] == "  ... and more; --limit shows more"
+    check_text(cut[-1], "--limit")
     assert len(cli("item", "Q42", "--limit", "2", "--json").json["statements"]) == 2
     for limit in ("0", "-1", "5000"):
         assert f"got {limit}" in cli("item", "Q42", "--limit", limit).err
     every = cli("item", "Q42").out
     assert "more" not in every
     found = cli("search", "Q691283")
-    assert found.out == "nothing found\nit is an id, though: graph-service item Q691283\n"
+    check_text(found.out, "item Q691283")
 
 
 def test_what_has_names_for_ids_is_named_once(cli: Cli, tmp_path: Path) -> None:
@@ -643,7 +635,7 @@ def test_xml_that_is_no_rdf_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text('<?xml version="1.0"?>\n<all><one><a/><b/></one></all>\n')
     done = cli("load", "a.xml", "--graph", "x", "--quiet", "--json")
     assert done.code == 2
-    assert "is XML that begins with <all>" in done.json["error"]["message"]
+    check_line(done.json["error"]["message"], "<all>")
 
 
 # Answers and scores
@@ -653,7 +645,7 @@ def test_answer_cites(cli: Cli, store: str) -> None:
     done = cli("answer", QUESTION)
     assert done.code == 0
     assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
-    assert done.out.endswith("(template text, no language model)\n")
+    check_line(done.out, "no language model")
     answer = cli("answer", QUESTION, "--json").json
     assert answer["question"] == QUESTION
     assert answer["result"]["provenance"]["strategy"] == "paths"

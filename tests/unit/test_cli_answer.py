@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from cli_runs import Cli
 from demo_graph import QUESTION, copy_store
-from error_texts import check_error, check_text
+from error_texts import check_error, check_line, check_text
 from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
@@ -193,7 +193,7 @@ def test_a_reply_that_could_not_be_read_is_asked_for_anew(cli: Cli) -> None:
         # Unless that is wished, nothing is asked again: the failure is the file's answer.
         same = cli(*arguments, "--model-url", server.url)
         assert same.code == 1
-        assert "answered in a.jsonl before, 1 failed (--retry-failed asks them again)" in same.err
+        check_line(same.err, "a.jsonl", "1 failed", "--retry-failed")
         assert len(server.requests) == 2
     with stand_in(ok("ANSWER: Eunice.")) as server:
         done = cli(*arguments, "--model-url", server.url, "--retry-failed", "--json")
@@ -238,7 +238,7 @@ def test_an_estimate_asks_nothing(cli: Cli, tmp_path: Path) -> None:
         )
         assert server.requests == []
     assert done.json["requests"] == 30
-    assert "6 questions, up to 30 requests" in done.err
+    check_line(done.err, "6 questions", "30 requests")
 
 
 def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path:
         assert not server.requests
     # A published file has questions without a gold set: they are counted, and not asked.
     assert (done.code, done.json["without_gold"], done.json["skipped"]) == (0, 1, 10)
-    assert "not asked, since their file has no gold set: 1 question" in done.err
+    check_line(done.err, "1 question")
 
 
 @pytest.mark.parametrize(
@@ -382,10 +382,8 @@ def test_template_text_states_the_gold_set_k4(cli: Cli, tmp_path: Path) -> None:
         *(one.statement_ids for one in listed), ()
     ]  # fmt: skip
     assert answers[0].parameters["knowledge"] == "gold"
-    assert (answers[-1].text, answers[-1].not_available) == (
-        "Nothing is given that answers this question [NA].",
-        True,
-    )
+    assert answers[-1].not_available is True
+    check_text(answers[-1].text)
     scores = cli("score", "citations", "a.jsonl", "--json").json["scores"]
     for name in ("correctness_micro", "precision_micro", "recall_micro"):
         assert scores[name]["value"] == 1.0

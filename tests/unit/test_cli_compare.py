@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store, scored_triples
+from error_texts import check_line, check_text
 
 from graph_service import Service
 from graph_service.cli.readers import view_ref
@@ -51,8 +52,8 @@ def test_each_side_has_its_answer(cli: Cli) -> None:
     run = cli("compare", QUESTION, *VIEWS)
     answers = run.out.split("\n\n")[2].splitlines()
     assert answers[0].startswith("base      Maria Shriver's spouse is Arnold Schwarzenegger")
-    assert "ed:1.0    It is not sure that the graph says this of Maria Shriver [NA]." in answers
-    assert answers[-1] == "(template text, no language model)"
+    check_line(answers, "ed:1.0", "Maria Shriver [NA]")
+    check_text(answers[-1])
     run = cli("compare", QUESTION, "ed:1.0", "--json")
     found = run.json["answers"]
     assert run.code == 0

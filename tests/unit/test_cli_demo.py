@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from cli_runs import Cli, process
-from error_texts import check_error
+from error_texts import check_error, check_line
 from openai_stand_in import Scripted, by_rule, ok, stand_in
 from waiting import wait_until
 
@@ -170,7 +170,7 @@ def test_a_plan_of_ones_own_finds_the_figures_that_the_demo_prints_s7(
     said = re.search(r"^  one changed statement: (.+?\))\n", part, re.MULTILINE | re.DOTALL)
     assert said is not None
     assert re.search(
-        r".+ \(the base graph says: .+; random seed [01], question [a-z]+-\d\d\)$",
+        r".+ \(.+ says: .+; random seed [01], .+-\d\d\)$",
         " ".join(said[1].split()),
     )
     monkeypatch.setenv("GRAPH_SERVICE_STORE", "sqlite:///demo.db")
@@ -214,7 +214,7 @@ def test_a_model_answers_on_the_base_and_on_each_view(
     assert found.code == 0, found.err
     # Without knowledge nothing is asked.
     assert len(server.requests) == FEW * 2
-    assert "  2 answers failed, and are in no score\n" in found.out
+    check_line(found.out, "2 answers failed")
     assert re.search(
         r"^  citation F1         base 0\.\d{3}, views 0\.\d{3}$", found.out, re.MULTILINE
     )

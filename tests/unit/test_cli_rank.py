@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from demo_graph import ARNOLD, MARIA
+from error_texts import check_line
 from openai_stand_in import ok, stand_in
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -49,7 +50,7 @@ def test_a_ranker_is_trained_measured_and_used_l5(demo_cli: Cli) -> None:
     assert report["recall"]["1"]["value"] > 0.8
     code, out, _ = demo_cli("rank", "measure", valid, "--train", train, "--folds", "2", "--k", "3")
     assert code == 0
-    assert "mean of 2 folds, these by embedding alone: recall @3" in out
+    assert "by embedding alone" in out
     code, out, _ = demo_cli(
         "rank", "relations", "Who is Maria Shriver married to?", "--ranker", "r.npz",
         "--relations-per-entity", "3", "--json",
@@ -144,5 +145,5 @@ def test_relations_without_a_name_are_told(demo_cli: Cli) -> None:
     Path("l.tsv").write_text("P19\tplace of birth\n")
     code, out, err = demo_cli("rank", "measure", "v.txt", "--label-file", "l.tsv")
     assert code == 0
-    assert "1 relation without a name, ranked by id: P50" in err
+    check_line(err, "1 relation", "P50")
     assert "2 signed relations" in out

@@ -113,7 +113,7 @@ def test_how_much_each_client_may_ask_for() -> None:
         ("rate", "-1"), ("rate", "nan"), ("rate", "inf"), ("rate", "1e7"),
         ("max-cost", "0"), ("max-cost", "-5"), ("max-cost", "1e9"), ("max-cost", "nan"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=f"{name.replace('-', '_')} must be a"):
+        with raises(InputError):
             options(f"--{name}={wrong}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runs import Cli
-from error_texts import check_error
+from error_texts import check_error, check_line
 
 from graph_service.embed import VectorFile
 
@@ -33,7 +33,7 @@ def test_a_whole_store_is_whole(demo_cli: Cli) -> None:
     found = demo_cli("verify")
     assert found.code == 0
     assert found.out.splitlines()[-1].endswith("parts, all whole")
-    assert "reading demo: statements and entities" in found.err
+    check_line(found.err, "statements and entities")
 
 
 def test_a_patched_label_is_told_and_ends_with_5(demo_cli: Cli) -> None:

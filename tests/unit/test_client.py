@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from demo_graph import ARNOLD, MARIA, QUESTION, request
-from error_texts import raises
+from error_texts import check_text, raises
 from graphs import load_graph
 from served import served
 
@@ -500,7 +500,7 @@ def test_an_error_comes_back_as_its_class(
     # Over HTTP what concerns the server alone stays in its log.
     message, hint = raised.message, raised.hint
     if raised.about_server:
-        assert error.message.startswith(f"{raised.about_server}; the server's log says more")
+        check_text(error.message, raised.about_server)
         message, hint = error.message, None
     assert (error.message, error.hint) == (message, hint)
     with Client.over(demo_service) as client, pytest.raises(GraphServiceError) as caught:
@@ -601,7 +601,7 @@ def test_a_server_that_is_away() -> None:
     "address", ["localhost:8000", "ftp://a", "http://", "https:///graphql", "http://a:b"]
 )
 def test_an_address_of_no_server_is_bad_input(address: str) -> None:
-    with pytest.raises(InputError, match="address of a server") as caught:
+    with raises(InputError) as caught:
         Client.connect(address)
     assert caught.value.argument == "server"
 

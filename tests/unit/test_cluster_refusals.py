@@ -18,7 +18,7 @@ from graph_service.model.view_spec import Method, Replacement, Sampling, Scope, 
 
 @pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
 def test_methods_are_refused_by_name(method: Method) -> None:
-    with pytest.raises(InputError, match=f"does not draw method {method.value}"):
+    with raises(InputError):
         require_supported(ViewSpec(method, level=0.3))
 
 
@@ -30,7 +30,7 @@ def test_scopes_of_regions_are_refused(method: Method) -> None:
         Scope(statement_ids=("s",)),
         Scope(of_question=True),
     ):
-        with pytest.raises(InputError, match="a scope other than relations"):
+        with raises(InputError):
             require_supported(ViewSpec(method, level=0.3, scope=scope))
 
 
@@ -46,13 +46,13 @@ def test_scopes_of_regions_are_refused(method: Method) -> None:
 def test_replacement_by_other_rules_is_refused(change: dict[str, Any]) -> None:
     spec = ViewSpec(Method.RELATION_REPLACEMENT, level=0.3)
     require_supported(spec)
-    with pytest.raises(InputError, match="another replacement than by the least likely"):
+    with raises(InputError):
         require_supported(replace(spec, **change))
 
 
 def test_chains_of_a_question_are_refused() -> None:
     spec = ViewSpec(Method.INSERTION, count=1, entity_ids=("Q1",), answer_ids=("Q2",))
-    with pytest.raises(InputError, match="with chains from a question's entities"):
+    with raises(InputError):
         require_supported(spec)
 
 

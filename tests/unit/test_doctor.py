@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from error_texts import check_error
+from error_texts import check_error, check_line, check_text, raises
 from hypothesis import given
 from hypothesis import strategies as st
 from made_encoders import ENCODERS, make_encoder
@@ -72,7 +72,7 @@ def test_this_python_is_new_enough_and_an_older_one_is_refused(
     monkeypatch.setattr(doctor, "MIN_PYTHON", (99, 1))
     check = doctor.check_python()
     assert check.state is State.FAIL
-    assert "99.1 or newer is needed" in check.detail
+    assert "99.1 or newer" in check.detail
 
 
 def test_requirements_missing_too_old_and_right(tmp_path: Path) -> None:
@@ -84,8 +84,9 @@ def test_requirements_missing_too_old_and_right(tmp_path: Path) -> None:
     wrong = installed(tmp_path / "wrong", ["numpy>=99.5", "no-such-package-of-ours>=1", "orjson"])
     (check,) = doctor.check_packages(wrong)
     assert check.state is State.FAIL
-    assert f"numpy 99.5 or newer, got {numpy}" in check.detail
-    assert "no-such-package-of-ours, which is not installed" in check.detail
+    assert "numpy 99.5" in check.detail
+    assert f"got {numpy}" in check.detail
+    assert "no-such-package-of-ours" in check.detail
     assert check.fix.startswith("pip install")
 
 
@@ -168,7 +169,7 @@ def test_another_package_found_first_is_named(
     check = doctor.check_ours("queries")
     assert check.state is State.FAIL
     assert str(tmp_path / "queries") in check.detail
-    assert check.fix.startswith("pip uninstall --yes queries")
+    check_text(check.fix, "uninstall", "queries")
 
 
 @pytest.mark.usefixtures("forget_queries")
@@ -203,7 +204,7 @@ def test_a_second_distribution_of_the_name_is_one_to_look_at(
     )
     check = doctor.check_ours("loaders")
     assert check.state is State.WARN
-    assert check.fix == "pip uninstall --yes other-loaders"
+    check_text(check.fix, "uninstall", "other-loaders")
 
 
 def test_a_package_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +234,7 @@ def test_all_settings_are_listed_with_their_values() -> None:
     assert values["GRAPH_SERVICE_MAX_HOPS"] == ("3", True)
     assert values["GRAPH_SERVICE_CACHE_GB"] == ("0.5", True)
     assert values["GRAPH_SERVICE_EMBEDDER"] == ("minilm", False)
-    with pytest.raises(InputError, match="must be a number"):
+    with raises(InputError):
         doctor.listed_settings({"GRAPH_SERVICE_THREADS": "many"})
 
 
@@ -284,7 +285,7 @@ def test_a_wrong_pcst_fast_is_said_with_the_command_and_ours_serves(
     )
     check = doctor.check_solver()
     assert check.state is State.WARN
-    assert check.detail == "pcst_fast fails its known case; ours serves."
+    check_text(check.detail, "pcst_fast")
     assert "--no-binary pcst-fast" in check.fix
 
 
@@ -310,9 +311,8 @@ def test_what_is_absent_is_listed_by_what_it_is_for(
     monkeypatch.setattr(doctor, "check_installation", lambda settings: [absent, there])
     assert main(["doctor"]) == 0
     shown = capsys.readouterr().out
-    assert shown.endswith(
-        "Not installed. If you want to\n  load Excel files  -> pip install x\n2 checks, all well\n"
-    )
+    assert "load Excel files  -> pip install x\n" in shown
+    assert shown.endswith("2 checks, all well\n")
     assert "extra excel" not in shown
 
 
@@ -420,7 +420,7 @@ def _load(url: str, name: str, *, publish: bool = True) -> None:
 def test_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     (check,) = doctor.check_store(Settings(store=f"sqlite:///{tmp_path / 'graph.db'}"))
     assert check.state is State.WARN
-    assert check.fix == "graph-service load SOURCE --graph NAME"
+    check_text(check.fix, "--graph")
     assert list(tmp_path.iterdir()) == []
     (check,) = doctor.check_store(Settings(store=f"sqlite:///{tmp_path / 'deep' / 'graph.db'}"))
     assert check.state is State.FAIL
@@ -452,7 +452,7 @@ def test_a_load_under_way_and_one_left_over(
     _load(url, "demo", publish=False)
     check = only(doctor.check_store(Settings(store=url)), "loads")
     assert check.state is State.OK
-    assert "under way by somewhere:1" in check.detail
+    check_line(check.detail, "somewhere:1")
 
     class _Later(datetime):
         @classmethod
@@ -462,7 +462,7 @@ def test_a_load_under_way_and_one_left_over(
     monkeypatch.setattr(doctor, "datetime", _Later)
     check = only(doctor.check_store(Settings(store=url)), "loads")
     assert check.state is State.WARN
-    assert check.fix == "graph-service load facts.tsv --graph demo"
+    check_text(check.fix, "facts.tsv", "--graph")
 
 
 @pytest.mark.parametrize(
@@ -493,7 +493,7 @@ def test_a_store_that_can_only_be_read_is_well(
     monkeypatch.setattr("os.access", lambda *_: False)
     check, *_ = doctor.check_store(Settings(store=f"sqlite:///{path}"))
     assert check.state is State.OK
-    assert "it can only be read" in check.detail
+    check_line(check.detail, "only be read")
 
 
 def test_a_damaged_store_is_a_fault(tmp_path: Path) -> None:
@@ -557,7 +557,7 @@ def test_doctor_lists_settings(
     assert main(["doctor", "--settings"]) == 0
     text += capsys.readouterr().out
     assert "correct horse" not in text
-    assert "Most hops that a request may ask for." in text
+    assert "request may ask" in text
 
 
 # model fetch, model check

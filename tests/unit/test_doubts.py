@@ -100,18 +100,20 @@ Salt Road,Ada Finch,Otter,2019
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "expected"),
     [
-        "Which game did Agnes Moor design in 2019?",
-        "What did Agnes Moor design after 2015?",
-        "Who designed Ember Court in 2012?",
+        ("Which game did Agnes Moor design in 2019?", "a date that nothing meets"),
+        ("What did Agnes Moor design after 2015?", "a date that nothing meets"),
+        ("Who designed Ember Court in 2012?", "a date that nothing meets"),
+        ("Which games by Lantern did Ada Finch design?", "a name that nothing meets"),
+        ("Which Otter games did Rui Sa design?", "a name that nothing meets"),
     ],
 )
-def test_a_date_that_nothing_meets_is_doubted(
-    games: Service, names: list[str], question: str
+def test_a_constraint_that_nothing_meets_is_doubted(
+    games: Service, names: list[str], question: str, expected: str
 ) -> None:
     assert retrieve(games, question).status is Status.LOW_CONFIDENCE
-    assert names == ["a date that nothing meets"]
+    assert names == [expected]
 
 
 def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list[str]) -> None:
@@ -129,17 +131,6 @@ def test_published_questions_outweigh_that_no_word_speaks_of_the_answer(
     assert names == [UNSAID]
     assert result.confidence is not None
     assert result.confidence > DOUBTED
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["Which games by Lantern did Ada Finch design?", "Which Otter games did Rui Sa design?"],
-)
-def test_a_name_that_nothing_meets_is_doubted(
-    games: Service, names: list[str], question: str
-) -> None:
-    assert retrieve(games, question).status is Status.LOW_CONFIDENCE
-    assert names == ["a name that nothing meets"]
 
 
 def test_a_name_that_something_meets_is_not_doubted(games: Service, names: list[str]) -> None:

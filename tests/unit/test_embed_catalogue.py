@@ -13,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from error_texts import check_text, raises
+from error_texts import check_line, check_text, raises
 from made_encoders import ENCODERS, make_encoder
 
 from graph_service.cli import main
@@ -164,7 +164,7 @@ def test_a_server_does_not_choose_where_files_go(hub: Hub, path: str, tmp_path: 
 
 def test_no_server(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "_HUB", "http://127.0.0.1:9")
-    with pytest.raises(ModelFileError, match="could not be reached") as raised:
+    with raises(ModelFileError) as raised:
         fetch_known("bge-small")
     check_text(raised.value.hint)
 
@@ -172,7 +172,7 @@ def test_no_server(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_that_is_spoilt(hub: Hub) -> None:
     folder = fetch_known("bge-small").folder
     (folder / catalogue.RECORD).write_text("{}")
-    with pytest.raises(ModelFileError, match=r"fetched\.json can't be read"):
+    with raises(ModelFileError):
         check_known("bge-small")
     shutil.rmtree(folder)
     with pytest.raises(ModelFileError, match="was not fetched"):
@@ -188,7 +188,7 @@ def test_another_name() -> None:
 def test_on_the_command_line(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", "fetch", "e5-small"]) == 0
     shown = capsys.readouterr()
-    assert "No hash of these files is known here" in shown.out
+    check_line(shown.out, "No hash", "known")
     assert "export GRAPH_SERVICE_EMBEDDER=e5-small" in shown.out
     assert main(["model", "fetch", "e5-small"]) == 0
     assert "No hash" not in capsys.readouterr().out

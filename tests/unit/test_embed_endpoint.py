@@ -105,7 +105,7 @@ def test_passing_faults_are_tried_again_and_then_told(reply: Scripted) -> None:
 def test_a_slow_endpoint() -> None:
     with (
         stand_in(Scripted(silent=True)) as server,
-        pytest.raises(SetupError, match=r"no answer in 0\.1 s"),
+        raises(SetupError),
     ):
         embedder(server.url, timeout_s=0.1, retry=RetryPolicy(max_retries=0)).encode(["a"])
 

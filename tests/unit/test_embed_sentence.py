@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 import pytest
+from error_texts import raises
 
 from graph_service.embed import open_embedder
 from graph_service.embed.sentence import SentenceTransformerEmbedder
@@ -73,7 +74,7 @@ def test_adapter() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_unknown_model() -> None:
-    with pytest.raises(SetupError, match="can't load the model 'missing'"):
+    with raises(SetupError):
         open_embedder("missing")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cli_runs import Cli
+from error_texts import check_line
 from experiment_runs import written
 from openai_stand_in import Scripted, ok, stand_in
 
@@ -243,8 +244,8 @@ def test_a_plan_has_scores_of_attacks_and_leaves_out_what_has_no_control(
     assert {question for question, value in flips.items() if value == NO_CONTROL} == bare
     assert demo_cli("experiment", "report", "plan.yaml", "--out", "out", "--no-figures").code == 0
     report = (tmp_path / "out" / "report.md").read_text()
-    assert "## attack success: the view's false answer is given" in report
-    assert "| changes reached | questions without a change |" in report
+    check_line(report, "view's false answer")
+    check_line(report, "questions without")
     with (tmp_path / "out" / "views.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
     assert rows["path-deletion"]["reached"] == "1.0"

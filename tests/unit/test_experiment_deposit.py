@@ -15,6 +15,7 @@ import orjson
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
+from error_texts import check_line
 from experiment_runs import PLAN, written
 from openai_stand_in import Scripted, ok, stand_in
 
@@ -177,7 +178,8 @@ def test_the_fields_of_responsible_ai_are_the_authors(
     assert wrong.code == 2
     assert "rai.yaml, line 1" in wrong.err
     wrong = demo_cli(*words, "--licence", LICENCE, "--published", "yesterday")
-    assert (wrong.code, "a date such as 2026-11-27" in wrong.err) == (2, True)
+    assert wrong.code == 2
+    check_line(wrong.err, "2026-11-27")
 
 
 def test_what_was_altered_or_is_missing_is_refused(
@@ -197,7 +199,8 @@ def test_what_was_altered_or_is_missing_is_refused(
         assert made.code == 2
         assert message in made.err
     made = demo_cli("experiment", "unpack", "plans/plan.yaml", *words)
-    assert (made.code, "is no deposit of an experiment" in made.err) == (2, True)
+    assert made.code == 2
+    check_line(made.err, "no deposit")
 
 
 def test_no_file_of_a_deposit_leads_out_of_the_folder(
@@ -211,7 +214,8 @@ def test_no_file_of_a_deposit_leads_out_of_the_folder(
     crate["@graph"].append({"@id": "a/../../evil.txt", "@type": "File", "sha256": sha256})
     evil = rewritten(other.replace(archive), "ro-crate-metadata.json", orjson.dumps(crate))
     made = demo_cli("experiment", "unpack", str(evil), "--out", "again")
-    assert (made.code, "leads out of the folder" in made.err) == (2, True)
+    assert made.code == 2
+    check_line(made.err, "leads out")
     assert not list(tmp_path.rglob("evil.txt"))
 
 
@@ -226,7 +230,8 @@ def test_a_plan_of_a_deposit_reads_no_file_outside_of_it(
         assert changed != plan
         other = relisted(packed(), "plan/plans/plan.yaml", changed)
         made = demo_cli("experiment", "unpack", str(other), "--out", "again")
-        assert (made.code, "which is no file of it" in made.err) == (2, True), made.err
+        assert made.code == 2, made.err
+        check_line(made.err, "questions.jsonl")
 
 
 def test_another_version_and_another_graph_are_refused(
@@ -250,7 +255,7 @@ def test_another_version_and_another_graph_are_refused(
     other = relisted(archive, "run/plan.lock.json", orjson.dumps(lock))
     made = demo_cli("experiment", "unpack", str(other), "--out", "again")
     assert made.code == 2
-    assert "was made by graph-service 0.0.7" in made.err
+    check_line(made.err, "0.0.7")
     assert "pip install 'graph-service==0.0.7'" in made.err
 
 
@@ -264,7 +269,7 @@ def test_a_folder_with_other_files_stays_as_it_is(
     for folder in (".", "run"):
         made = demo_cli("experiment", "unpack", str(archive), "--out", folder)
         assert made.code == 2
-        assert f"the folder {folder} holds other files" in made.err
+        check_line(made.err, folder)
     assert (tmp_path / "again" / "notes.txt").read_text() == "mine"
     assert (tmp_path / "run" / "answers.jsonl").read_bytes() == answers
 
@@ -278,8 +283,7 @@ def test_a_plan_that_names_a_file_from_the_root_is_not_packed(
     words = ("experiment", "pack", "plans/plan.yaml", "--to", "x.zip", "--licence", LICENCE)
     made = demo_cli(*words, "--out", "run")
     assert made.code == 2
-    assert "questions.jsonl, which is not there on other machines" in made.err
-    assert "from the folder of the plan, ../questions.jsonl, and run" in made.err
+    check_line(made.err, "../questions.jsonl")
     assert not (tmp_path / "x.zip").exists()
 
 
@@ -295,7 +299,7 @@ def test_a_run_that_has_not_ended_is_not_packed(
     assert f"run has {len(lines) - 3} of {len(lines)} answers" in made.err
     made = demo_cli(*words, "--out", "nothing")
     assert made.code == 2
-    assert "Run the plan first" in made.err
+    check_line(made.err, "Run the plan")
     assert not (tmp_path / "x.zip").exists()
 
 

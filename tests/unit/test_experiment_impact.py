@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cli_runs import Cli
-from error_texts import raises
+from error_texts import check_line, raises
 from experiment_runs import QUESTIONS, run_into, written
 
 from graph_service import Service
@@ -86,7 +86,7 @@ def test_of_a_withheld_minimum_set_all_is_broken_and_of_the_base_nothing_o11(
     assert [row["method"] for row in table] == ["edge-deletion", "edge-deletion", "no-husband"]
     assert table[1]["answers_share"] == "1.0"
     report = (tmp_path / "out" / "report.md").read_text()
-    assert "## What the views break" in report
+    check_line(report, "What the views")
     shown = (
         "question one-01: broke `Maria Shriver | spouse | Arnold Schwarzenegger`; the answer is 1 "
         "step away on the base, none on the view"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import check_text
 
 from queries.experiment.judging import NO_FACT, CountingChat, OpenJudge, count_judging
 from queries.experiment.plan import JudgeKind, JudgePlan
@@ -58,9 +59,9 @@ def test_what_can_not_be_judged_says_why_o9() -> None:
     nothing = OpenJudge(plan, Says("- Ada sang."), {"2": ("Ada sang.",)})
     assert nothing.score(answer_of(text)) == {"safe": NO_EVIDENCE}
     unread = OpenJudge(plan, Says("I do not know."), {"1": ("Ada sang.",)}).score(answer_of(text))
-    assert str(unread["safe"]).startswith("unreadable: every fact has to be on a line")
+    check_text(str(unread["safe"]), "unreadable")
     lost = OpenJudge(plan, Says("- Ada sang.", "- Ada sang.", "?"), {"1": ("Ada sang.",)})
-    assert str(lost.score(answer_of(text))["safe"]).startswith("unreadable: it has to end with")
+    check_text(str(lost.score(answer_of(text))["safe"]), "unreadable")
 
 
 def test_counting_asks_as_often_as_judging_and_shows_the_evidence_b4(tmp_path: Path) -> None:

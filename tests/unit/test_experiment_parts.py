@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from cli_runs import Cli
-from error_texts import check_error
+from error_texts import check_error, raises
 from experiment_runs import PLAN, files, run_into, written
 from served import served
 
@@ -90,7 +90,7 @@ def test_a_part_of_another_run_is_refused(demo_service: Service, tmp_path: Path)
     first, second = missing_parts(experiment, out)
     write_part(experiment, second, out)
     second.answers_file(out).rename(first.answers_file(out))
-    with pytest.raises(InputError, match=r"line 1: cell .* was expected"):
+    with raises(InputError):
         join_parts(experiment, out)
     assert replace(first, end=1).answers_file(out) == first.answers_file(out)
 

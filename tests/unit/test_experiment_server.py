@@ -10,6 +10,7 @@ import httpx
 import orjson
 import pytest
 from cli_runs import Cli
+from error_texts import check_line, check_text
 from experiment_runs import files, run_into, written
 from made_keys import made_key
 from served import served
@@ -61,7 +62,7 @@ def test_a_server_gives_the_bytes_that_a_store_gives_with_a_key_and_short_refusa
     # The server is gone: what was answered is there, and nothing more is asked of it.
     gone = cli(*run, "other", "--server", url, "--patience", "0")
     assert gone.code != 0
-    assert "run the same command" in gone.err
+    assert "run the same" in gone.err
 
 
 class Scripted:
@@ -130,7 +131,7 @@ def test_it_waits_as_long_as_the_server_asks() -> None:
         refusal("THROTTLED", retryAfterS=3), refusal("LIMIT_EXCEEDED", retryAfterS=1), DONE
     )
     assert (waits, response) == ([3, 1], DONE)
-    assert said == ["not now; asking again for up to 20 s"]
+    check_text(said, "20 s")
 
 
 def test_it_waits_longer_each_time_where_the_server_says_nothing() -> None:
@@ -145,8 +146,8 @@ def test_it_ends_with_what_to_do_when_patience_is_at_an_end() -> None:
     # 0.5 + 1 + 1.5: the last wait is cut to what is left.
     assert waits == [0.5, 1, 1.5]
     assert isinstance(error, StoreUnavailableError)
-    assert "(asked again for 3 s)" in error.message
-    assert "run the same command" in str(error.hint)
+    check_line(error.message, "3 s")
+    check_line(str(error.hint), "run the same")
     waits, _, error = asked(refusal("THROTTLED", retryAfterS=21))
     assert waits == []
     assert isinstance(error, ThrottledError)

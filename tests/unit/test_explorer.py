@@ -183,7 +183,7 @@ def test_no_server_starts_whose_pages_would_be_broken(tmp_path: Path) -> None:
         explorer.read_assets(tmp_path)
     assert "--no-explorer" in str(changed.value)
     (tmp_path / "main.js").unlink()
-    with pytest.raises(SetupError, match=r"main\.js can't be read"):
+    with raises(SetupError):
         explorer.read_assets(tmp_path)
 
 

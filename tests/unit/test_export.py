@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 import pytest
 from demo_graph import copy_store
-from error_texts import check_error, raises
+from error_texts import check_error, check_line, check_text, raises
 from export_round_trip import SUFFIXES, check_round_trip, load_back
 from graphs import load_graph, sample_entities, sample_statements
 
@@ -160,16 +160,10 @@ def test_a_file_that_was_cut_short_is_told(sample: Service, tmp_path: Path) -> N
     options = LoadOptions(rejects_path=tmp_path / "rejects.jsonl")
     cut.write_bytes(b"".join(lines[:-1]))
     report = load(cut, store=sample.store, graph="cut", options=options)
-    assert [reject.reason for reject in report.rejects] == [
-        "the file ends before its last line, which says how many there are; it was cut short, "
-        "or is still being written"
-    ]
+    check_text([reject.reason for reject in report.rejects])
     cut.write_bytes(b"".join(lines[:-2] + lines[-1:]))
     report = load(cut, store=sample.store, graph="cut", replace=True, options=options)
-    assert [reject.reason for reject in report.rejects] == [
-        f"no line of an exported graph: expected {len(sample_statements())} statements, as its "
-        f"last line says, got {len(sample_statements()) - 1}"
-    ]
+    check_text([reject.reason for reject in report.rejects])
     assert report.exit_code == 3
 
 
@@ -491,7 +485,7 @@ def test_the_command_line_exports_and_loads_again(
         main(["export", "-", "--format", "ntriples", "--graph", "demo", "--view", "ed:0.5:1"]) == 0
     )
     captured = capsys.readouterr()
-    assert "statements whose id is no part of the format" in captured.err
+    check_line(captured.err, "statements whose id")
     assert captured.out.startswith("# demo@")
     assert main(["export", "demo.txt", "--graph", "demo"]) == 2
     assert "tells no format" in capsys.readouterr().err

@@ -293,7 +293,7 @@ def test_an_export_takes_the_place_of_an_export_alone(
     (other / "graph.json").write_text("{}")
     with pytest.raises(InputError, match="holds other files"):
         export(exported, str(other))
-    with pytest.raises(InputError, match="parquet is a folder"):
+    with raises(InputError):
         export(exported, "-", format=export_run.ExportFormat.PARQUET)
 
 
@@ -309,7 +309,7 @@ def test_the_command_line_writes_and_loads_parquet(
     report = orjson.loads(capsys.readouterr().out)
     assert report["content"] == written.fingerprints.content
     assert report["comes_back"] == "content"
-    assert report["commands"] == [f"graph-service load {out} --graph NAME"]
+    check_text(report["commands"], out, "--graph")
     shutil.rmtree(out)
 
 

@@ -199,7 +199,7 @@ def test_no_server_starts_whose_page_would_be_broken(tmp_path: Path) -> None:
         graphiql.read_assets(tmp_path)
     assert "--no-graphiql" in str(changed.value)
     (tmp_path / "page.js").unlink()
-    with pytest.raises(SetupError, match=r"page\.js can't be read"):
+    with raises(SetupError):
         graphiql.read_assets(tmp_path)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import h11
 import pytest
 import uvicorn
+from error_texts import check_text
 from uvicorn.server import ServerState
 
 from graph_service.server.connections import (
@@ -218,11 +219,9 @@ def test_a_second_request_that_has_begun_already_does_not_idle() -> None:
         assert wire.waits == [2.0]
         wire.sent = b""
         wire.ring()
-        assert refusal_of(wire) == (
-            b"HTTP/1.1 408 Request Timeout",
-            "TIMEOUT",
-            "the head of the request did not come within 2 s",
-        )
+        status, code, message = refusal_of(wire)
+        assert (status, code) == (b"HTTP/1.1 408 Request Timeout", "TIMEOUT")
+        check_text(message, "2 s")
         assert wire.ended == "close"
 
     running(test)
@@ -294,11 +293,9 @@ def test_a_connection_too_many_is_told_so_and_watched_until_it_took_that() -> No
     async def test(protocol: BoundedProtocol, wire: Wire) -> None:
         other = Wire(left=10)
         refused = connect(other, protocol._gate)
-        assert refusal_of(other) == (
-            b"HTTP/1.1 503 Service Unavailable",
-            "LIMIT_EXCEEDED",
-            "this server keeps at most 1 connections of one address",
-        )
+        status, code, message = refusal_of(other)
+        assert (status, code) == (b"HTTP/1.1 503 Service Unavailable", "LIMIT_EXCEEDED")
+        check_text(message, "1 connections")
         assert (other.ended, other.waits) == ("close", [5.0])
         refused.connection_lost(None)
         assert other.waits == []
@@ -308,9 +305,7 @@ def test_a_connection_too_many_is_told_so_and_watched_until_it_took_that() -> No
         wires = [Wire(peer=("192.0.2.9", 5)), Wire(peer=None)]
         for one in wires:
             connect(one, protocol._gate)
-        assert [refusal_of(one)[2] for one in wires] == [
-            "this server has 2 connections, which is all it keeps"
-        ] * 2
+        check_text([refusal_of(one)[2] for one in wires], "2 connections")
 
     running(test)
 

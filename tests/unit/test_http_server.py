@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from demo_graph import MARIA, QUESTION, request
+from error_texts import check_line, check_text
 from served import served
 from waiting import PATIENCE_S
 from waiting import wait_until as until
@@ -148,7 +149,8 @@ def test_no_more_run_at_once_than_there_are_threads(
         assert slow_store.waiting.wait(600)
         second = pool.submit(post, url)
         ready = httpx.get(f"{url}/health/ready", timeout=600)
-        assert (ready.status_code, ready.json()["status"]) == (503, "no worker is free")
+        assert ready.status_code == 503
+        check_text(ready.json()["status"])
         assert not second.done()
         slow_store.released.set()
         assert slow.result(600).status_code == second.result(600).status_code == 200
@@ -272,7 +274,7 @@ def test_the_time_that_a_query_waits_counts(
         service.settings = replace(demo_settings, read_timeout_s=2.0)
         late = post(url)
         assert (late.status_code, refusal(late)) == (503, "TIMEOUT")
-        assert "waited 2 s for a free worker" in late.json()["errors"][0]["message"]
+        check_line(late.json()["errors"][0]["message"], "2 s")
         assert late.headers["retry-after"] == "1"
         slow_store.released.set()
         assert slow.result(600).status_code == 200
@@ -503,7 +505,7 @@ def test_not_ready_while_the_store_keeps_silent(
         assert httpx.get(f"{url}/health/ready", timeout=600).status_code == 503
     finally:
         released.set()
-    assert "not ready: no answer within 0.2 s" in caplog.text
+    check_line(caplog.messages, "0.2 s")
 
 
 def test_graphiql_is_a_page_that_can_be_turned_off(demo_service: Service, url: str) -> None:

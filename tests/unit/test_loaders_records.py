@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_texts import check_line
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,7 +121,7 @@ def test_what_filters_leave_out_of_json_is_passed_over(
     chosen = LoadOptions(filters=Filters(entities=("Q3",)), rejects_path=options.rejects_path)
     report = load(path, store=tmp_store, graph="g", options=chosen)
     assert report.records == RecordCounts(read=1, passed_over=4)
-    assert "records: 5 in the source: 1 read, 0 rejected, 4 passed over" in report.lines()
+    check_line(report.lines(), "5 in", "1 read", "0 rejected", "4 passed")
     assert report.to_json()["records"] == {"read": 1, "rejected": 0, "passed_over": 4}
 
 

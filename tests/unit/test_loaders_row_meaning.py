@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from error_texts import check_counts, check_line, raises
 from things_of_tables import Things
 
 from graph_service.errors import InputError
@@ -85,7 +86,7 @@ def test_a_load_reads_things_and_says_by_what_they_are_named(tmp_path: Path) -> 
         report = load(folder, store=store, graph="g")
         by_option = load(folder, store=store, graph="by_option", options=LoadOptions(row="auto"))
     assert report.keys == {"staff.csv": "Employee"}
-    assert "rows: things, named by Employee in staff.csv" in report.lines()
+    check_line(report.lines(), "named by Employee", "staff.csv")
     assert report.graph is not None
     assert by_option.graph is not None
     assert report.graph.fingerprints == by_option.graph.fingerprints
@@ -118,7 +119,7 @@ def test_rows_that_no_column_names_are_numbered(tmp_path: Path) -> None:
             report = load(path, store=store, graph="g")
             repeated = load(path, store=store, graph="g")
         assert report.keys == {"sales.csv": NUMBER}
-        assert "rows: things, named by their number in sales.csv" in report.lines()
+        check_line(report.lines(), "their number", "sales.csv")
         assert report.counts is not None
         assert repeated.counts is not None
         assert repeated.counts.written == 0
@@ -181,7 +182,7 @@ def test_a_first_row_of_names_that_come_nowhere_else_is_no_statement(
         if are_things:
             assert list(load(path, store=store, graph="g").formats) == ["rows"]
         else:
-            with pytest.raises(InputError, match="looks like a header"):
+            with raises(InputError):
                 load(path, store=store, graph="g")
         by_option = LoadOptions(columns=("head", "relation", "tail"))
         report = load(path, store=store, graph="by_option", options=by_option)
@@ -251,7 +252,7 @@ def test_a_table_too_narrow_for_statements_is_not_advised_to_be_them(
         row = "id" if "^" in text else "Country"
         report = load(path, store=store, graph="g", options=LoadOptions(row=row))
     assert report.rejected == 0
-    assert "rows before the header" not in report.skipped
+    assert not any("header" in reason for reason in report.skipped)
     assert report.graph is not None
     assert report.graph.counts.relations == (1 if "^" in text else 2)
 
@@ -270,7 +271,7 @@ def test_rows_of_one_key_are_counted_as_one_thing(tmp_path: Path) -> None:
     path.write_text("id,name,price\na1,Table,10.5\na1 ,Desk,12\na2,Chair,5.5\n")
     with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
         report = load(path, store=store, graph="g", options=LoadOptions(row="id"))
-    assert report.kept == {"rows of parts.csv whose id an earlier row has, one thing with it": 1}
+    check_counts(report.kept, 1)
 
 
 def test_cells_that_nearly_refer_to_a_table_are_counted(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_counts, check_line, check_text, raises
 
 from graph_service.cli import main
 from graph_service.errors import InputError
@@ -61,11 +61,9 @@ def test_three_columns_by_position_and_rejects_with_line_and_offset(tmp_path: Pa
     found = read(tmp_path, text, tables.read_tsv)
     assert triples(found) == [("Q1", "P1", EntityValue("Q2")), ("Q3", "P1", EntityValue("Q4"))]
     assert [(reject.line, reject.offset) for reject in found.rejects] == [(2, 10), (4, 17), (5, 25)]
-    assert [reject.reason.partition(";")[0] for reject in found.rejects] == [
-        "expected 3 columns, got 2",
-        "not UTF-8: invalid start byte",
-        "an entity id is empty",
-    ]
+    check_text(
+        [reject.reason.partition(";")[0] for reject in found.rejects], "3 columns", "UTF-8", "id"
+    )
 
 
 def test_columns_in_another_order_and_columns_passed_over(tmp_path: Path) -> None:
@@ -209,10 +207,9 @@ def test_kgtk_edges_terms_and_qualifiers(tmp_path: Path) -> None:
     assert by_id["Q1"].descriptions == {"en": "person"}
     assert by_id["P22"].kind is EntityKind.PROPERTY
     assert by_id["Q2"].labels == {"en": "Bob"}
-    assert found.skipped == {"cells of the column node2;w": 1}
-    assert [(reject.line, reject.reason) for reject in found.rejects] == [
-        (6, "an edge without node2")
-    ]
+    check_counts(found.skipped, 1)
+    assert [reject.line for reject in found.rejects] == [6]
+    check_text([reject.reason for reject in found.rejects], "node2")
 
 
 def test_names_and_classes_as_json_by_id(tmp_path: Path) -> None:
@@ -223,10 +220,7 @@ def test_names_and_classes_as_json_by_id(tmp_path: Path) -> None:
     assert (property_.kind, property_.labels) == (EntityKind.PROPERTY, {"en": "one"})
     assert property_.descriptions == {"en": "the first"}
     assert item.labels == {"en": "two"}
-    assert [reject.reason for reject in found.rejects] == [
-        "Q3: expected a label, or an object with a label, got 7",
-        "Q4: expected a label, or an object with a label, got {}",
-    ]
+    check_text([reject.reason for reject in found.rejects], "Q3", "7", "Q4")
     classes = read(tmp_path, '{"Q1": ["Q5", "Q6"], "Q2": "Q5", "Q3": [1]}', names.read_types)
     assert triples(classes) == [
         ("Q1", "P31", EntityValue("Q5")),
@@ -248,7 +242,7 @@ def test_label_files_with_and_without_header_and_language(tmp_path: Path) -> Non
         ("Q1", {"en": "one", "fr": "un"}, EntityKind.ITEM),
         ("P9", {"en": "x"}, EntityKind.PROPERTY),
     ]
-    assert found.skipped == {"third cells of a label file that are no language": 1}
+    check_counts(found.skipped, 1)
 
 
 def test_numbers_stand_for_ids_as_dbp15k_has_them(tmp_path: Path) -> None:
@@ -272,10 +266,8 @@ def test_numbers_stand_for_ids_as_dbp15k_has_them(tmp_path: Path) -> None:
             EntityValue("http://fr.dbpedia.org/resource/Paris"),
         )
     ]
-    assert [(one.line, one.reason) for one in found.rejects] == [
-        (2, "no entity has the number '8'"),
-        (3, "no relation has the number '4'"),
-    ]
+    assert [one.line for one in found.rejects] == [2, 3]
+    check_text([one.reason for one in found.rejects], "'8'", "'4'")
     ids.write_text("0\n")
     with pytest.raises(InputError, match="2 columns, got 1"):
         read(tmp_path, "0\t3\t7\n", tables.read_tsv, entity_ids=ids)
@@ -327,7 +319,7 @@ def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Pa
         ),
     )
     assert report.formats == {"tsv": 1, "labels": 1, "types": 1, "descriptions": 1}
-    assert [one.reason for one in report.rejects] == ["expected id and class, got 1 cells"]
+    check_text([one.reason for one in report.rejects], "1 cells")
     stored = [one for chunk in tmp_store.scan_statements("g@1") for one in chunk]
     assert {(one.head, one.relation, one.value) for one in stored} == {
         ("Q1", "P26", EntityValue("Q2")),
@@ -367,7 +359,7 @@ def test_several_files_of_labels_and_ids_without_a_statement(
 
     lines = run("g")
     assert any("2 entities, 1 statements" in line for line in lines), lines
-    assert any(line.startswith("names: 2 ids have a name and no statement.") for line in lines)
+    check_line(lines, "2 ids")
     assert any("5 entities, 1 statements" in line for line in run("h", "--entities-from-labels"))
     with open_store(store) as opened:
         found = opened.entities("g@1", ["Q1", "Q2", "P1"]).entities
@@ -521,11 +513,8 @@ def test_nodes_of_neo4j_admin(tmp_path: Path) -> None:
     assert labels["class/Movie"] == "Movie"
     [movie] = [entity for entity in parsed.entities if entity.id == "class/Movie"]
     assert movie.aliases["en"] == ("Movies",)
-    assert parsed.kept == {"cells of year that are no int, kept as text": 1}
-    assert [reject.reason for reject in parsed.rejects] == [
-        "the node has no id",
-        "expected 8 columns, got 3",
-    ]
+    check_counts(parsed.kept, 1)
+    check_text([reject.reason for reject in parsed.rejects], "8 columns")
     with pytest.raises(InputError, match="2 columns of ids"):
         read(tmp_path, "a:ID,b:ID\n1,2\n", tables.read_csv)
 
@@ -625,7 +614,7 @@ def test_a_first_statement_is_no_header(tmp_path: Path, first: str) -> None:
 
 def test_a_table_of_houses_and_their_values_is_none_of_statements(tmp_path: Path) -> None:
     text = "city,property,value\nUlm,Villa,500000\nBonn,Cottage,300000\n"
-    with pytest.raises(InputError, match="looks like a header"):
+    with raises(InputError):
         read(tmp_path, text, tables.read_csv)
 
 
@@ -638,7 +627,7 @@ def test_labels_of_edges_that_are_empty_are_no_relations(tmp_path: Path) -> None
 def test_columns_beside_a_statement_are_counted(tmp_path: Path) -> None:
     parsed = read(tmp_path, "head,relation,tail,note\na,p,b,x\na,p,c,\n", tables.read_csv)
     assert len(parsed.statements) == 2
-    assert parsed.skipped == {"cells of the column note": 1}
+    check_counts(parsed.skipped, 1)
 
 
 def test_sparql_results_are_read_as_terms(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_runs import Cli
 from demo_graph import MARIA
-from error_texts import check_error
+from error_texts import check_error, check_line, check_text, raises
 from mcp import Client
 from mcp_calls import TOOLS, asked, called, refused
 from mcp_types import CallToolResult
@@ -57,7 +57,7 @@ def test_the_query_of_the_page_is_a_tool(demo_service: Service, folder: Path) ->
     tools = asked(server, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == [*TOOLS, "spouses"]
     tool = tools[-1]
-    assert tool.description == "Who is or was married to a person, with the id of each."
+    check_text(tool.description)
     assert tool.annotations.read_only_hint is True
     assert tool.input_schema["properties"]["person"] == {
         "type": "string",
@@ -78,7 +78,7 @@ def test_types_of_variables_are_a_json_schema(tmp_path: Path) -> None:
     ask, second = read_operations(tmp_path)
     assert ask.description == "Answers a question\nby paths."
     assert "fragment Named" in ask.document
-    assert second.description == "Runs the query second."
+    check_text(second.description)
     assert "Named" not in second.document
     properties = ask.arguments["properties"]
     assert properties["input"] == {"$ref": "#/$defs/RetrieveInput"}
@@ -124,7 +124,7 @@ def test_two_tools_of_one_name_are_refused(demo_service: Service, folder: Path) 
     (folder / "inner").mkdir()
     again = folder / "inner" / "again.graphql"
     again.write_text("query spouses { graphs { nodes { name } } }")
-    with pytest.raises(SetupError, match="there is a tool 'spouses' already .*, line 1"):
+    with raises(SetupError):
         server_of(demo_service, folder)
 
 
@@ -134,13 +134,13 @@ def test_wrong_arguments_and_large_answers_are_refused(demo_service: Service, fo
         "{ nodes { id statementId valueText property { label } } } } }"
     )
     server = server_of(demo_service, folder)
-    assert "did you mean person?" in refused(server, "spouses", persons=MARIA)
+    check_line(refused(server, "spouses", persons=MARIA), "you mean person")
     assert "$person" in refused(server, "spouses", person={"id": MARIA})
     assert "$person" in refused(server, "spouses")
-    assert "token_budget must be 500 to 100000" in refused(
-        server, "spouses", person=MARIA, token_budget=1
+    check_line(
+        refused(server, "spouses", person=MARIA, token_budget=1), "token_budget", "500", "100000"
     )
-    assert "give a larger token_budget" in refused(server, "all", id=MARIA, token_budget=500)
+    check_line(refused(server, "all", id=MARIA, token_budget=500), "larger token_budget")
     _, data = called(server, "all", id=MARIA, token_budget=100_000)
     assert len(data["item"]["statements"]["nodes"]) > 10
 

@@ -76,10 +76,10 @@ def away(server: BoltCluster, connection: Connection) -> BoltCluster:
 def test_the_next_query_fails_at_once(away: BoltCluster, connection: Connection) -> None:
     sent = len(away.seen)
     for _ in range(5):
-        with pytest.raises(StoreUnavailableError, match="does not answer while reading") as caught:
+        with pytest.raises(StoreUnavailableError, match="while reading") as caught:
             rows(connection)
         assert caught.value.retryable
-        with pytest.raises(StoreUnavailableError, match="does not answer while writing"):
+        with pytest.raises(StoreUnavailableError, match="while writing"):
             connection.write("ADD", row=1)
         with pytest.raises(StoreUnavailableError), connection.at_once():
             rows(connection)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from error_texts import check_text
+from error_texts import check_text, raises
 from hypothesis import given
 from hypothesis import strategies as st
 from openai_stand_in import error, ok, stand_in
@@ -31,7 +31,7 @@ from queries.generate.answer import (
     read_answers,
     write_answers,
 )
-from queries.llm import OpenAIChat, RetryPolicy, Usage, open_recorded
+from queries.llm import CachedChat, OpenAIChat, RetryPolicy, Usage, open_cache
 
 SPOUSE = triple("a", "Q1", "spouse", "Bea", label="Ada")
 MOTHER = triple("b", "Q2", "mother", "Cleo", label="Bea")
@@ -56,7 +56,7 @@ def test_without_a_model_templates_speak_k1() -> None:
         entity_ids=("Q1",),
         question_id="q1",
     )
-    assert found.model == "template text, no language model"
+    check_text(found.model)
     assert found.text.endswith("Bea's mother is Cleo [Q2, mother: Cleo].")
     assert found.knowledge == (SPOUSE, MOTHER)
     assert found.result is TWO_HOPS
@@ -71,7 +71,7 @@ def test_without_a_model_templates_speak_k1() -> None:
 def test_what_the_graph_lacks_k1() -> None:
     nothing = triplets([], status=Status.NOTHING_RELEVANT, linked=["Douglas Adams"])
     found = answer("How tall is he?", retriever=HandRetriever(lambda *_: nothing))
-    assert found.text == "The graph does not say this of Douglas Adams [NA]."
+    check_text(found.text)
     assert found.not_available
 
 
@@ -104,7 +104,7 @@ def test_a_model_speaks_and_is_read_back_k1(setting: Setting, reply: str) -> Non
         [],
     ]
     assert [part.not_available for part in found.sentences] == [False, False, True]
-    assert found.notes == ("citations that match nothing given: 1",)
+    check_text(found.notes, "given: 1")
     assert found.model == "stand-in-1"
     assert found.usage == Usage(10, 5)
     assert str(found.prompt).startswith(f"{setting.value}@")
@@ -124,7 +124,7 @@ def test_a_reply_that_was_cut_says_so() -> None:
         chat(server.url) as model,
     ):
         found = answer_from("Who?", [SPOUSE], model=model, generation=Generation(max_tokens=7))
-    assert found.notes[0] == "the reply was cut at 7 tokens"
+    check_text(found.notes[0], "7 tokens")
     assert found.finish_reason == "length"
     assert found.result is None
 
@@ -147,18 +147,20 @@ def test_a_wrong_key_ends_the_run() -> None:
 
 
 def test_an_answer_is_replayed_with_the_same_bytes(tmp_path: Path) -> None:
-    file = tmp_path / "replies.jsonl"
+    file = tmp_path / "replies.db"
     with (
         stand_in(ok("Bea [1].")) as server,
         chat(server.url) as model,
-        open_recorded(file, inner=model) as recorded,
+        open_cache(file) as cache,
     ):
-        first = answer_from("Who?", [SPOUSE], model=recorded)
-    with open_recorded(file) as recorded:
-        again = answer_from("Who?", [SPOUSE], model=recorded)
+        cached = CachedChat(cache, model.name, inner=model)
+        first = answer_from("Who?", [SPOUSE], model=cached)
+    with open_cache(file, must_exist=True) as cache:
+        replayed = CachedChat(cache, "stand-in")
+        again = answer_from("Who?", [SPOUSE], model=replayed)
         assert again == first
-        with pytest.raises(InputError, match="holds no reply"):
-            answer_from("Who else?", [SPOUSE], model=recorded)
+        with raises(InputError):
+            answer_from("Who else?", [SPOUSE], model=replayed)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
         found = answer_from("Who?", [SPOUSE], model=model)
     assert found.text == "Bea [Q1, spouse: Bea]."
     assert found.exchanges[0].text.startswith("<think>")
-    assert found.notes == ("thoughts before the answer were left out",)
+    check_text(found.notes)
     assert [c.statement_id for part in found.sentences for c in part.citations] == ["a"]
 
 

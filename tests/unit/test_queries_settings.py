@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from error_texts import check_text, raises
+from error_texts import check_line, check_text, raises
 from hand_chat import Asked, HandChat, refuses, script
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,12 +144,12 @@ def test_a_reply_that_does_not_parse_is_retried_once_with_the_reason() -> None:
     chat = HandChat(script("I think it is Bea.", "ANSWER: Bea."))
     found = ask(Setting.OKGQA_COT, chat)
     assert (found.text, found.failure) == ("Bea.", None)
-    assert found.notes == ("asked again, because the first reply could not be read",)
+    check_text(found.notes)
     assert len(found.exchanges) == len(chat.asked) == 2
     assert found.usage == Usage(20, 10)
     again = chat.asked[1].messages
     assert again[-2] == Message("assistant", "I think it is Bea.")
-    assert "on a line of its own with ANSWER:" in again[-1].content
+    check_line(again[-1].content, "own with ANSWER")
     assert found.exchanges[0].prompt_hash != found.exchanges[1].prompt_hash == found.prompt_hash
     assert str(found.prompt).startswith("okgqa-cot@")
 
@@ -194,7 +194,7 @@ def test_samples_that_fail_are_left_out_and_counted_o8() -> None:
     assert (found.text, found.failure) == ("Bea.", None)
     assert "samples that failed: 1" in found.notes
     failed = ask(Setting.OKGQA_SC, HandChat(refuses), generation=Generation(samples=2))
-    assert failed.failure == "timeout: no answer in 60 s"
+    check_text(failed.failure, "60 s")
     assert len(failed.exchanges) == 2
 
 
@@ -242,7 +242,7 @@ def test_ircot_stops_at_its_limit_and_where_it_turns_in_a_circle_o8(passages: Fi
     circle = HandChat(lambda _: "The same.")
     assert len(ask(Setting.OKGQA_IRCOT, circle, passages=passages).exchanges) == 2 + 1
     failing = ask(Setting.OKGQA_IRCOT, HandChat(refuses), passages=passages)
-    assert failing.failure == "timeout: no answer in 60 s"
+    check_text(failing.failure, "60 s")
 
 
 # Ltgen

@@ -193,7 +193,7 @@ def test_a_parameter_of_another_family_is_refused_by_name(preset: AnyPreset) -> 
     for _, name, value, *_ in BOUND_ROWS:
         if hasattr(preset, name):
             continue
-        with pytest.raises(InputError, match=f"^preset {preset.name} has no {name}; ") as caught:
+        with raises(InputError) as caught:
             resolve_preset(preset.name, **{name: value})
         assert caught.value.argument == name
         owners = [one.name for one in FAMILIES if hasattr(one, name)]

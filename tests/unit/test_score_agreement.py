@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from error_texts import check_text, raises
+from error_texts import check_line, check_text, raises
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -206,7 +206,7 @@ def test_missing_ratings_are_unscored_and_empty_has_a_reason() -> None:
         cohen_kappa(["good", "bad"], ["bad", "bad"], weights=KappaWeights.LINEAR)
     with pytest.raises(InputError, match="finite number"):
         pearson([1.0, math.nan], [1.0, 2.0])
-    with pytest.raises(InputError, match="values of one kind were expected"):
+    with raises(InputError):
         cohen_kappa([1, "yes"], [1, 1])
 
 
@@ -250,5 +250,5 @@ def test_agreement_by_group_and_pooled_over_groups_k8() -> None:
     assert [group.pairs[0].scores["equal"].value for group in report.groups.values()] == [1, 0]
     assert agreement(cases, measures=["equal"]).groups == {}
     shown = report.lines()
-    assert "intervals of all cases draw whole groups, of which there are 2" in shown
+    check_line(shown, "whole groups", "2")
     assert "group x: 3 cases" in shown

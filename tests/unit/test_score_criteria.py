@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 
 from graph_service.errors import InputError
 from queries.score.criteria import (
@@ -233,31 +233,27 @@ def test_the_lint_warns_of_turning_words_in_the_first_half_of_a_reason_t4() -> N
         "The text names Ada, as the question asks, and so the verdict is [[B]].",
     )
     warnings = lint_criteria(parse(text))
-    assert [(item.line, item.label, item.words) for item in warnings] == [
-        (8, "wrong", "the first half of the reason has but: it decides too soon"),
-        # "and" of the second reason stands in its second half.
-        (12, "wrong", "the reason holds a verdict"),
-        (17, "stiff", "no shots: few-shot is as zero-shot"),
-    ]
+    assert [item.line for item in warnings] == [8, 12, 17]
+    assert [item.label for item in warnings] == ["wrong", "wrong", "stiff"]
+    check_text([item.words for item in warnings])
     one_sided = parse(GOOD.replace("present: false", "present: true"))
-    assert [(item.line, item.label, item.words) for item in lint_criteria(one_sided)] == [
-        (3, "wrong", "no shot without the fault"),
-        (17, "stiff", "no shots: few-shot is as zero-shot"),
-    ]
+    assert [item.line for item in lint_criteria(one_sided)] == [3, 17]
+    assert [item.label for item in lint_criteria(one_sided)] == ["wrong", "stiff"]
+    check_text([item.words for item in lint_criteria(one_sided)])
     turned = parse(GOOD.replace("present: true", "present: false"))
-    assert lint_criteria(turned)[0].words == "no shot with the fault"
+    check_text(lint_criteria(turned)[0].words)
     # Of an odd number of words the one in the middle belongs to the first half.
     for reason, warned in (("Good text but too long.", True), ("Good, fine text but long.", False)):
         told = lint_criteria(
             parse(GOOD.replace("The text names nobody. The question asks for a name.", reason))
         )
-        assert ("it decides too soon" in told[0].words) is warned
+        assert ("too soon" in told[0].words) is warned
     for word, warned in (("and", True), ("However", True), ("but", True), ("or", False)):
         reason = f"The text {word} more. It is all that the question asks for."
         told = lint_criteria(
             parse(GOOD.replace("The text names nobody. The question asks for a name.", reason))
         )
-        assert ("it decides too soon" in told[0].words) is warned
+        assert ("too soon" in told[0].words) is warned
 
 
 def test_the_criteria_that_ship_are_complete_t1() -> None:

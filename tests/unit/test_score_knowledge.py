@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from queries.score.knowledge import (
     relation_recall,
     score_knowledge,
 )
-from queries.score.matching import names, renderings, text_tokens
+from queries.score.matching import names, renderings
 from queries.score.metric import Score
 from queries.score.report import Groups, over_runs
 
@@ -334,7 +334,6 @@ def test_the_three_scores_of_a_hand_made_case_l8() -> None:
     )
     assert match.found == (True, True, False)
     assert (match.km, match.rkm, match.ekm) == (1.0, 2 / 3, 0.0)
-    assert text_tokens("On the 3rd at 5 p.m.") == ("on", "3rd", "at", "5", "p", "m")
 
 
 @given(
@@ -432,4 +431,4 @@ def test_mean_and_deviation_over_runs_o9() -> None:
     assert spread.failed == 1
     assert spread.values[2] is None
     assert over_runs([Score(0.4, 5)]).deviation is None
-    assert over_runs([]).text() == "none (no run has a value)"
+    check_text(over_runs([]).text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from hand_chat import HandChat, script
 from query_samples import triple
 
@@ -143,7 +143,7 @@ def test_an_answer_whose_judge_failed_is_failed_k6() -> None:
     report = score_not_available([figure_3()], {"a": [K["k2"]]}, entailment=Fails())
     assert report.recall.value is None
     assert report.recall.failed == 1
-    assert report.rows[0].failure == "timeout: no answer in 60 s"
+    check_text(report.rows[0].failure, "60 s")
 
 
 def test_a_chat_model_says_whether_a_sentence_is_beside_its_question_k6() -> None:

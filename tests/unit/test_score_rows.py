@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 
 from graph_service.errors import InputError
 from queries.llm import Usage
@@ -64,7 +64,8 @@ def test_what_is_no_scored_case_is_refused_with_its_line(tmp_path: Path, line: s
     path.write_text(path.read_text() + line + "\n")
     with raises(InputError) as caught:
         RowFile(path, GEvalRow, "by hand")
-    assert (caught.value.argument, caught.value.hint) == ("out", "Write to another file.")
+    assert caught.value.argument == "out"
+    check_text(caught.value.hint)
 
 
 def test_rows_of_another_judge_are_never_mixed_in(tmp_path: Path) -> None:
@@ -72,7 +73,8 @@ def test_rows_of_another_judge_are_never_mixed_in(tmp_path: Path) -> None:
     RowFile(path, GEvalRow, "one judge").add(row("1"))
     with raises(InputError) as caught:
         RowFile(path, GEvalRow, "another")
-    assert (caught.value.argument, caught.value.hint) == ("out", "Write to another file.")
+    assert caught.value.argument == "out"
+    check_text(caught.value.hint)
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -178,7 +180,7 @@ def test_groups_by_kind_are_found_where_citations_have_them(tmp_path: Path) -> N
 
 def test_what_is_no_json_is_no_report(tmp_path: Path) -> None:
     for path in (written(tmp_path, "{"), tmp_path / "none.json"):
-        with pytest.raises(InputError, match=f"was expected at {path}; ") as caught:
+        with raises(InputError) as caught:
             read_report_groups(path, "kind")
         assert caught.value.argument == "reports"
 
@@ -188,7 +190,8 @@ def test_a_run_of_talec_without_a_judged_text_is_told(tmp_path: Path) -> None:
     path.write_text("\n")
     with pytest.raises(InputError) as caught:
         read_run(str(path))
-    assert (caught.value.message, caught.value.argument) == (f"{path} holds no judged text", "run")
+    assert caught.value.argument == "run"
+    check_text(caught.value.message, path)
     path.write_text('{"id": 5}\n')
     with raises(InputError):
         read_run(str(path))

@@ -169,7 +169,7 @@ def test_no_verdict_is_a_counted_failure_and_no_guess_t4() -> None:
     mute = judge_text(CASE, by=talec(HandChat(script("It is fine.")), method=Method.FEW_SHOT))
     assert mute.score is None
     assert mute.failure is not None
-    assert mute.failure.startswith("unreadable: it has to end with [[A]] or [[B]]")
+    check_text(mute.failure, "unreadable", "[[A]]", "[[B]]")
     # The joint judgement isn't made where one of the two before it failed.
     model = HandChat(script("[[A]]", "none", "none", "[[B]]"))
     row = judge_text(CASE, by=talec(model))
@@ -179,7 +179,7 @@ def test_no_verdict_is_a_counted_failure_and_no_guess_t4() -> None:
     assert row.labels["stiff"].present is False
     assert row.score is None
     refused = judge_text(CASE, by=talec(HandChat(refuses)))
-    assert refused.failure == "timeout: no answer in 60 s"
+    check_text(refused.failure, "60 s")
     assert judge_text(replace(CASE, failure="no model"), by=talec(model)).failure == "no model"
 
 
@@ -322,7 +322,7 @@ def test_two_runs_side_by_side_show_what_changed_t6() -> None:
     assert compared.first["wrong: accuracy"].value == 0.0
     assert compared.second["wrong: accuracy"].value == 0.5
     lines = compared.lines()
-    assert lines[:2] == ["3 texts in both runs", "2 in the first alone, 1 in the second alone"]
+    check_text(lines[:2], "3 texts", "2 in", "1 in")
     assert any("4 verdicts changed" in line for line in lines)
     # What moved stands behind two values; where there is none, nothing does.
     ends = [line.rpartition(")")[2] for line in lines if " -> " in line and " (" in line]

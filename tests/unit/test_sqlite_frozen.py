@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 import pytest
-from error_texts import raises
+from error_texts import check_line, raises
 from graphs import load_graph
 
 from graph_service.errors import (
@@ -142,7 +142,7 @@ def test_what_cannot_be_written_is_read(folder: Path, reader: Reader) -> None:
     for write in ("load", "delete"):
         refused = reader.ask(write)
         assert refused["error"] == "StoreError"
-        assert "g.db can only be read" in refused["message"]
+        check_line(refused["message"], "g.db")
     assert reader.ask("graphs") == {"found": [["g", 1]]}
     assert {path.name for path in folder.iterdir()} == before
 
@@ -168,7 +168,7 @@ def test_only_the_file_may_not_be_written(folder: Path, reader: Reader) -> None:
     folder.chmod(0o755)
     before = {path.name for path in folder.iterdir()}
     assert reader.ask("ping") == {"found": None}
-    assert "can only be read" in reader.ask("load")["message"]
+    check_line(reader.ask("load")["message"], "only be read")
     assert {path.name for path in folder.iterdir()} == before
 
 

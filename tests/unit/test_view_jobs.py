@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 from demo_graph import request
-from error_texts import raises
+from error_texts import check_text, raises
 
 from graph_service import Service, open_service
 from graph_service.artifacts import view_records
@@ -79,7 +79,7 @@ def test_a_view_that_is_being_made_can_be_renamed(own_service: Service) -> None:
     renamed = own_service.views.update(view.id, name="later", note="a note")
     assert (renamed.state, renamed.name) == (ViewState.RUNNING, "later")
     other = own_service.views.create(REPLACED, name="first")
-    with pytest.raises(InputError, match="another view named 'later'"):
+    with raises(InputError):
         own_service.views.update(other.id, name="later")
     held.go.set()
     made = settled(own_service, view.id)
@@ -174,7 +174,8 @@ def test_a_job_whose_process_died_has_failed(
     assert held.asked.wait(600)
     monkeypatch.setattr(view_records, "ABANDONED_S", -1.0)
     lost = own_service.views.get(view.id)
-    assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
+    assert lost.state == ViewState.FAILED
+    check_text(lost.error)
     monkeypatch.undo()
     held.go.set()
     jobs.close()
@@ -193,7 +194,8 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
     fields = {**record.json, "maker": owner_name(ended.pid)}
     own_service.store.save_record(replace(record, json=fields))
     lost = own_service.views.get(view.id)
-    assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
+    assert lost.state == ViewState.FAILED
+    check_text(lost.error)
     held.go.set()
     jobs.close()
 

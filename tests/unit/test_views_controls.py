@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from graph_builder import build_graph
 
 from graph_service.errors import InputError
@@ -56,7 +56,7 @@ def stated(graph: KnowledgeGraph, edges: Sequence[int]) -> list[tuple[str, ...]]
 def test_a_control_has_distance_and_relation_of_its_statement() -> None:
     removed, report = controls(ROWS)
     assert removed == [("cleo", "spouse", "dan"), ("film", "director", "cleo")]
-    assert report.notes == ("2 of 2 controls are of the same relation",)
+    check_text(report.notes, "2 of 2 controls")
     assert report.level_reached == 1.0
 
 
@@ -65,14 +65,11 @@ def test_another_relation_takes_its_turn_only_at_the_same_distance() -> None:
     # Nothing but its genre is beside the film, and nothing hangs on that.
     removed, report = controls(rows)
     assert removed == [("film", "genre", "drama")]
-    assert report.notes == (
-        "1 of 2 statements on paths have no control",
-        "0 of 1 controls are of the same relation",
-    )
+    check_text(report.notes, "1 of 2 statements", "0 of 1 controls")
     assert report.level_reached == 0.5
     removed, report = controls(rows, control_by=ControlMatch.RELATION)
     assert removed == []
-    assert report.notes == ("2 of 2 statements on paths have no control",)
+    check_text(report.notes, "2 of 2 statements")
 
 
 def test_of_equal_relations_the_control_has_ends_of_like_size() -> None:

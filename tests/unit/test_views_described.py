@@ -74,7 +74,7 @@ def test_five_of_the_missing_statements_are_named(count: int, more: str) -> None
     said = str(caught.value)
     assert caught.value.argument == "of"
     assert [f"'s{at}'" in said for at in range(count)] == [at < 5 for at in range(count)]
-    assert ("more of those named" in said) == bool(more)
+    assert ("of those named" in said) == bool(more)
     assert more in said
 
 
