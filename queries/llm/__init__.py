@@ -2,9 +2,8 @@
 
 ``OpenAIChat`` speaks to any endpoint of the chat completions protocol through the openai
 package, which is imported when the first question is asked. ``CachedChat`` keeps replies in a
-SQLite file, keyed by the whole request, and replays them without any endpoint; ``RecordedChat``
-does so from a file of JSON lines that people can read. An answer without a model is made by
-``queries.generate.verbalise``.
+SQLite file, keyed by the whole request, and replays them without any endpoint. An answer without a
+model is made by ``queries.generate.verbalise``.
 
 What goes wrong is told apart by who can act: ``SetupError`` (wrong key, unknown model or
 address), ``LimitError`` (the run's tokens or the account's credit are spent), and ``ReplyError``
@@ -35,7 +34,6 @@ from queries.llm.chat import (
 from queries.llm.echo import EchoedPrompt
 from queries.llm.endpoint import OpenAIChat
 from queries.llm.pace import Pace
-from queries.llm.recorded import RecordedChat, open_recorded
 from queries.llm.request import ChatRequest
 
 __all__ = [
@@ -48,7 +46,6 @@ __all__ = [
     "Message",
     "OpenAIChat",
     "Pace",
-    "RecordedChat",
     "Rendered",
     "Reply",
     "ReplyCache",
@@ -62,7 +59,6 @@ __all__ = [
     "estimate_tokens",
     "label_of",
     "open_cache",
-    "open_recorded",
     "retry_after_s",
     "set_aside",
 ]
