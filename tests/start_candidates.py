@@ -6,25 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.link.starts import StartCandidate
 
-PLAIN = StartCandidate(
-    node=0,
-    start=0,
-    end=0,
-    certainty=Certainty.PROPER,
-    words=1,
-    rank=0,
-    score=0.9,
-    is_alias=False,
-    neighbour_matches=0,
-    typos=0,
-    form=NameForm.EXACT,
-    covered=False,
-    linked=False,
-    listed=False,
-    degree=1,
-)
+PLAIN = StartCandidate(0, start=0, end=0, certainty=Certainty.PROPER, words=1, score=0.9, degree=1)
 
 
 def start_candidate(**changes: Any) -> StartCandidate:

@@ -55,8 +55,9 @@ class StartCandidate:
         certainty: Whether the words are meant as a name; ``COMMON`` for every ``PART`` and
             ``DEMONYM``.
         words: Words of the name as the question has it.
-        rank: Among the entities of that name, 0 first.
         score: The linker's, 0 to 1; of a ``PART`` or ``DEMONYM`` by its rank alone.
+        degree: Its statements, both directions, whatever the view.
+        rank: Among the entities of that name, 0 first.
         is_alias: Whether no label of the entity is that name.
         neighbour_matches: Values of its neighbours that stand in the question.
         typos: Letters by which the question's spelling differs.
@@ -65,7 +66,6 @@ class StartCandidate:
             graph lacks.
         linked: Whether ``link`` names this entity first for a mention.
         listed: Whether ``link`` has it among a mention's candidates.
-        degree: Its statements, both directions, whatever the view.
         in_other_name: Whether one word names it, a word beside that belongs to a longer name than
             its own (``unknown_names``), and no neighbour speaks for it (*toronto canada*).
     """
@@ -75,16 +75,16 @@ class StartCandidate:
     end: int
     certainty: Certainty
     words: int
-    rank: int
     score: float
-    is_alias: bool
-    neighbour_matches: int
-    typos: int
-    form: NameForm
-    covered: bool
-    linked: bool
-    listed: bool
     degree: int
+    rank: int = 0
+    is_alias: bool = False
+    neighbour_matches: int = 0
+    typos: int = 0
+    form: NameForm = NameForm.EXACT
+    covered: bool = False
+    linked: bool = False
+    listed: bool = False
     in_other_name: bool = False
 
     @property
@@ -333,7 +333,6 @@ def _exact(
                 is_alias=candidate.is_alias,
                 neighbour_matches=candidate.neighbour_matches,
                 typos=candidate.typos,
-                form=NameForm.EXACT,
                 covered=covered,
                 linked=is_mention and rank == 0,
                 listed=is_mention and rank < alternatives,
@@ -402,12 +401,8 @@ def _partial(
                     rank=rank,
                     score=round(rules.part_score / (1 + rank), 5),
                     is_alias=True,
-                    neighbour_matches=0,
-                    typos=0,
                     form=form,
                     covered=_is_covered(left, right, spans),
-                    linked=False,
-                    listed=False,
                     degree=degree,
                 )
 

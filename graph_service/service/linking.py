@@ -11,7 +11,7 @@ from graph_service.errors import InputError, StoreUnavailableError
 from graph_service.link import link, surest_entities
 from graph_service.link.joint import JointMention
 from graph_service.link.spans import Certainty
-from graph_service.link.starts import NameForm, StartCandidate, start_candidates
+from graph_service.link.starts import StartCandidate, start_candidates
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut
@@ -283,21 +283,7 @@ def without_words(graph: KnowledgeGraph, nodes: Int32, /) -> tuple[StartCandidat
     """Returns entities that no words of the question are known to name."""
     return tuple(
         StartCandidate(
-            node=node,
-            start=-1,
-            end=-1,
-            certainty=Certainty.NO,
-            words=0,
-            rank=0,
-            score=1.0,
-            is_alias=False,
-            neighbour_matches=0,
-            typos=0,
-            form=NameForm.EXACT,
-            covered=False,
-            linked=False,
-            listed=False,
-            degree=degree,
+            node, start=-1, end=-1, certainty=Certainty.NO, words=0, score=1.0, degree=degree
         )
         for node, degree in zip(nodes.tolist(), graph.degrees_of(nodes).tolist(), strict=True)
     )
