@@ -162,18 +162,6 @@ def _is_joined(before: str, between: str, part: str) -> bool:
     return _JOINS.fullmatch(between) is not None
 
 
-def text_tokens(text: str, /) -> Tokens:
-    """Returns the parts that names are looked for in: folded words, numbers in one form.
-
-    >>> text_tokens("The Éclair costs 1,234.50 francs.")
-    ('eclair', 'costs', '1234.5', 'francs')
-    >>> text_tokens("Obama's C# in the 1980s")
-    ('obama', "'s", 'c#', 'in', '1980s')
-    """
-    parts = _parts_of(text)
-    return tuple(part for at, part in enumerate(parts.parts) if not parts.is_article(at))
-
-
 def _name_tokens(name: str) -> Tokens:
     """The parts of a name without articles, but one at its end; empty where nothing is left."""
     parts = _parts_of(name)
