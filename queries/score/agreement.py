@@ -38,11 +38,9 @@ class Resampling(TypedDict, total=False):
 
     Attributes:
         clusters: What each case belongs to: whole clusters are drawn; None draws cases.
-        random_seed: Of the draws; 0 by default.
     """
 
     clusters: Sequence[Hashable] | None
-    random_seed: int
 
 
 class KappaWeights(StrEnum):
@@ -205,7 +203,6 @@ class _Pairs:
     second: list[Rating]
     clusters: list[Hashable] | None
     unscored: int
-    random_seed: int
 
     def score(
         self,
@@ -225,7 +222,6 @@ class _Pairs:
             unscored=self.unscored,
             empty=empty,
             undefined=undefined,
-            random_seed=self.random_seed,
         )
 
 
@@ -235,7 +231,6 @@ def _paired(
     /,
     *,
     clusters: Sequence[Hashable] | None = None,
-    random_seed: int = 0,
 ) -> _Pairs:
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
         sizes = [len(first), len(second), *([] if clusters is None else [len(clusters)])]
@@ -251,7 +246,7 @@ def _paired(
         if clusters is not None:
             pair_clusters.append(clusters[i])
     unscored = len(first) - len(left)
-    return _Pairs(left, right, None if clusters is None else pair_clusters, unscored, random_seed)
+    return _Pairs(left, right, None if clusters is None else pair_clusters, unscored)
 
 
 def _numbers(values: Sequence[object]) -> Float64:
@@ -364,7 +359,6 @@ def agreement(
     *,
     measures: Sequence[str] = (),
     by_group: bool = False,
-    random_seed: int = 0,
 ) -> AgreementReport:
     """Returns the agreement of every two raters, all on the cases that every rater rated.
 
@@ -372,7 +366,6 @@ def agreement(
         cases: With the ratings of two or more raters.
         measures: Names of ``MEASURES``; by default those that suit the ratings.
         by_group: Whether each group's own agreement is wanted beside that of all cases.
-        random_seed: Of the bootstrap.
 
     Raises:
         InputError: There are fewer than two raters, or there is no such measure.
@@ -402,10 +395,7 @@ def agreement(
         for first, second in combinations(raters, 2):
             left = [case.ratings[first] for case in part]
             right = [case.ratings[second] for case in part]
-            scores = {
-                name: MEASURES[name](left, right, clusters=names, random_seed=random_seed)
-                for name in chosen
-            }
+            scores = {name: MEASURES[name](left, right, clusters=names) for name in chosen}
             pairs.append(RaterPair(first, second, scores))
         return tuple(pairs)
 

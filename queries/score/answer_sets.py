@@ -178,7 +178,7 @@ def _names(text: str, entities: Entities) -> bool:
 
 
 def score_answer_sets(
-    cases: Sequence[AnswerSetCase], /, *, random_seed: int = 0
+    cases: Sequence[AnswerSetCase], /
 ) -> tuple[tuple[AnswerSetRow, ...], CaseReport]:
     """Returns every case's row, and their report; each score is a mean over the cases that have it.
 
@@ -194,10 +194,10 @@ def score_answer_sets(
     (0.667, 0.5)
     """
     rows = tuple(answer_set_row(case) for case in cases)
-    return rows, answer_set_report(rows, random_seed=random_seed)
+    return rows, answer_set_report(rows)
 
 
-def answer_set_report(rows: Sequence[AnswerSetRow], /, *, random_seed: int = 0) -> CaseReport:
+def answer_set_report(rows: Sequence[AnswerSetRow], /) -> CaseReport:
     """Returns the report of rows: the scores that any case has."""
     present = [
         name
@@ -214,7 +214,6 @@ def answer_set_report(rows: Sequence[AnswerSetRow], /, *, random_seed: int = 0) 
                 [getattr(row, SCORES[name]) for row in scored],
                 failed=failed,
                 empty="no case can have it",
-                random_seed=random_seed,
             )
             for name in shown
         }

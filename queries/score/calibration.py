@@ -51,9 +51,7 @@ class Calibration:
         )
 
 
-def calibrate_overlap(
-    cases: Sequence[EntailmentCase], /, *, source: str, random_seed: int = 0
-) -> Calibration:
+def calibrate_overlap(cases: Sequence[EntailmentCase], /, *, source: str) -> Calibration:
     """Returns the threshold of word overlap with the greatest balanced accuracy.
 
     The thresholds that are tried lie halfway between neighbouring shares of words. Of equally
@@ -63,7 +61,6 @@ def calibrate_overlap(
     Args:
         cases: Pairs with labels.
         source: Name of their file.
-        random_seed: Of the bootstrap, which draws whole groups.
 
     Raises:
         InputError: No pair is labelled, all have one label, or all have one share of words.
@@ -113,9 +110,8 @@ def calibrate_overlap(
             lambda resampled: _balanced(resampled, gold, predicted),
             len(labelled),
             clusters=clusters,
-            random_seed=random_seed,
         ),
-        auroc(gold.tolist(), shares.tolist(), clusters=clusters, random_seed=random_seed),
+        auroc(gold.tolist(), shares.tolist(), clusters=clusters),
     )
 
 

@@ -295,7 +295,7 @@ class CitationScores:
 SCORE_NAMES: tuple[str, ...] = tuple(field.name for field in fields(CitationScores))
 
 
-def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> CitationScores:
+def citation_scores(rows: Sequence[CitationRow], /) -> CitationScores:
     """Returns the scores of some answers, with bootstrap intervals over answers.
 
     Failed answers are counted in each score and averaged in none; answers whose question has no
@@ -312,12 +312,10 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
     no_citation = NO_CITATION if scored else NO_MINIMUM
 
     def ratio(above: list[int], below: list[int], empty: str) -> Score:
-        return ratio_score(
-            above, below, failed=failed, unscored=unscored, empty=empty, random_seed=random_seed
-        )
+        return ratio_score(above, below, failed=failed, unscored=unscored, empty=empty)
 
     def mean(values: Sequence[float | None], empty: str) -> Score:
-        return mean_score(values, failed=failed, empty=empty, random_seed=random_seed)
+        return mean_score(values, failed=failed, empty=empty)
 
     def marked(lacking: bool) -> list[float]:
         return [
@@ -330,7 +328,7 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
     recall_micro = ratio(hit, minimum, NO_MINIMUM)
     precision_macro = mean([counts.precision for counts in done], NO_MINIMUM)
     recall_macro = mean([counts.recall for counts in done], NO_MINIMUM)
-    micro_rows, macro_rows = _resampled_f1(scored, random_seed)
+    micro_rows, macro_rows = _resampled_f1(scored)
     known = [row for row in rows if row.counts is not None and row.true is not None]
     linking = [row for row in rows if row.counts is not None and row.linked is not None]
     return CitationScores(
@@ -339,7 +337,6 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
             [counts.citations for counts in done],
             failed=failed,
             empty=NO_CITATION,
-            random_seed=random_seed,
         ),
         correctness_macro=mean([counts.correctness for counts in done], NO_CITATION),
         precision_micro=precision_micro,
@@ -362,7 +359,6 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
             failed=failed,
             unscored=len(done) - len(known),
             empty=NO_CITATION if known else "the base graph of these answers is not known",
-            random_seed=random_seed,
         ),
         entities_linked=ratio_score(
             [row.linked or 0 for row in linking],
@@ -370,20 +366,17 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
             failed=failed,
             unscored=len(done) - len(linking),
             empty="no question's entities were linked from its words",
-            random_seed=random_seed,
         ),
         na_lacking=mean(marked(True), "the graph lacks nothing that a question asks"),
         na_known=mean(marked(False), "no question is known to be answered by the graph"),
     )
 
 
-def _resampled_f1(
-    scored: Sequence[CitationCounts], random_seed: int
-) -> tuple[Float64 | None, Float64 | None]:
+def _resampled_f1(scored: Sequence[CitationCounts]) -> tuple[Float64 | None, Float64 | None]:
     """F1 of each resample of the answers, micro and macro; None for fewer than two answers."""
     if len(scored) < 2:
         return None, None
-    resampled = bootstrap_rows(len(scored), random_seed=random_seed)
+    resampled = bootstrap_rows(len(scored))
 
     def total(values: Sequence[float]) -> Float64:
         sums: Float64 = np.asarray(values, dtype=np.float64)[resampled].sum(axis=1)

@@ -95,7 +95,6 @@ def entailment_report(
     *,
     judged_by: str,
     notes: Sequence[str] = (),
-    random_seed: int = 0,
 ) -> CaseReport:
     """Returns the scores of judged pairs; intervals by bootstrap over groups.
 
@@ -107,7 +106,6 @@ def entailment_report(
         rows: Of ``judge_pairs``.
         judged_by: Name of the judge.
         notes: What a reader should know of the judge.
-        random_seed: Of the bootstrap.
 
     >>> from queries.score.entailment import WordOverlap
     >>> case = EntailmentCase("1", Pair("She was born in Rome", "born in Rome"), entailed=True)
@@ -129,7 +127,6 @@ def entailment_report(
                 clusters=clusters,
                 failed=failed,
                 empty=empty,
-                random_seed=random_seed,
             )
 
         judged = [row.judgement for row in done if row.judgement is not None]
@@ -149,7 +146,7 @@ def entailment_report(
                 )
         labelled = [row for row in part if row.gold is not None]
         if labelled:
-            scores.update(_against_labels(labelled, random_seed))
+            scores.update(_against_labels(labelled))
         return scores
 
     cut = sum(row.judgement is not None and row.judgement.cut for row in rows)
@@ -159,7 +156,7 @@ def entailment_report(
     )
 
 
-def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str, Score]:
+def _against_labels(rows: Sequence[EntailmentRow]) -> dict[str, Score]:
     done = [row for row in rows if row.failure is None and row.judgement is not None]
     failed = len(rows) - len(done)
     gold = [row.gold is True for row in done]
@@ -179,7 +176,6 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
             failed=failed,
             empty=NO_PAIR,
             undefined=undefined,
-            random_seed=random_seed,
         )
 
     area = auroc(
@@ -187,7 +183,6 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
         [row.judgement.score if row.judgement is not None else None for row in done],
         clusters=clusters,
         failed=failed,
-        random_seed=random_seed,
     )
     with_shares = [
         row for row in done if row.label and row.judgement is not None and row.judgement.shares
@@ -199,9 +194,7 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
             for row in with_shares
             for shares in (row.judgement.shares if row.judgement is not None else {},)
         ]
-        three["accuracy of the three relations"] = mean_score(
-            right, failed=failed, random_seed=random_seed
-        )
+        three["accuracy of the three relations"] = mean_score(right, failed=failed)
     return {
         **three,
         "AUROC of entailed": area,
@@ -284,7 +277,6 @@ def alignment_report(
     *,
     judged_by: str,
     notes: Sequence[str] = (),
-    random_seed: int = 0,
 ) -> CaseReport:
     """Returns the share of (sentence, citation) pairs that are entailed, micro and macro (K5).
 
@@ -292,7 +284,6 @@ def alignment_report(
         rows: Of ``alignment_row``.
         judged_by: Name of the judge.
         notes: What a reader should know of the judge.
-        random_seed: Of the bootstrap.
     """
 
     def summarise(part: Sequence[AlignmentRow]) -> dict[str, Score]:
@@ -304,13 +295,11 @@ def alignment_report(
                 [row.pairs for row in done],
                 failed=failed,
                 empty=NO_CITATION,
-                random_seed=random_seed,
             ),
             "alignment, macro": mean_score(
                 [row.entailed / row.pairs if row.pairs else None for row in done],
                 failed=failed,
                 empty=NO_CITATION,
-                random_seed=random_seed,
             ),
         }
 
@@ -327,7 +316,6 @@ def score_alignment(
     *,
     entailment: Entailment,
     groups: Callable[[str], Groups] = lambda _: Groups(),
-    random_seed: int = 0,
 ) -> tuple[tuple[AlignmentRow, ...], CaseReport]:
     """Returns every answer's row, and the report (K5).
 
@@ -335,7 +323,6 @@ def score_alignment(
         answers: With their citations.
         entailment: The judge.
         groups: From a question's id to what it is grouped by.
-        random_seed: Of the bootstrap.
 
     Two sentences with a citation each; the second says nothing of what it cites:
 
@@ -351,7 +338,5 @@ def score_alignment(
         alignment_row(item, entailment=entailment, groups=groups(item.question_id))
         for item in answers
     )
-    report = alignment_report(
-        rows, judged_by=entailment.name, notes=entailment.notes, random_seed=random_seed
-    )
+    report = alignment_report(rows, judged_by=entailment.name, notes=entailment.notes)
     return rows, report

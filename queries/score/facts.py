@@ -175,7 +175,6 @@ def facts_report(
     k: int | None = None,
     k_from: str = "given",
     gamma: int = GAMMA,
-    random_seed: int = 0,
 ) -> CaseReport:
     """Returns the scores of texts whose facts are judged (O9).
 
@@ -192,7 +191,6 @@ def facts_report(
         k: Of F1@K; by default ``middle_count`` of these texts, which suits no other file.
         k_from: How ``k`` was chosen, for the reader.
         gamma: Facts from which a text is not short.
-        random_seed: Of the bootstrap.
 
     Raises:
         InputError: ``k`` is under 1.
@@ -218,7 +216,7 @@ def facts_report(
 
         def macro(values: Sequence[float | None], empty: str = NO_FACT) -> Score:
             values = [*values, *[None] * unanswered]
-            return mean_score(values, failed=len(lost), empty=empty, random_seed=random_seed)
+            return mean_score(values, failed=len(lost), empty=empty)
 
         def micro(facts: Sequence[Sequence[Fact]], empty: str = NO_FACT) -> Score:
             return ratio_score(
@@ -227,7 +225,6 @@ def facts_report(
                 failed=unjudged + failed,
                 unscored=unanswered,
                 empty=empty,
-                random_seed=random_seed,
             )
 
         every = [row.judged for row in done]
@@ -257,7 +254,6 @@ def facts_report(
             "respond ratio": mean_score(
                 [*(float(row.responded) for row in answered), *[None] * unanswered],
                 failed=failed,
-                random_seed=random_seed,
             ),
             "facts a text": mean_score(
                 [
@@ -266,7 +262,6 @@ def facts_report(
                 ],
                 failed=failed,
                 empty=NO_FACT,
-                random_seed=random_seed,
             ),
         }
         # Where no text has a relevant fact each has 0, whatever K would be.

@@ -369,9 +369,7 @@ def _tokens_from(tokens: Sequence[TokenChoice], start: int) -> Sequence[TokenCho
     return ()
 
 
-def geval_report(
-    rows: Sequence[GEvalRow], preset: Preset, /, *, rated_by: str, random_seed: int = 0
-) -> CaseReport:
+def geval_report(rows: Sequence[GEvalRow], preset: Preset, /, *, rated_by: str) -> CaseReport:
     """Returns the mean of every quality, raw and as a percentage of its scale (K8, O9).
 
     A text whose runs of a quality all failed is failed in it; one that lacks what the quality is
@@ -381,7 +379,6 @@ def geval_report(
         rows: One a text.
         preset: What was rated.
         rated_by: Who rated.
-        random_seed: Of the bootstrap.
     """
     width = preset.high - preset.low
 
@@ -398,21 +395,16 @@ def geval_report(
             failed = len(rated) - len(known) - len(reasons)
             empty = NO_RATING if failed or not reasons else str(reasons[0])
             unscored = [None] * len(reasons)
-            scores[name] = mean_score(
-                [*known, *unscored], failed=failed, empty=empty, random_seed=random_seed
-            )
+            scores[name] = mean_score([*known, *unscored], failed=failed, empty=empty)
             scores[f"{name}, %"] = mean_score(
                 [*(100 * (value - preset.low) / width for value in known), *unscored],
                 failed=failed,
                 empty=empty,
-                random_seed=random_seed,
             )
             people = [row.human.get(name) for row in part]
             if any(value is not None for value in people):
                 for measure in ("pearson", "spearman", "tau-b"):
-                    scores[f"{name}, {measure} with people"] = MEASURES[measure](
-                        rated, people, random_seed=random_seed
-                    )
+                    scores[f"{name}, {measure} with people"] = MEASURES[measure](rated, people)
         return scores
 
     notes = [f"scale {preset.low} to {preset.high}; weighting {preset.weighting.value}"]

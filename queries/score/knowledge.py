@@ -166,14 +166,13 @@ def knowledge_row(case: KnowledgeCase, /, *, ks: Sequence[int] = (1, 5)) -> Know
 
 
 def score_knowledge(
-    cases: Sequence[KnowledgeCase], /, *, ks: Sequence[int] = (1, 5), random_seed: int = 0
+    cases: Sequence[KnowledgeCase], /, *, ks: Sequence[int] = (1, 5)
 ) -> tuple[tuple[KnowledgeRow, ...], CaseReport]:
     """Returns every case's row, and their report with the groups of L9.
 
     Args:
         cases: In any order.
         ks: For which ``k`` the oracle recall is taken.
-        random_seed: Of the bootstrap.
 
     >>> one = KnowledgeCase("1", "Ada and Bea sang.", (("Ada",), ("Bea",)))
     >>> two = KnowledgeCase("2", "Ada sang.", (("Ada", "Ada King"), ("Cleo",)))
@@ -185,10 +184,10 @@ def score_knowledge(
     (2, 1)
     """
     rows = tuple(knowledge_row(case, ks=ks) for case in cases)
-    return rows, knowledge_report(rows, random_seed=random_seed)
+    return rows, knowledge_report(rows)
 
 
-def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -> CaseReport:
+def knowledge_report(rows: Sequence[KnowledgeRow], /) -> CaseReport:
     """Returns the report of rows; failed cases are counted beside each mean and are in none."""
     ranked = any(row.recall is not None for row in rows)
     ks = sorted({k for row in rows for k in row.oracle})
@@ -197,7 +196,7 @@ def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -
         failed = sum(row.failure is not None for row in part)
         done = [row.match for row in part if row.failure is None and row.match is not None]
         scores = {
-            name: mean_score(values, failed=failed, empty=NO_ANSWER_ENTITY, random_seed=random_seed)
+            name: mean_score(values, failed=failed, empty=NO_ANSWER_ENTITY)
             for name, values in (
                 ("KM", [match.km for match in done]),
                 ("rKM", [match.rkm for match in done]),
@@ -205,15 +204,9 @@ def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -
             )
         }
         if ranked:
-            scores.update(
-                _recalls("relation recall", part, [row.recall for row in part], random_seed)
-            )
+            scores.update(_recalls("relation recall", part, [row.recall for row in part]))
         for k in ks:
-            scores.update(
-                _recalls(
-                    f"oracle recall@{k}", part, [row.oracle.get(k) for row in part], random_seed
-                )
-            )
+            scores.update(_recalls(f"oracle recall@{k}", part, [row.oracle.get(k) for row in part]))
         return scores
 
     return make_report("knowledge matching", rows, summarise)
@@ -223,7 +216,6 @@ def _recalls(
     name: str,
     rows: Sequence[KnowledgeRow],
     values: Sequence[RelationRecall | None],
-    random_seed: int,
 ) -> dict[str, Score]:
     # A generation may have failed after a retrieval whose recall is known all the same.
     failed = sum(
@@ -238,12 +230,10 @@ def _recalls(
             failed=failed,
             unscored=unscored,
             empty=NO_REFERENCE,
-            random_seed=random_seed,
         ),
         f"{name}, macro": mean_score(
             [*(value.recall for value in known), *[None] * unscored],
             failed=failed,
             empty=NO_REFERENCE,
-            random_seed=random_seed,
         ),
     }

@@ -82,17 +82,17 @@ def harmonic(first: float | None, second: float | None, /) -> float | None:
 
 
 @lru_cache(maxsize=8)
-def bootstrap_rows(n: int, /, *, resamples: int = RESAMPLES, random_seed: int = 0) -> Int64:
+def bootstrap_rows(n: int, /, *, resamples: int = RESAMPLES) -> Int64:
     """Returns rows drawn with replacement, read-only int64 [resamples, n], values 0 to n - 1.
 
-    Drawn by a keyed hash (SHAKE-128 of random seed, n and draw), so that an interval that was
+    Drawn by a keyed hash (SHAKE-128 of n and draw), so that an interval that was
     written down is found again on any machine and library version.
     """
     if n < 1:
         raise InputError(f"a bootstrap needs at least one case, got {n}")
     rows = np.empty((resamples, n), dtype=np.int64)
     for i in range(resamples):
-        stream = hashlib.shake_128(f"bootstrap/{random_seed}/{n}/{i}".encode()).digest(8 * n)
+        stream = hashlib.shake_128(f"bootstrap/0/{n}/{i}".encode()).digest(8 * n)
         rows[i] = (np.frombuffer(stream, dtype="<u8") % np.uint64(n)).astype(np.int64)
     rows.flags.writeable = False
     return rows
@@ -126,7 +126,6 @@ def mean_score(
     *,
     failed: int = 0,
     empty: str = "no case could be scored",
-    random_seed: int = 0,
 ) -> Score:
     """Returns the mean over the cases that have a value, with a bootstrap interval.
 
@@ -134,7 +133,6 @@ def mean_score(
         values: One a case; None counts as unscored.
         failed: Cases that failed, and so are not among the values.
         empty: The reason given where no case has a value.
-        random_seed: Of the bootstrap.
 
     >>> mean_score([1.0, 0.0, None]).value
     0.5
@@ -147,7 +145,7 @@ def mean_score(
         return Score(None, 0, failed, unscored, why_none(len(values), failed, empty))
     low = high = None
     if len(known) > 1:
-        rows = bootstrap_rows(len(known), random_seed=random_seed)
+        rows = bootstrap_rows(len(known))
         bounds = interval(known[rows].mean(axis=1))
         low, high = bounds if bounds is not None else (None, None)
     return Score(float(known.mean()), len(known), failed, unscored, None, low, high)
@@ -161,7 +159,6 @@ def ratio_score(
     failed: int = 0,
     unscored: int = 0,
     empty: str = "nothing to divide by",
-    random_seed: int = 0,
 ) -> Score:
     """Returns the micro average: all hits over all totals, resampled by case.
 
@@ -171,7 +168,6 @@ def ratio_score(
         failed: Cases left out because they failed.
         unscored: Cases left out because they cannot have this score.
         empty: The reason given where the totals sum to 0.
-        random_seed: Of the bootstrap.
 
     >>> ratio_score([3, 0], [6, 0]).value
     0.5
@@ -183,7 +179,7 @@ def ratio_score(
         return Score(None, 0, failed, unscored, why_none(len(hits) + unscored, failed, empty))
     low = high = None
     if len(below) > 1:
-        rows = bootstrap_rows(len(below), random_seed=random_seed)
+        rows = bootstrap_rows(len(below))
         bounds = interval(divide(above[rows].sum(axis=1), below[rows].sum(axis=1)))
         low, high = bounds if bounds is not None else (None, None)
     return Score(float(above.sum() / total), total, failed, unscored, None, low, high)

@@ -147,7 +147,6 @@ def score_not_available(
     entailment: Entailment,
     is_off_question: Callable[[str, str], bool] | None = None,
     hypothesis: Callable[[Triple], str] = triple_hypothesis,
-    random_seed: int = 0,
 ) -> NotAvailableReport:
     """Returns precision and recall of ``[NA]`` over answers (K6).
 
@@ -157,7 +156,6 @@ def score_not_available(
         entailment: As in ``not_available_row``.
         is_off_question: As in ``not_available_row``.
         hypothesis: As in ``not_available_row``.
-        random_seed: Of the bootstrap.
 
     One marked sentence that names what was withheld, of two withheld statements:
 
@@ -190,7 +188,6 @@ def score_not_available(
         rows,
         entailment=entailment,
         is_lenient=is_off_question is not None,
-        random_seed=random_seed,
     )
 
 
@@ -200,7 +197,6 @@ def not_available_report(
     *,
     entailment: Entailment,
     is_lenient: bool = False,
-    random_seed: int = 0,
 ) -> NotAvailableReport:
     """Returns the report of rows; failed answers are counted beside each figure and are in none.
 
@@ -208,14 +204,13 @@ def not_available_report(
         rows: One an answer.
         entailment: What judged them.
         is_lenient: Whether a judge said which sentences do not answer their question at all.
-        random_seed: Of the bootstrap.
     """
     done = [row for row in rows if row.failure is None]
     failed = len(rows) - len(done)
     marked = [row.sentences for row in done]
 
     def ratio(above: list[int], below: list[int], empty: str) -> Score:
-        return ratio_score(above, below, failed=failed, empty=empty, random_seed=random_seed)
+        return ratio_score(above, below, failed=failed, empty=empty)
 
     lenient = Score(None, 0, failed, len(done), NO_JUDGE)
     if is_lenient:
@@ -229,13 +224,11 @@ def not_available_report(
             [row.right / row.sentences if row.sentences else None for row in done],
             failed=failed,
             empty=NO_NA,
-            random_seed=random_seed,
         ),
         recall_macro=mean_score(
             [row.hit / row.absent if row.absent else None for row in done],
             failed=failed,
             empty=NO_ABSENT,
-            random_seed=random_seed,
         ),
         entailment=entailment.name,
         notes=entailment.notes,

@@ -124,7 +124,6 @@ def nuggets_report(
     *,
     judged_by: str,
     notes: Sequence[str] = (),
-    random_seed: int = 0,
 ) -> CaseReport:
     """Returns TREC's figures of nuggets, macro over questions, beside KaLMA's recall.
 
@@ -132,7 +131,6 @@ def nuggets_report(
         rows: One an answer.
         judged_by: Who judged what a text says.
         notes: What a reader should know of that judge.
-        random_seed: Of the bootstrap.
 
     >>> row = NuggetRow("1", Groups(), vital=2, okay=2, vital_stated=1, okay_stated=2, vital_cited=2)
     >>> report = nuggets_report([row], judged_by="hand")
@@ -145,10 +143,10 @@ def nuggets_report(
         done = [row for row in part if row.failure is None]
 
         def mean(values: Sequence[float | None], empty: str = NO_NUGGET) -> Score:
-            return mean_score(values, failed=failed, empty=empty, random_seed=random_seed)
+            return mean_score(values, failed=failed, empty=empty)
 
         def ratio(above: list[int], below: list[int], empty: str = NO_NUGGET) -> Score:
-            return ratio_score(above, below, failed=failed, empty=empty, random_seed=random_seed)
+            return ratio_score(above, below, failed=failed, empty=empty)
 
         vital = [row.vital for row in done]
         return {

@@ -177,7 +177,6 @@ def bootstrap_score(
     unscored: int = 0,
     empty: str = "no case could be scored",
     undefined: str = "it is not defined for these values",
-    random_seed: int = 0,
 ) -> Score:
     """Returns a statistic of ``n`` cases with its bootstrap interval.
 
@@ -190,7 +189,6 @@ def bootstrap_score(
         unscored: Cases that cannot be scored and are not among the ``n``.
         empty: The reason given where there is no case.
         undefined: The reason given where all the cases together have no value.
-        random_seed: Of the bootstrap.
     """
     if not n:
         return Score(None, 0, failed, unscored, why_none(unscored, failed, empty))
@@ -201,7 +199,7 @@ def bootstrap_score(
     group_count = int(members.max()) + 1
     if group_count < 2:
         return Score(value, n, failed, unscored)
-    rows = bootstrap_rows(group_count, random_seed=random_seed)
+    rows = bootstrap_rows(group_count)
     values: Float64 = np.empty(RESAMPLES)
     step = max(1, _BLOCK_CELLS // n)
     for start in range(0, RESAMPLES, step):

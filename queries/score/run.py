@@ -111,7 +111,6 @@ def score_answers(
     /,
     *,
     fold_case: bool = False,
-    random_seed: int = 0,
 ) -> CitationReport:
     """Returns the citation scores of answers against gold questions, matched by id (K4).
 
@@ -120,7 +119,6 @@ def score_answers(
             correctness alone.
         gold: Questions with their minimum sets; those without an answer are listed.
         fold_case: Whether a citation in another case than the triple given is correct.
-        random_seed: Of the bootstrap.
 
     Raises:
         InputError: Two answers or two questions have the same id.
@@ -161,13 +159,13 @@ def score_answers(
         )
     kinds = sorted({row.kind for row in rows if row.kind})
     by_kind = {
-        kind: citation_scores([row for row in rows if row.kind == kind], random_seed=random_seed)
+        kind: citation_scores([row for row in rows if row.kind == kind])
         for kind in (kinds if len(kinds) > 1 else ())
     }
     counted = [row.counts for row in rows if row.counts is not None]
     return CitationReport(
         rows=tuple(rows),
-        scores=citation_scores(rows, random_seed=random_seed),
+        scores=citation_scores(rows),
         by_kind=by_kind,
         models=tuple(sorted({item.model for item in answers})),
         citations=sum(counts.citations for counts in counted),

@@ -74,9 +74,7 @@ def human_score(human: Mapping[str, float], classes: Mapping[str, bool], /) -> f
     return final_score({name: bool(human[name]) for name in classes}, classes)
 
 
-def label_scores(
-    rows: Sequence[TalecRow], name: str, /, *, random_seed: int = 0
-) -> dict[str, Score]:
+def label_scores(rows: Sequence[TalecRow], name: str, /) -> dict[str, Score]:
     """Returns accuracy, F1, precision and recall of one label against people (T6).
 
     Cases that people did not label are unscored; those that could not be judged failed.
@@ -93,7 +91,7 @@ def label_scores(
     def ratio(above: list[bool], below: list[bool], empty: str) -> Score:
         return ratio_score(
             [int(hit) for hit in above], [int(counted) for counted in below],
-            failed=failed, unscored=unscored, empty=empty, random_seed=random_seed,
+            failed=failed, unscored=unscored, empty=empty,
         )  # fmt: skip
 
     both = [bool(predicted) and actual for predicted, actual in pairs]
@@ -113,16 +111,13 @@ def label_scores(
             unscored=unscored,
             empty="people labelled no text that was judged",
             undefined="neither people nor the judge find it in any text",
-            random_seed=random_seed,
         ),
         f"{name}: precision": ratio(both, judged, "the judge finds it in no text"),
         f"{name}: recall": ratio(both, people, "people find it in no text"),
     }  # fmt: skip
 
 
-def talec_scores(
-    rows: Sequence[TalecRow], classes: Mapping[str, bool], /, *, random_seed: int = 0
-) -> dict[str, Score]:
+def talec_scores(rows: Sequence[TalecRow], classes: Mapping[str, bool], /) -> dict[str, Score]:
     """Returns the mean score, its agreement with people, and every label's figures (T6)."""
     failed = sum(row.score is None for row in rows)
     scores: dict[str, Score] = {
@@ -130,7 +125,6 @@ def talec_scores(
             [float(row.score) for row in rows if row.score is not None],
             failed=failed,
             empty=NO_SCORE,
-            random_seed=random_seed,
         )
     }
     people = [human_score(row.human, classes) for row in rows]
@@ -142,18 +136,17 @@ def talec_scores(
             ("tau-b", kendall_tau_b),
             ("equal", equal_share),
         ):
-            scores[f"{name} with people"] = measure(ours, people, random_seed=random_seed)
+            scores[f"{name} with people"] = measure(ours, people)
     for name in classes:
         if any(name in row.human for row in rows):
             if any(name in row.labels for row in rows):
-                scores.update(label_scores(rows, name, random_seed=random_seed))
+                scores.update(label_scores(rows, name))
         else:
             known = [row.labels[name].present for row in rows if name in row.labels]
             if known:
                 scores[f"{name}: share"] = mean_score(
                     [float(value) for value in known if value is not None],
                     failed=sum(value is None for value in known),
-                    random_seed=random_seed,
                 )
     return scores
 
@@ -165,7 +158,6 @@ def talec_report(
     *,
     judged_by: str,
     notes: Sequence[str] = (),
-    random_seed: int = 0,
 ) -> CaseReport:
     """Returns the report of judged texts, over all and by split (T6).
 
@@ -174,7 +166,6 @@ def talec_report(
         criteria: By which they were judged.
         judged_by: Who judged, and how.
         notes: What a reader should know.
-        random_seed: Of the bootstrap.
 
     >>> from queries.score.criteria import load_criteria
     >>> from queries.score.report import Groups
@@ -192,7 +183,7 @@ def talec_report(
     classes = criteria.classes
 
     def summarise(part: Sequence[TalecRow]) -> dict[str, Score]:
-        return talec_scores(part, classes, random_seed=random_seed)
+        return talec_scores(part, classes)
 
     report = make_report("talec", rows, summarise, basis={"judged by": judged_by}, notes=notes)
     splits = {

@@ -83,8 +83,6 @@ def compare_runs(
     second: Sequence[TalecRow],
     classes: Mapping[str, bool],
     /,
-    *,
-    random_seed: int = 0,
 ) -> RunsCompared:
     """Returns two runs side by side over the texts that both have, with what changed (T6).
 
@@ -92,7 +90,6 @@ def compare_runs(
         first: Rows of the run before shots were adjusted.
         second: Rows of the run after.
         classes: Whether each label is unacceptable, by name.
-        random_seed: Of the bootstrap.
 
     Raises:
         InputError: They have no text in common.
@@ -132,7 +129,7 @@ def compare_runs(
                 changed.append(Changed(id_, name, old, new, people, _closer(old, new, people)))
     left = [replace(before[id_], human=after[id_].human) for id_ in ids]
     right = [after[id_] for id_ in ids]
-    scores = [talec_scores(rows, classes, random_seed=random_seed) for rows in (left, right)]
+    scores = [talec_scores(rows, classes) for rows in (left, right)]
     names = [name for name in scores[0] if name in scores[1]]
     return RunsCompared(
         len(ids),

@@ -60,7 +60,6 @@ def test_resamples_are_the_same_everywhere() -> None:
     rows = bootstrap_rows(5, resamples=3)
     # Recorded; a change here changes every interval that was ever written down.
     assert rows.tolist() == RECORDED
-    assert not np.array_equal(bootstrap_rows(5, resamples=3, random_seed=1), rows)
     with pytest.raises(InputError, match="at least one"):
         bootstrap_rows(0)
     # As docs/reference/scores.md says of every interval.
