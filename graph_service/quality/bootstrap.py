@@ -15,7 +15,6 @@ def bootstrap_interval(
     /,
     *,
     random_seed: int,
-    resamples: int = _RESAMPLES,
 ) -> tuple[float, float]:
     """Returns the interval of 95 % of the mean, whole groups drawn with replacement.
 
@@ -23,9 +22,8 @@ def bootstrap_interval(
         values: Of each question, float64 [n].
         groups: To which chain each belongs, [n].
         random_seed: Of the draws.
-        resamples: How many.
     """
-    means = bootstrap_means(values, groups, random_seed=random_seed, resamples=resamples)
+    means = bootstrap_means(values, groups, random_seed=random_seed)
     return float(np.percentile(means, 2.5)), float(np.percentile(means, 97.5))
 
 
@@ -35,14 +33,13 @@ def bootstrap_means(
     /,
     *,
     random_seed: int,
-    resamples: int = _RESAMPLES,
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Returns the means of draws of whole groups with replacement, float64 [resamples]."""
     numbers = {group: index for index, group in enumerate(dict.fromkeys(groups))}
     which = np.array([numbers[group] for group in groups])
     sums = np.bincount(which, weights=values)
     counts = np.bincount(which)
-    draws = np.random.default_rng(random_seed).integers(0, len(sums), (resamples, len(sums)))
+    draws = np.random.default_rng(random_seed).integers(0, len(sums), (_RESAMPLES, len(sums)))
     means: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
     means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
     return means

@@ -133,7 +133,6 @@ def measure_quality(
     preset: str = "default",
     sample: int | None = None,
     random_seed: int = 0,
-    recall_at: Sequence[int] = RECALL_AT,
     misses: int = 20,
     progress: Callable[[int, int], None] | None = None,
 ) -> QualityReport:
@@ -146,12 +145,11 @@ def measure_quality(
         preset: Under which retrieval runs.
         sample: How many questions; None for all.
         random_seed: Of the sample, the random choice and the bootstrap.
-        recall_at: Numbers of triples.
         misses: How many wrong ones are listed.
         progress: Called with how many questions are done, and of how many.
     """
     chosen, not_simple = choose_questions(questions, sample=sample, random_seed=random_seed)
-    judge = _Judge(service, graph, preset, tuple(recall_at), random_seed)
+    judge = _Judge(service, graph, preset, random_seed)
     rows = []
     for done, question in enumerate(chosen, start=1):
         rows.append(judge.row(question))
@@ -201,13 +199,11 @@ class _Judge:
         service: Service,
         graph: str,
         preset: str,
-        recall_at: tuple[int, ...],
         random_seed: int,
     ) -> None:
         self._service = service
         self._graph = graph
         self._preset = preset
-        self._recall_at = recall_at
         self._random_seed = random_seed
         self._chains = Chains(service.arrays(service.graph(graph)))
         self.preset_name = preset
@@ -225,8 +221,8 @@ class _Judge:
         first = _first_sequence(paths)
         right = first is not None and first[0] == question.start and self._is_right(question, first)
         own = {"sequence@1": float(right)}
-        triples = self._gold_triples(question, gold) if self._recall_at else []
-        for at in self._recall_at if triples else ():
+        triples = self._gold_triples(question, gold)
+        for at in RECALL_AT if triples else ():
             triplets = self._retrieve(question, Strategy.TRIPLETS, at)
             own[f"triplets recall@{at}"] = _best_recall(triples, _ids(triplets))
             grown = self._retrieve(question, Strategy.SUBGRAPH, at)
@@ -309,8 +305,8 @@ class _Judge:
         )
         by_length = sorted(shuffled, key=len)
         for order, figures in ((shuffled, random), (by_length, shortest)):
-            selected = self._first_triples(question.start, order, max(self._recall_at))
-            for at in self._recall_at:
+            selected = self._first_triples(question.start, order, max(RECALL_AT))
+            for at in RECALL_AT:
                 value = _best_recall(triples, selected[:at])
                 figures[f"triplets recall@{at}"] = figures[f"subgraph recall@{at}"] = value
         return random, shortest

@@ -290,9 +290,7 @@ def _width(row: Row) -> int:
     return max((at for at, cell in enumerate(row.cells, start=1) if cell.strip()), default=0)
 
 
-def first_rows(
-    source: ByteSource, dialect: Dialect | None, sheet: str, /, *, count: int = _HEADER_ROWS
-) -> list[Row]:
+def first_rows(source: ByteSource, dialect: Dialect | None, sheet: str, /) -> list[Row]:
     """Returns the first rows of a table that are not empty.
 
     Raises:
@@ -302,19 +300,19 @@ def first_rows(
     rejects: list[Reject] = []
 
     def take(row: Row, _parsed: Parsed) -> None:
-        if len(rows) < count and any(cell.strip() for cell in row.cells):
+        if len(rows) < _HEADER_ROWS and any(cell.strip() for cell in row.cells):
             rows.append(row)
 
     if dialect is not None:
         blocks = read_rows(source, {}, dialect, take)
     elif is_workbook(source.name):
-        blocks = read_workbook_rows(source.name, sheet, {}, take, rows=2 * count)
+        blocks = read_workbook_rows(source.name, sheet, {}, take, rows=2 * _HEADER_ROWS)
     else:
         blocks = read_json_rows(source, {}, take)
     for parsed in blocks:
         check_decoded(parsed)
         rejects += parsed.rejects[:1]
-        if len(rows) >= count:
+        if len(rows) >= _HEADER_ROWS:
             break
     if rejects and not rows:
         raise InputError(f"{rejects[0].location}: {rejects[0].reason}", argument="source")

@@ -22,7 +22,7 @@ from queries.experiment.short_answers import Name
 from queries.experiment.subjects import Fate, GoldFate, Subject
 from queries.generate.answer import Answer
 from queries.line_file import LineFile
-from queries.run import Progress, in_order, run_items
+from queries.run import Progress, run_items
 
 ANSWERS_NAME = "answers.jsonl"
 TIMINGS_NAME = "timings.jsonl"
@@ -179,7 +179,6 @@ def answers_of(
     questions: Iterable[tuple[Cell, Subject]],
     /,
     *,
-    workers: int = 1,
     with_fates: bool = True,
 ) -> Iterator[CellAnswer]:
     """Yields the answers to questions of an experiment, in order, and writes nothing.
@@ -187,7 +186,6 @@ def answers_of(
     Args:
         experiment: Whose cells they are of.
         questions: Each question and the cell that asks it.
-        workers: Threads that answer.
         with_fates: Whether what each view leaves of the gold is looked up, which takes about as
             long as a retrieval.
 
@@ -195,7 +193,7 @@ def answers_of(
         InputError: A question can't be asked.
         SetupError, LimitError, StoreError: As ``answer_cell``.
     """
-    return in_order(questions, _answerer(experiment, with_fates=with_fates), workers)
+    return map(_answerer(experiment, with_fates=with_fates), questions)
 
 
 def _answerer(

@@ -322,7 +322,7 @@ class Neo4jCsvWriter:
         self._out[name].writelines(_line(header, row) for row in rows)
 
 
-def import_arguments(folder: Path, database: str = "neo4j", /) -> list[str]:
+def import_arguments(folder: Path, /) -> list[str]:
     """Returns the arguments of ``neo4j-admin database import full`` for the files of a folder."""
     nodes = [f"--nodes={label}={folder / name}" for label, (name, _) in NODE_FILES.items()]
     return [
@@ -330,7 +330,7 @@ def import_arguments(folder: Path, database: str = "neo4j", /) -> list[str]:
         f"--relationships={folder / STATEMENTS_FILE}",
         "--multiline-fields=true",
         "--overwrite-destination",
-        database,
+        "neo4j",
     ]
 
 
