@@ -70,9 +70,9 @@ def test_errors_carry_code_and_argument(
     assert error["message"]
 
 
-@pytest.mark.parametrize("given", [{"preset": "x" * 90_000}, {"view": {"viewId": "x" * 90_000}}])
-def test_an_error_does_not_send_all_back(demo_service: Service, given: dict[str, Any]) -> None:
-    error = fail(demo_service, ask("triplets", "id"), {"input": {"question": QUESTION, **given}})
+@pytest.mark.parametrize("fields", [{"preset": "x" * 90_000}, {"view": {"viewId": "x" * 90_000}}])
+def test_an_error_does_not_send_all_back(demo_service: Service, fields: dict[str, Any]) -> None:
+    error = fail(demo_service, ask("triplets", "id"), {"input": {"question": QUESTION, **fields}})
     assert 50 < len(error["message"]) <= 1000
     assert error["message"].endswith("…")
 
@@ -223,19 +223,19 @@ def test_a_literal_must_be_of_its_type(
     demo_service: Service, literal: dict[str, Any], argument: str
 ) -> None:
     change = {"subjectId": MARIA, "propertyId": "P9000", "value": {"literal": literal}}
-    given = {
+    fields = {
         "question": QUESTION,
         "view": {"spec": {"method": "CUSTOM", "changes": [change]}},
     }
-    error = fail(demo_service, ask("triplets", "status"), {"input": given})
+    error = fail(demo_service, ask("triplets", "status"), {"input": fields})
     assert error["extensions"]["code"] == "BAD_INPUT"
     assert error["extensions"]["argument"] == argument
 
 
 def test_arguments_in_a_scope_have_graphqls_names(demo_service: Service) -> None:
     spec = {"method": "EDGE_DELETION", "level": 0.2, "scope": {"propertyIds": ["P99999"]}}
-    given = {"question": QUESTION, "view": {"spec": spec}}
-    error = fail(demo_service, ask("triplets", "status"), {"input": given})
+    fields = {"question": QUESTION, "view": {"spec": spec}}
+    error = fail(demo_service, ask("triplets", "status"), {"input": fields})
     assert error["extensions"]["argument"] == "scope.propertyIds"
 
 
@@ -243,8 +243,8 @@ def test_arguments_in_a_scope_have_graphqls_names(demo_service: Service) -> None
 def test_a_views_name_can_be_seen(own_service: Service, name: str) -> None:
     create = "mutation($input: CreateViewInput!) { createView(input: $input) { view { viewId } } }"
     spec = {"method": "EDGE_DELETION", "count": 1}
-    given = {"graph": "demo", "name": name, "spec": spec}
-    error = fail(own_service, create, {"input": given}, writable=True)
+    fields = {"graph": "demo", "name": name, "spec": spec}
+    error = fail(own_service, create, {"input": fields}, writable=True)
     assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "name")
     assert run(own_service, "{ views { totalCount } }") == {"views": {"totalCount": 0}}
 
@@ -254,9 +254,9 @@ def test_views_made_within_a_second_are_listed_oldest_first(own_service: Service
     made = []
     for seed in range(5):
         spec = {"method": "EDGE_DELETION", "count": 1, "randomSeed": seed}
-        given = {"graph": "demo", "spec": spec}
+        fields = {"graph": "demo", "spec": spec}
         made.append(
-            run(own_service, create, {"input": given}, writable=True)["createView"]["view"][
+            run(own_service, create, {"input": fields}, writable=True)["createView"]["view"][
                 "viewId"
             ]
         )

@@ -42,7 +42,7 @@ def test_files_and_arrays_are_of_the_same_graph(base_folder: Path, tmp_path: Pat
     graph = grown_graph(base, SIZE, random_seed=1)
     assert set(graph.statement_keys.tolist()) == set(keys.tolist())
     degrees, degrees_of_arrays = (
-        sorted(np.unique(ends, return_counts=True)[1].tolist()) for ends in (tails, graph.tail)
+        sorted(np.unique(nodes, return_counts=True)[1].tolist()) for nodes in (tails, graph.tail)
     )
     assert degrees == degrees_of_arrays
 

@@ -30,9 +30,9 @@ def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: P
         )
         # The second fact's rating could not be read: asked twice, counted.
         assert first.json["scores"]["supported, micro"]["failed"] == 1
-        asked = len(server.requests)
+        request_count = len(server.requests)
     written = out.read_bytes()
-    assert asked == 5
+    assert request_count == 5
     out.write_bytes(written + b'{"basis": "cut')
     write_lines(file, *rows)
     with stand_in(ok("- Ada sang."), ok("[[supported]]")) as server:
@@ -71,34 +71,34 @@ def test_files_that_are_compared_share_one_k_o9(cli: Cli, tmp_path: Path) -> Non
         ]
         return {"topic": topic, "cat": ["rare"], "annotations": [{"human-atomic-facts": listed}]}
 
-    whole = write_lines(tmp_path / "whole.jsonl", bio("a", "S"), bio("b", "S S S S NS"))
+    long = write_lines(tmp_path / "whole.jsonl", bio("a", "S"), bio("b", "S S S S NS"))
     short = write_lines(tmp_path / "short.jsonl", bio("a", "S S"), bio("b", ""))
-    done = cli("score", "factscore", whole, short)
+    done = cli("score", "factscore", long, short)
     assert done.code == 0, done.err
-    said = "F1@K: K = 2, the median number of relevant facts in the texts of all 2 files"
-    assert done.out.count(said) == 2
-    files = cli("score", "factscore", whole, short, "--json").json["files"]
+    note = "F1@K: K = 2, the median number of relevant facts in the texts of all 2 files"
+    assert done.out.count(note) == 2
+    files = cli("score", "factscore", long, short, "--json").json["files"]
     # K = 2: of 1 supported fact 2/3, of 4 of 5 precision .8 and recall 1: 8/9. Silence has 0.
     assert files[0]["scores"]["F1@2"]["value"] == pytest.approx((2 / 3 + 8 / 9) / 2)
     assert files[1]["scores"]["F1@2"]["value"] == 0.5
     assert files[1]["scores"]["respond ratio"]["value"] == 0.5
     # Alone the file has a K of its own, which the note says.
-    check_line(cli("score", "factscore", whole).out, "K = 3")
-    assert cli("score", "factscore", whole, whole).code == 2
-    kept = cli("score", "factscore", whole, "--out", "x.jsonl")
-    check_error(kept.err)
+    check_line(cli("score", "factscore", long).out, "K = 3")
+    assert cli("score", "factscore", long, long).code == 2
+    clash = cli("score", "factscore", long, "--out", "x.jsonl")
+    check_error(clash.err)
 
 
 def test_what_a_run_kept_is_compared_without_its_judge_o9(cli: Cli, tmp_path: Path) -> None:
     texts = [{"id": "1", "question": "?", "text": "Ada sang.", "evidence": ["Ada sang."]}]
     file = write_lines(tmp_path / "c.jsonl", *texts)
-    for name, said in (("a", "[[supported]]"), ("b", "[[unsupported]]")):
-        with stand_in(ok("- Ada sang."), ok(said)) as server:
+    for name, verdict in (("a", "[[supported]]"), ("b", "[[unsupported]]")):
+        with stand_in(ok("- Ada sang."), ok(verdict)) as server:
             cli("score", "factscore", file, "--out", f"{name}.jsonl",
                 *judged_by(server))  # fmt: skip
     done = cli("score", "factscore", "a.jsonl", "b.jsonl", "--json")
     assert done.code == 0, done.err
-    assert [found["scores"]["F1@1"]["value"] for found in done.json["files"]] == [1.0, 0.0]
+    assert [report["scores"]["F1@1"]["value"] for report in done.json["files"]] == [1.0, 0.0]
     assert done.json["files"][0]["basis"]["checked by"].startswith("judge")
     other = cli("score", "safe", "a.jsonl")
     assert other.code == 2
@@ -172,15 +172,15 @@ def test_a_fact_that_failed_is_all_that_is_asked_again(cli: Cli, tmp_path: Path)
     with stand_in(ok("[[unsupported]]")) as server:
         again = cli(*run, "--retry-failed", *judged_by(server), "--json")
         assert len(server.requests) == 1
-    found = again.json["scores"]["supported, micro"]
-    assert (found["value"], found["n"], found["failed"]) == (0.5, 2, 0)
+    score = again.json["scores"]["supported, micro"]
+    assert (score["value"], score["n"], score["failed"]) == (0.5, 2, 0)
 
 
 def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> None:
     pairs = [{"id": str(i), "premise": f"p{i}", "hypothesis": "h"} for i in range(6)]
     file = write_lines(tmp_path / "p.jsonl", *pairs)
     with stand_in(ok("[[neutral]]")) as server:
-        found = cli(
+        scored = cli(
             "score",
             "entailment",
             file,
@@ -191,9 +191,9 @@ def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> Non
             *judged_by(server),
             "--json",
         )
-    assert [row["id"] for row in found.json["rows"]] == [str(i) for i in range(6)]
+    assert [row["id"] for row in scored.json["rows"]] == [str(i) for i in range(6)]
     assert len(server.requests) == 6
-    assert "6 of 6 cases, 0 failed, 90 tokens" in found.err
+    assert "6 of 6 cases, 0 failed, 90 tokens" in scored.err
 
 
 def test_numbers_out_of_range_are_refused_before_anything_is_asked(
@@ -201,14 +201,14 @@ def test_numbers_out_of_range_are_refused_before_anything_is_asked(
 ) -> None:
     file = write_lines(tmp_path / "c.jsonl", {"id": "1", "text": "Ada.", "evidence": ["Ada."]})
     with stand_in(ok("none")) as server:
-        for verb, option, value, said in (
+        for verb, option, value, message in (
             ("factscore", "--k", "0", "k must be a whole number at least 1, got 0"),
             ("safe", "--concurrency", "0", "concurrency must be a whole number at least 1, got 0"),
             ("talec", "--split-shares", "50,60,70", "sum to 100 were expected, got '50,60,70'"),
         ):
             wrong = cli("score", verb, file, option, value, *judged_by(server))
             assert wrong.code == 2
-            assert said in wrong.err
+            assert message in wrong.err
         assert not server.requests
     Path("r.rows").write_text('{"basis": "x", "row": {"id": "1"}}\n')
     wrong = cli("score", "compare", "r.rows", "r.rows")
@@ -228,12 +228,12 @@ def test_answers_on_a_withholding_view_k5_k6(
     assert made.code == 0, made.err
     file = write_lines(tmp_path / "q.jsonl", {"id": question.id, "question": question.question})
     assert cli("answer", "--questions", file, "--view", "w", "--out", "a.jsonl").code == 0
-    found = cli("score", "na", "a.jsonl", "--view", "w", "--json")
-    assert found.code == 0, found.err
-    assert "no model's judgement" in found.err
-    assert "no model's judgement" in found.json["notes"][0]
-    assert [row["absent"] for row in found.json["rows"]] == [1]
-    assert found.json["recall"]["n"] == 1
+    scored = cli("score", "na", "a.jsonl", "--view", "w", "--json")
+    assert scored.code == 0, scored.err
+    assert "no model's judgement" in scored.err
+    assert "no model's judgement" in scored.json["notes"][0]
+    assert [row["absent"] for row in scored.json["rows"]] == [1]
+    assert scored.json["recall"]["n"] == 1
     aligned = cli("score", "entailment", "a.jsonl", "--json").json
     assert aligned["title"] == "alignment"
     assert aligned["scores"]["alignment, micro"]["n"] > 0
@@ -269,12 +269,12 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
     check_line(again.out, "1 texts")
     context = write_lines(tmp_path / "c.jsonl", {"id": "1", "context": "Ada wrote."})
     with stand_in(ok("7")) as server:
-        found = cli(
+        scored = cli(
             "score", "geval", file, "--preset", "okgqa", "--weighting", "sampling", "--samples",
             "2", "--quality", "empowerment", "--context", context, *judged_by(server), "--json",
         )  # fmt: skip
         assert len(server.requests) == 2
-    assert found.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
+    assert scored.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
     with stand_in(by_rule) as server:
         weighted = cli(
             "score", "geval", file, "--preset", "okgqa", "--context", context, *judged_by(server)
@@ -290,16 +290,16 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
     assert mute.code == 1
     check_line(mute.out, "1 times", "log-probabilities")
     other = write_lines(tmp_path / "d.jsonl", {"id": "9", "context": "Ada wrote."})
-    bare = cli("score", "geval", file, "--preset", "okgqa", "--context", other, "--model", "m")
-    assert bare.code == 2
-    check_error(bare.err)
+    refused = cli("score", "geval", file, "--preset", "okgqa", "--context", other, "--model", "m")
+    assert refused.code == 2
+    check_error(refused.err)
     for verb in ("factscore", "safe"):
         unchecked = write_lines(
             tmp_path / "u.jsonl", {"id": "2", "question": "Who?", "text": "Nobody."}
         )
-        bare = cli("score", verb, unchecked, "--model", "m")
-        assert bare.code == 2
-        check_error(bare.err)
+        refused = cli("score", verb, unchecked, "--model", "m")
+        assert refused.code == 2
+        check_error(refused.err)
     for wrong in (("--scale", "5-1"), ("--runs", "0"), ("--quality", "charm")):
         assert cli("score", "geval", file, *wrong, "--model", "m").code == 2
 
@@ -313,9 +313,9 @@ def test_withheld_rounds_on_the_slice_k6(
     listed = sorted(demo_questions(), key=lambda item: -len(item.statement_ids))
     listed = [*listed[:4], *(item for item in listed if len(item.statement_ids) == 1)][:6]
     gold = write_lines(tmp_path / "gold.jsonl", *(to_plain(item) for item in listed))
-    found = cli("score", "withheld", "--gold", gold, "--json")
-    assert found.code == 0, found.err
-    rounds = found.json["rounds"]
+    scored = cli("score", "withheld", "--gold", gold, "--json")
+    assert scored.code == 0, scored.err
+    rounds = scored.json["rounds"]
     sizes = [len(item.statement_ids) for item in listed if not item.lacking]
     expected = [sum(size >= least for size in sizes) for least in (1, 1, 2, 3)]
     assert [item["questions"] for item in rounds] == expected
@@ -345,17 +345,17 @@ def test_withheld_answers_are_kept_and_gone_on_with_k6(
     with stand_in(ok("Nothing is known [NA].")) as server:
         first = cli(*run, *how, *judged_by(server), "--json")
         assert first.code == 0, first.err
-        asked = len(server.requests)
+        request_count = len(server.requests)
         again = cli(*run, *how, *judged_by(server), "--json")
-        assert len(server.requests) == asked > 0
+        assert len(server.requests) == request_count > 0
     check_line(again.err, "3 cases", "w.jsonl")
     assert again.json == first.json
     assert first.json["asked"] == "judge, kalma, triplets, preset okgqa, limit 4"
-    kept = [json.loads(line)["row"] for line in Path("w.jsonl").read_text().splitlines()]
-    assert [row["id"] for row in kept] == [f"{question.id}#{number}" for number in range(3)]
-    assert [len(row["absent"]) for row in kept] == [0, 1, 2]
-    assert kept[1]["answer"]["result"]["provenance"]["preset"].startswith("okgqa")
-    assert kept[1]["answer"]["parameters"]["setting"] == "kalma"
+    rows = [json.loads(line)["row"] for line in Path("w.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == [f"{question.id}#{index}" for index in range(3)]
+    assert [len(row["absent"]) for row in rows] == [0, 1, 2]
+    assert rows[1]["answer"]["result"]["provenance"]["preset"].startswith("okgqa")
+    assert rows[1]["answer"]["parameters"]["setting"] == "kalma"
     # Answers made in another way are not mixed in, and nothing can be withheld from passages.
     other = cli(*run, "--setting", "kalma", *judged_by(server), "--json")
     assert other.code == 2
@@ -377,13 +377,13 @@ def test_general_and_specific_questions_are_scored_side_by_side_k10(
         {"name": "Bea", "qid": "Q2", "work": "poet"},
     ]
     for name, word in (("g.json", "Who is"), ("s.json", "Where, or as what, worked")):
-        content = [[f"{word} {one['name']}?", [one]] for one in people]
+        content = [[f"{word} {person['name']}?", [person]] for person in people]
         Path(name).write_text(json.dumps(content))
     made = cli("questions", "g.json", "--specific", "s.json", "--out", "q.jsonl", "--json")
     assert made.json["kinds"] == {"general": 2, "specific": 2}
 
-    def reply(asked: dict[str, Any]) -> Scripted:
-        cited = "Rome [1]." if "Where, or" in asked["messages"][-1]["content"] else "Rome."
+    def reply(request: dict[str, Any]) -> Scripted:
+        cited = "Rome [1]." if "Where, or" in request["messages"][-1]["content"] else "Rome."
         return ok(f"She lived in {cited}")
 
     with stand_in(reply) as server:
@@ -393,20 +393,20 @@ def test_general_and_specific_questions_are_scored_side_by_side_k10(
         report = cli("score", name, "a.jsonl", "--gold", "q.jsonl", "--json")
         assert report.code == 0, report.err
         Path(f"{name}.json").write_text(report.out)
-    found = cli("score", "side-by-side", "citations.json", "entailment.json", "--json").json
-    assert found["groups"] == ["general", "specific"]
-    correct = found["scores"]["correctness_micro"]
+    report = cli("score", "side-by-side", "citations.json", "entailment.json", "--json").json
+    assert report["groups"] == ["general", "specific"]
+    correct = report["scores"]["correctness_micro"]
     assert (correct["general"]["n"], correct["specific"]["value"]) == (0, 1.0)
-    aligned = found["scores"]["alignment, micro"]
+    aligned = report["scores"]["alignment, micro"]
     assert (aligned["general"]["n"], aligned["specific"]["n"]) == (0, 2)
     shown = cli("score", "side-by-side", "citations.json", "entailment.json").out.splitlines()
     assert shown[0].split() == ["score", "general", "specific"]
-    assert len(shown) == 1 + len(found["scores"])
-    for reports, said in (
+    assert len(shown) == 1 + len(report["scores"])
+    for reports, message in (
         (("citations.json", "citations.json"), "two reports have the score"),
         (("citations.json", "--by", "level"), "scores by level were expected"),
         (("q.jsonl",), "a report that"),
     ):
         wrong = cli("score", "side-by-side", *reports)
         assert wrong.code == 2
-        assert said in wrong.err
+        assert message in wrong.err

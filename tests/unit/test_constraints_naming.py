@@ -57,6 +57,6 @@ def mention(graph: KnowledgeGraph, question: str, text: str, id_: str) -> Mentio
 def test_what_is_named(
     graph: KnowledgeGraph, question: str, text: str, id_: str, expected: set[str]
 ) -> None:
-    said = mention(graph, question, text, id_)
-    region = extract_region(graph, [said.node], hops=3, max_edges=100)
-    assert {one.text for one in find_named(question, [said], graph, region)} == expected
+    named = mention(graph, question, text, id_)
+    region = extract_region(graph, [named.node], hops=3, max_edges=100)
+    assert {match.text for match in find_named(question, [named], graph, region)} == expected

@@ -49,10 +49,10 @@ def _triples() -> Iterator[str]:
         return f'"{day}"^^<http://www.w3.org/2001/XMLSchema#date>'
 
     ids = {person[0]: key for key, person in _PEOPLE.items()}
-    for key, (name, born, died, place, job, father, mother) in _PEOPLE.items():
+    for key, (name, born, died, birthplace, job, father, mother) in _PEOPLE.items():
         yield label(key, name)
         yield line(key, "dateOfBirth", date(born))
-        yield line(key, "placeOfBirth", entity(place))
+        yield line(key, "placeOfBirth", entity(birthplace))
         yield line(key, "occupation", f'"{job}"@en')
         if died:
             yield line(key, "dateOfDeath", date(died))
@@ -61,13 +61,13 @@ def _triples() -> Iterator[str]:
             yield line(key, "hasMother", entity(mother))
     yield label("vale_brothers", "Vale Brothers")
     yield line("Rust", "ownedBy", entity("vale_brothers"))
-    for one, other in _COUPLES:
-        yield line(one, "marriedTo", entity(other))
-        yield line(other, "marriedTo", entity(one))
-    for place, country in _COUNTRIES.items():
-        yield label(place, place)
+    for spouse, other in _COUPLES:
+        yield line(spouse, "marriedTo", entity(other))
+        yield line(other, "marriedTo", entity(spouse))
+    for city, country in _COUNTRIES.items():
+        yield label(city, city)
         yield label(country, country)
-        yield line(place, "locatedIn", entity(country))
+        yield line(city, "locatedIn", entity(country))
         yield line(country, "locatedNextToBodyOfWater", entity("sea"))
         yield line(country, "location", entity("north"))
     yield label("Finland", "Finland")
@@ -173,13 +173,13 @@ def test_what_is_not_answered_for_sure(service: Service, question: str) -> None:
 )
 def test_each_of_several_is_answered(service: Service, question: str, expected: list[str]) -> None:
     result = retrieve(service, question)
-    said = [
+    readings = [
         _end(replace(result, items=tuple(result.items[item] for item in part.item_indexes)))
         if part.answer is None
         else part.answer.value
         for part in result.parts
     ]
-    assert said == expected
+    assert readings == expected
 
 
 def test_kin_is_read_of_the_name_that_owns_it(service: Service) -> None:

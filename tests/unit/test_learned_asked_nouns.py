@@ -35,8 +35,8 @@ def test_what_says_what_is_asked_for(question: str, stems: set[str]) -> None:
 
 def bonus(question: str, *last: tuple[str, bool]) -> list[bool]:
     """Whether two steps of which each of these is the last one gain by what a question asks for."""
-    found = requested_bonus(question, [[("cast member", True), step] for step in last])
-    return [bool(each > 0) for each in found]
+    bonuses = requested_bonus(question, [[("cast member", True), step] for step in last])
+    return [bool(each > 0) for each in bonuses]
 
 
 def test_the_last_step_is_what_the_noun_names() -> None:

@@ -21,7 +21,7 @@ MEXICO = replace(ITALY, node=4, start=16, end=22, linked=False, covered=True)
 
 
 @pytest.mark.parametrize(
-    ("start", "starts", "is_lesser"),
+    ("start", "candidates", "is_lesser"),
     [
         (KINGDOM, (ITALY, KINGDOM), True),
         (ITALY, (ITALY, KINGDOM), False),
@@ -40,6 +40,6 @@ MEXICO = replace(ITALY, node=4, start=16, end=22, linked=False, covered=True)
     ],
 )
 def test_whom_the_words_rather_mean(
-    start: StartCandidate, starts: tuple[StartCandidate, ...], is_lesser: bool
+    start: StartCandidate, candidates: tuple[StartCandidate, ...], is_lesser: bool
 ) -> None:
-    assert is_lesser_namesake(start, starts) is is_lesser
+    assert is_lesser_namesake(start, candidates) is is_lesser

@@ -31,8 +31,8 @@ def test_what_a_walk_has_passed_comes_after_other_ends(tmp_store: Store, tmp_pat
         question = "Who wrote the films by the director of Snow?"
         request = RetrieveRequest(question, Strategy.PATHS, preset="default-6")
         with service.ranking_by(TellsWays(WROTE_ITS_DIRECTORS_FILMS)):
-            found = service.retrieve(request)
-    assert isinstance(found, PathsResult)
-    walks = [path for path in found.items if len(path.steps) == 3]
-    ends = [path.steps[-1].triple.value_label for path in walks]
-    assert ends[:2] == ["Bob Ray", "Ann Lee"]
+            result = service.retrieve(request)
+    assert isinstance(result, PathsResult)
+    walks = [path for path in result.items if len(path.steps) == 3]
+    endpoints = [path.steps[-1].triple.value_label for path in walks]
+    assert endpoints[:2] == ["Bob Ray", "Ann Lee"]

@@ -58,11 +58,11 @@ def test_options_that_one_file_takes_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "problem"), [("none/r", "there is no folder"), (".", "a folder")]
+    ("folder", "problem"), [("none/r", "there is no folder"), (".", "a folder")]
 )
 def test_a_place_for_rejects_is_checked_before_the_source_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str, problem: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, problem: str
 ) -> None:
-    assert run(tmp_path / "t.csv", TABLE, "--rejects-path", str(tmp_path / place)) == 2
+    assert run(tmp_path / "t.csv", TABLE, "--rejects-path", str(tmp_path / folder)) == 2
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "g.db").exists() or run(tmp_path / "t.csv", TABLE) == 0

@@ -51,17 +51,17 @@ def test_an_open_stream_ends_when_its_key_is_revoked(tmp_path: Path) -> None:
     async def run() -> tuple[list[Message], list[Message]]:
         sent: tuple[list[Message], list[Message]] = ([], [])
 
-        async def read(number: int) -> None:
+        async def read(index: int) -> None:
             async def note(message: Message) -> None:
-                sent[number].append(message)
+                sent[index].append(message)
 
-            await app(scope_of(tokens[number]), stay_connected, note)
+            await app(scope_of(tokens[index]), stay_connected, note)
 
-        one, other = (asyncio.ensure_future(read(number)) for number in range(2))
+        first, other = (asyncio.ensure_future(read(index)) for index in range(2))
         while not all(len(messages) > 3 for messages in sent):
             await asyncio.sleep(0.01)
         revoke_key(keys, "one")
-        await asyncio.wait_for(one, PATIENCE_S)
+        await asyncio.wait_for(first, PATIENCE_S)
         before = len(sent[1])
         while len(sent[1]) <= before:
             await asyncio.sleep(0.01)
