@@ -231,6 +231,7 @@ def test_kin_is_walked_as_often_as_it_is_said(
         ("What is the occupation of Gil Ash?", [("P106", False)], Status.OK),
         ("Who is the spouse of Gil Ash?", [*CHILD, ("P26", False)], Status.LOW_CONFIDENCE),
         ("Who is the spouse of the child of Gil Ash?", [*CHILD, ("P26", False)], Status.OK),
+        ("Who is the child of Gil Ash's spouse?", [*CHILD, ("P26", False)], Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash?", CHILD, Status.OK),
         ("Who is the child of Gil Ash?", [*CHILD, *CHILD], Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash's child?", CHILD, Status.LOW_CONFIDENCE),

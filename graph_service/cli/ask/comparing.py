@@ -87,7 +87,6 @@ def _ranks(answers: dict[str, Answer]) -> list[list[str]]:
             if cells[column] == _ABSENT:
                 made = any(change.kind is not ChangeKind.UNCHANGED for change in changes)
                 cells[column] = f"{rank}{'*' * made}"
-    return [
-        [*answers, "rank of what was retrieved; * changed by the view"],
-        *([*cells, words] for words, cells in rows.items()),
-    ]
+    is_marked = any(cell.endswith("*") for cells in rows.values() for cell in cells)
+    legend = "rank of what was retrieved" + "; * changed by the view" * is_marked
+    return [[*answers, legend], *([*cells, words] for words, cells in rows.items())]

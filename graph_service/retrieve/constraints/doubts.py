@@ -28,6 +28,7 @@ from graph_service.retrieve.constraints.said_steps import (
     says_a_step_again,
     says_nothing_of,
     walks_against_its_verb,
+    walks_in_another_order,
     walks_its_clause,
 )
 from graph_service.retrieve.constraints.unread import names_another_relation
@@ -70,6 +71,7 @@ DOUBTS = (
     Doubt(
         "the other side of a verb", lambda judge, best: walks_against_its_verb(judge, best.walks)
     ),
+    Doubt("steps in another order", lambda judge, best: walks_in_another_order(judge, best.walks)),
     Doubt("a step said by a clause", lambda judge, best: walks_its_clause(judge, best.walks)),
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
     Doubt("another relation is named", names_another_relation),

@@ -51,6 +51,8 @@ _OF_SEVERAL_STEPS = frozenset(
     ["aunt", "brother", "cousin", "nephew", "niece", "sibling", "sister", "uncle"]
 )
 """Kin that may be reached by way of other kin."""
+_SURELY_SWAPPED = 0.1
+"""How much better two phrases must fit the other's step than their own, as cosines."""
 _DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -182,6 +184,27 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     return bool(fits.size and fits[:, -1].all() and not fits[:, :-1].any(axis=0).all())
 
 
+def walks_in_another_order(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether two steps in a row are walked the other way round than a question nests them.
+
+    The mother of the husband of X is not the husband of her mother.
+    """
+    phrases = owned_phrases(judge.question, judge.span(walks))
+    if len(phrases) != len(walks.relations):
+        return False
+    by_phrase = np.array(
+        [_fits_of(judge, walks, each).max(axis=0, initial=0.0) for each in phrases]
+    )
+    pairs = (by_phrase[step : step + 2, step : step + 2] for step in range(len(phrases) - 1))
+    return any(map(_are_swapped, pairs))
+
+
+def _are_swapped(fits: Float64) -> bool:
+    """Returns whether each of two phrases speaks of the other's step: float64 [phrases, steps]."""
+    own, crossed = fits.diagonal(), fits[:, ::-1].diagonal()
+    return bool(((crossed >= CONSTRAINT_RULES.spoken) & (crossed > own + _SURELY_SWAPPED)).all())
+
+
 def walks_its_clause(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether a step is said only by the words that tell the start from its namesakes.
 
@@ -225,13 +248,20 @@ def _fits(judge: CandidateJudge, walks: CandidateWalks, passed_over: Container[s
         for word, start, end in judge.own_words
         if word not in EMPTY_IN_ENGLISH and word not in passed_over
     ]
+    return _Fits(content, _fits_of(judge, walks, content))
+
+
+def _fits_of(
+    judge: CandidateJudge, walks: CandidateWalks, spans: Sequence[tuple[str, int, int]]
+) -> Float64:
+    """Returns how well words speak of each step, float64 [words, steps]."""
     texts = [judge.texts[relation] for relation in walks.relations]
-    if not content:
-        return _Fits((), np.zeros((0, len(texts))))
-    fits = judge.cosines([word for word, _, _ in content], texts).astype(np.float64)
-    for row, (word, _, _) in enumerate(content):
+    if not spans:
+        return np.zeros((0, len(texts)))
+    fits = judge.cosines([word for word, _, _ in spans], texts).astype(np.float64)
+    for row, (word, _, _) in enumerate(spans):
         roots = {root(word), root(word.removeprefix("grand"))}
         for column, text in enumerate(texts):
             if any(not roots.isdisjoint(side.words) for side in sides_of(text)):
                 fits[row, column] = 1.0
-    return _Fits(content, fits)
+    return fits

@@ -98,7 +98,8 @@ function side(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
   if (result.parts.length) return inParts(page, title, one, other, key);
   const answer = result.answer;
-  const answers = answer?.items.length ?? 0;
+  const isSure = result.status === "OK";
+  const subject = !isSure ? "what comes nearest" : (answer?.items.length ?? 0) > 1 ? "these answers" : "this answer";
   const cited = basisOf(one);
   const heading = other ? h("h3", null, title) : null;
   return h(
@@ -107,7 +108,7 @@ function side(page, title, one, other, key) {
     heading,
     answer ? worded(page, answer, key) : ends(page, one, key),
     cited.length > 0 && [
-      h(heading ? "h4.minor" : "h3.minor", null, result.status === "OK" ? "It rests on" : "What comes nearest"),
+      h(heading ? "h4.minor" : "h3.minor", null, isSure ? "It rests on" : "What comes nearest"),
       h(
         "ol.citations",
         null,
@@ -126,11 +127,11 @@ function side(page, title, one, other, key) {
         result.constraints.map((/** @type {any} */ each, /** @type {number} */ at) => [
           at ? ", " : "",
           said(each.text, "q"),
-          each.met ? ` (true of ${answers > 1 ? "these answers" : "this answer"})` : " (not true of what was found)",
+          ` (${each.met ? "" : "not "}true of ${subject})`,
         ]).flat(),
       ),
     result.interpretation && interpretation(result.interpretation, key),
-    !answer && result.status !== "OK" && instead(page),
+    !answer && !other && !isSure && instead(page),
   );
 }
 

@@ -84,13 +84,17 @@ export async function render(page) {
   }
 }
 
+/** How many questions are offered in place of one that the graph does not answer. */
+const MOST_INSTEAD = 3;
+
 /**
- * Returns the example questions of the graph, each a button.
+ * Returns the example questions of the graph, each a button: all of them, with what it does not say
+ * and a view, or in place of a question only those that it answers.
  * @param {Page} page
- * @param {string} key of the buttons
+ * @param {"first" | "instead"} key of the buttons
  * @returns {Promise<HTMLElement[]>}
  */
-export async function examples(page, key) {
+async function examples(page, key) {
   const graph = page.graph;
   const data = await once("examples", graph, () => ask("Examples", { graph: graph.name }));
   /** @type {Example[]} */
@@ -113,13 +117,14 @@ export async function examples(page, key) {
         note && h("small", null, note),
       ),
     );
-  const rows = questions.map(({ question, answer }, at) =>
+  const answered = questions.filter(({ answer }) => answer !== null);
+  const shown = key === "instead" ? answered.slice(0, MOST_INSTEAD) : questions;
+  const rows = shown.map(({ question, answer }, at) =>
     row(question, { q: question }, answer === null ? "the graph does not say" : "", String(at)),
   );
-  const first = questions.find(({ answer }) => answer !== null);
-  if (first) {
-    const state = { q: first.question, ...WHAT_IF };
-    rows.push(row("What if a third of this were wrong?", state, first.question, "view"));
+  if (key === "first" && answered.length) {
+    const [{ question }] = answered;
+    rows.push(row("What if a third of this were wrong?", { q: question, ...WHAT_IF }, question, "view"));
   }
   return rows;
 }
