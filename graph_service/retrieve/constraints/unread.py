@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import cache
 
 import numpy as np
 
@@ -117,6 +118,12 @@ def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
     return frozenset(relations)
 
 
+@cache
+def _common_stems() -> tuple[tuple[str, frozenset[str]], ...]:
+    """Returns the names of common relations with the stems of their words."""
+    return tuple((label, stems_of(words(label))) for label in common_labels())
+
+
 def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a question asks for another relation of the start than those walked.
 
@@ -139,9 +146,7 @@ def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> b
         nouns = [[word for phrase in reversed(nouns) for word in phrase]] if nouns else []
     stems = [stems_of(words(label)) for label in labels]
     others = [
-        label
-        for label in common_labels()
-        if not any(stems_of(words(label)) <= own for own in stems)
+        label for label, of_label in _common_stems() if not any(of_label <= own for own in stems)
     ]
     for phrase in nouns:
         if all(_is_accounted(word, roots) for word, _, _ in phrase):
