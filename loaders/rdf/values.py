@@ -59,6 +59,9 @@ _NUMBERS = frozenset(
 _DATES = frozenset(
     XSD + name for name in ("dateTime", "dateTimeStamp", "date", "gYear", "gYearMonth")
 )
+_DAYS = frozenset(XSD + name for name in ("dateTime", "dateTimeStamp", "date"))
+_LONG_YEAR = re.compile(r"[+-]?\d{5,}(?:Z|[+-]\d\d:\d\d)?")
+"""Digits without a month: as a date, 20240101 is a day without hyphens and no year."""
 _DATE = re.compile(
     r"([+-]?)(\d{1,16})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(0+))?)?)?)?"
     r"(Z|[+-]\d\d:\d\d)?"
@@ -251,7 +254,7 @@ def literal_value(
             return Quantity(amount)
     elif datatype in _DATES:
         time = read_date(text, astronomical=wikidata)
-        if time is not None:
+        if time is not None and not (datatype in _DAYS and _LONG_YEAR.fullmatch(text.strip())):
             return time
     elif datatype == _WKT:
         point = read_point(text)

@@ -42,10 +42,13 @@ DOUBTFUL_WORDS = frozenset(
 """Cells that say so among numbers, dates and names; a text may mean them."""
 _YES = frozenset(
     {"yes", "y", "true", "ja", "oui", "s\u00ed", "wahr", "vrai", "sim", "tak", "kyll\u00e4", "evet"}
+    | {"verdadero", "verdadeiro", "vero", "waar", "sant", "sann", "tosi", "prawda", "pravda"}
+    | {"da", "ano", "igen", "igaz", "\u0434\u0430", "\u0438\u0441\u0442\u0438\u043d\u0430"}
 )
 _NO = frozenset(
     {"no", "n", "false", "nein", "non", "falsch", "faux", "nej", "nei", "nee", "n\u00e3o", "nie"}
-    | {"ei", "hay\u0131r"}
+    | {"falso", "onwaar", "falskt", "falsk", "usann", "ep\u00e4tosi", "fa\u0142sz", "nepravda"}
+    | {"ei", "hay\u0131r", "ne", "nem", "hamis", "\u043d\u0435\u0442", "\u043b\u043e\u0436\u044c"}
 )
 
 _TICKS = frozenset("\u2713\u2714\u2611\u2705")

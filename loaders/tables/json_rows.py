@@ -22,7 +22,7 @@ from loaders.items import Parsed, Reject, excerpt
 from loaders.packing import refuse_archive
 from loaders.records import JsonArrayCounter, JsonLineCounter, RecordCounter, end_of_json_element
 from loaders.source import ByteSource, DamagedSourceError, SourceLimits, line_blocks, open_source
-from loaders.tables.cells import NESTED, OUTLINE
+from loaders.tables.cells import OUTLINE
 from loaders.tables.json_list import (
     RowsStart,
     feature_members,
@@ -416,8 +416,6 @@ def _flatten(members: Mapping[str, Any], before: str, cells: Cells) -> None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
-        return NESTED
     text = cell_text(value)
     _require_text(text)
     return text

@@ -184,6 +184,14 @@ class PlannedTable:
     repeated_keys: int = 0
     unjoined: Mapping[str, str] = field(default_factory=dict)
 
+    def keys_shared_with(self, other: PlannedTable, /) -> int:
+        """Returns how many keys are those of rows of another table, which are the same things."""
+        import numpy as np
+
+        if self.mapping.kind != other.mapping.kind:
+            return 0
+        return len(np.intersect1d(self.keys, other.keys, assume_unique=True))
+
     def knows(self, key: str, /) -> bool:
         """Returns whether a row has a key, as ids have it."""
         hashed = key64(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -159,8 +160,8 @@ _UNITS = frozenset(
 # Glued to digits these may be something else: 5m is five metres, or five million.
 _NEEDS_SPACE = frozenset({"m", "d", "t"})
 _NUMBER = re.compile(
-    r"(?P<sign>[+\-\u2212]?)\s*(?P<prefix>[A-Z]{3}|US\$|[\u20ac$\u00a3\u00a5\u20b9\u20a9\u20ba])?\s*"
-    r"(?P<sign_2>[+\-\u2212]?)(?P<body>\d[\d.,'\u2019 \u00a0\u202f]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
+    r"(?P<sign>[+\-\u2212\u2013]?)\s*(?P<prefix>[A-Z]{3}|US\$|[\u20ac$\u00a3\u00a5\u20b9\u20a9\u20ba])?\s*"
+    r"(?P<sign_2>[+\-\u2212\u2013]?)(?P<body>\d[\d.,'\u2019 \u00a0\u202f]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?P<space>[ \u00a0\u202f]?)(?P<suffix>[^\d\s.,'+\-][^\d,;]{0,15})?"
 )
 _MONEY = r"[A-Z]{3}|[\u20ac$\u00a3\u00a5\u20b9]"
@@ -273,7 +274,7 @@ def read_number(cell: str, /) -> NumberCell | None:
     unit, known = _unit_of(match["prefix"] or "", (match["suffix"] or "").strip(), bool(spaced))
     if unit is None:
         return None
-    sign = "-" if (match["sign"] or match["sign_2"]) in ("-", "\u2212") else ""
+    sign = "-" if (match["sign"] or match["sign_2"]) in ("-", "\u2212", "\u2013") else ""
     return NumberCell(sign, body, (match["exponent"] or "").lower(), mark, unit, known)
 
 
@@ -327,14 +328,19 @@ def _mark_after_groups(body: str) -> Mark | None:
 
 
 def _is_grouped(integer: str, group: str) -> bool:
-    first, *rest = integer.split(group)
+    first, *middle, last = integer.split(group)
     return (
-        first.isdecimal()
+        all(part.isdecimal() for part in (first, *middle, last))
         and len(first) <= 3
         and first[0] != "0"
-        and bool(rest)
-        and all(part.isdecimal() and len(part) == 3 for part in rest)
+        and len(last) == 3
+        and (all(len(part) == 3 for part in middle) or _is_indian(first, middle, group))
     )
+
+
+def _is_indian(first: str, middle: Sequence[str], group: str) -> bool:
+    """Returns whether digits are grouped as in India: 12,50,000 is 12 lakh and 50 thousand."""
+    return group == "," and len(first) <= 2 and all(len(part) == 2 for part in middle)
 
 
 def _unit_of(prefix: str, suffix: str, spaced: bool) -> tuple[str | None, bool]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -25,7 +26,7 @@ from loaders.tables.cells import (
     read_yes_no,
 )
 from loaders.tables.date_cells import Order, read_date_cell, read_year
-from loaders.tables.number_cells import Mark, read_number
+from loaders.tables.number_cells import Mark, NumberCell, read_number
 
 Keys = npt.NDArray[np.int64]
 BRACKETS = "[]"
@@ -59,6 +60,7 @@ _PARTICLES = frozenset(
         "&",
     ]
 )
+_CLOCK = re.compile(r"\d{1,3}:\d{1,2}(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?|\d{1,3}/\d{1,3}")
 _WORDS = {None: "", True: "true", False: "false"}
 
 
@@ -93,6 +95,8 @@ class CellCounts:
         units: Units of numbers that have a known one or none (""); ``unknown_units``: others.
         years: Integers that may be years.
         dates: Dates; ``orders`` what they prove, by separator.
+        clocks: Times of day, scores and fractions, which stay text: 08:30, 2:1, 3/4.
+        codes: Single words of digits and signs that are nothing else: 978-3-16-148410-0.
         yes, no: Words and ticks for yes and for no; ``ticks``: an x.
         addresses: Web addresses; ``wikidata``: those of them of entities of Wikidata.
         binary: Bytes as hexadecimal digits.
@@ -104,7 +108,7 @@ class CellCounts:
 
     def __init__(self) -> None:
         self.cells = self.repeated = self.characters = self.short = self.proper = 0
-        self.accounting = self.ticks = 0
+        self.accounting = self.ticks = self.clocks = self.codes = 0
         self.numbers = self.integers = self.long_integers = self.coded = self.years = 0
         self.either = self.either_zero = self.either_long = 0
         self.either_example = ""
@@ -125,26 +129,14 @@ class CellCounts:
             self.short += count
             self.proper += count if _is_proper(cell) else 0
         if (number := read_number(cell)) is not None:
-            self.numbers += count
-            (self.units if number.is_known_unit else self.unknown_units)[number.unit] += count
-            self.marks[number.mark] += count
-            self.accounting += count if number.is_accounting else 0
-            if number.mark is Mark.EITHER:
-                self.either += count
-                self.either_example = self.either_example or number.digits
-                self.either_marks["." if "." in number.digits else ","] += count
-                self.either_zero += count if number.digits.endswith("0") else 0
-                self.either_long += count if len(number.digits.lstrip("+-")) > len("1,200") else 0
-            if number.is_integer:
-                self.integers += count
-                self.long_integers += count if len(number.digits) > 3 else 0
-            if read_year(cell) is not None:
-                self.years += count
+            self._add_number(cell, number, count)
         elif cell.isdecimal():
             self.coded += count
         elif (date := read_date_cell(cell)) is not None:
             self.dates += count
             self.orders[date.separator, date.order] += count
+        elif _CLOCK.fullmatch(cell):
+            self.clocks += count
         elif (answer := read_yes_no(cell)) is not None:
             if answer:
                 self.yes += count
@@ -157,6 +149,25 @@ class CellCounts:
             self.wikidata += count if WIKIDATA_ID.fullmatch(normalise_entity_id(cell)) else 0
         elif cell[:2] in ("0x", "0X") and len(cell) > 18:
             self.binary += count
+        elif cell[0].isdecimal() and " " not in cell:
+            self.codes += count
+
+    def _add_number(self, cell: str, number: NumberCell, count: int) -> None:
+        self.numbers += count
+        (self.units if number.is_known_unit else self.unknown_units)[number.unit] += count
+        self.marks[number.mark] += count
+        self.accounting += count if number.is_accounting else 0
+        if number.mark is Mark.EITHER:
+            self.either += count
+            self.either_example = self.either_example or number.digits
+            self.either_marks["." if "." in number.digits else ","] += count
+            self.either_zero += count if number.digits.endswith("0") else 0
+            self.either_long += count if len(number.digits.lstrip("+-")) > len("1,200") else 0
+        if number.is_integer:
+            self.integers += count
+            self.long_integers += count if len(number.digits) > 3 else 0
+        if read_year(cell) is not None:
+            self.years += count
 
 
 class ColumnProfile:
@@ -211,6 +222,11 @@ class ColumnProfile:
             read_number(cell) is not None or read_date_cell(cell) is not None for cell in cells
         )
         return 0 < len(cells) <= measured * 1.25
+
+    def has_letters(self) -> bool:
+        """Returns whether half of the cells held have a letter, as names do."""
+        lettered = sum(any(map(str.isalpha, cell)) for cell in self.distinct)
+        return 2 * lettered >= len(self.distinct)
 
     def finish(self) -> None:
         """Counts what is held; ``distinct`` stays where it holds all that there is."""

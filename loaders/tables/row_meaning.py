@@ -19,6 +19,7 @@ from loaders.tables.neo4j_nodes import is_node_header
 from loaders.tables.profile import ColumnProfile, profiles_of
 from loaders.tables.rows import ColumnsError, Row
 from loaders.tables.table_rows import has_typed_cells, header_of, is_table
+from loaders.tables.wording import header_words, is_id_name, is_name_header
 
 _TYPICAL_SHARE = 0.8
 _TABLES = (Format.CSV, Format.TSV)
@@ -85,7 +86,7 @@ def _rows_of(path: Path, options: LoadOptions) -> _Rows:
     head, relation, value = (
         columns[index] for index in (layout.head, layout.relation, layout.tail)
     )
-    is_thing = _is_typed(relation) or _is_typed(head, dates=True)
+    is_thing = _is_typed(relation) or _is_typed(head, dates=True) or _names_an_id(header)
     is_thing = is_thing or (_is_typed(value) and (head.is_unique or _is_typed(head)))
     if names_columns and is_thing:
         return _Rows.THINGS
@@ -146,14 +147,23 @@ def _is_header(
         return False
     if any(name in (cell.strip() for cell in row) for row in rows for name in names):
         return False
-    if any(map(_is_typed, columns)):
+    if any(map(_is_typed, columns)) or _names_an_id(header):
         return True
     is_complete = len(set(names)) == len(names) == len(header)
     return is_complete and any(2 * column.cells.repeated >= len(rows) for column in columns)
 
 
+def _names_an_id(header: Sequence[str]) -> bool:
+    """Returns whether one name of columns calls an id, and another a name: Part No and Title."""
+    return any(map(is_id_name, header)) and any(
+        is_name_header(name) or header_words(name)[-1:] in (["name"], ["title"]) for name in header
+    )
+
+
 def _is_typed(column: ColumnProfile, /, *, dates: bool = False) -> bool:
-    """Returns whether most cells of a column are dates, or numbers unless ``dates`` alone count."""
+    """Returns whether most cells of a column are dates, or numbers and times of day unless ``dates``
+    alone count.
+    """
     counts = column.cells
-    typed = counts.dates if dates else counts.dates + counts.numbers
+    typed = counts.dates if dates else counts.dates + counts.numbers + counts.clocks
     return 0 < _TYPICAL_SHARE * counts.cells <= typed

@@ -398,7 +398,10 @@ class TableLook:
                 return profile.name
         if unique and unique[0] is self.profiles[0]:
             first = unique[0].cells
-            if ids[:1] == unique[:1] or first.short + first.coded >= 0.8 * first.cells:
+            if (
+                ids[:1] == unique[:1]
+                or first.short + first.coded + first.codes >= 0.8 * first.cells
+            ):
                 return unique[0].name
             if _counts_rows(unique[0]):
                 return unique[0].name
@@ -452,6 +455,7 @@ class TableLook:
                 or " ".join(words) == self.kind
                 and self.profile(column.name).is_unique
                 and not self.profile(column.name).is_measured()
+                and self.profile(column.name).has_letters()
             ) or self._is_own_name(column.name):
                 best.append((1, column.name))
             elif is_designation(column.name) and self.profile(column.name).is_unique:

@@ -338,6 +338,7 @@ class _ThingReader:
                 parsed.kept[
                     f"rows of {self._mapping.file} whose {name} an earlier row has, one thing with it"
                 ] += self._table.repeated_keys
+            self._count_shared_keys(parsed)
             kinds = set() if self._mapping.is_link else {self._mapping.kind}
             self._terms.name_instance_relation(
                 column.relation
@@ -364,6 +365,17 @@ class _ThingReader:
                     if name != kind:
                         terms.add_alias(self._language, name)
         parsed.entities.extend(self._terms.take())
+
+    def _count_shared_keys(self, parsed: Parsed) -> None:
+        """Counts the keys that an earlier table of the same kind of things has too."""
+        for other in self._plan.tables:
+            if other is self._table:
+                return
+            shared = self._table.keys_shared_with(other)
+            if shared:
+                parsed.kept[
+                    f"keys of {self._mapping.file} that {other.mapping.file} has too, one thing each"
+                ] += shared
 
 
 def _row_nouns(plan: TablesPlan, mapping: TableMapping) -> Sequence[str]:

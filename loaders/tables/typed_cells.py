@@ -10,6 +10,8 @@ import json
 from datetime import date, datetime
 from decimal import Decimal
 
+from loaders.tables.cells import NESTED
+
 
 def cell_text(value: object, /) -> str:
     """Returns a typed cell as text that can be read in one way only.
@@ -18,7 +20,12 @@ def cell_text(value: object, /) -> str:
     ('1.1250', '2024-04-03', 'true', '')
     >>> cell_text(["red; dark", 2])
     '["red; dark", "2"]'
+
+    An object, and a list that holds objects or lists, is no value: its text is ``NESTED``.
     """
+    if getattr(value, "ndim", 0) == 1:
+        # An array of numpy, as pandas reads lists of Parquet.
+        value = value.tolist()  # type: ignore[attr-defined]
     match value:
         case None:
             return ""
@@ -31,7 +38,11 @@ def cell_text(value: object, /) -> str:
             return text.removesuffix(" 00:00:00")
         case date():
             return value.isoformat()
+        case dict():
+            return NESTED
         case list() | tuple() | set() | frozenset():
+            if any(isinstance(part, dict | list | tuple) for part in value):
+                return NESTED
             # As JSON, whose values may hold any separator.
             parts = [None if part is None else cell_text(part) for part in value]
             return json.dumps(parts if isinstance(value, list | tuple) else sorted(map(str, parts)))

@@ -93,7 +93,7 @@ def _sheet_cells(path: str, sheet: str) -> Iterator[list[str]]:
 
 def _parquet_cells(path: str) -> Iterator[list[str]]:
     try:
-        from pyarrow import ArrowException
+        from pyarrow import ArrowException, Table
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise SetupError(
@@ -102,13 +102,27 @@ def _parquet_cells(path: str) -> Iterator[list[str]]:
         ) from error
     try:
         with ParquetFile(path) as file:
-            yield list(file.schema_arrow.names)
+            yield _flat(Table.from_batches([], file.schema_arrow)).column_names
             for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                columns = [column.to_pylist() for column in batch.columns]
+                table = _flat(Table.from_batches([batch]))
+                columns = [column.to_pylist() for column in table.columns]
                 for row in zip(*columns, strict=True):
                     yield [cell_text(value) for value in row]
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} can't be read as Parquet ({error})", argument="source") from error
+
+
+def _flat(table: Any) -> Any:
+    """Returns a table of Arrow with a column for each field of its structs: ``address city``."""
+    from pyarrow.types import is_struct
+
+    while any(is_struct(field.type) for field in table.schema):
+        names: list[str] = []
+        for field in table.schema:
+            parts = [part.name for part in field.type] if is_struct(field.type) else []
+            names += [f"{field.name} {part}" for part in parts] or [field.name]
+        table = table.flatten().rename_columns(names)
+    return table
 
 
 @contextmanager

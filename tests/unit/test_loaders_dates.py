@@ -35,6 +35,8 @@ def test_days_are_those_of_a_calendar(year: int, month: int, day: int) -> None:
     ("text", "datatype"),
     [
         ("1999-13-45", "date"),
+        ("20240101", "date"),
+        ("20240101Z", "dateTime"),
         ("2019-02-31", "date"),
         ("2019-02-29", "date"),
         ("2019-04-31Z", "date"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pyarrow
 import pytest
@@ -30,9 +32,11 @@ from graph_service.store import open_store
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import open_source
+from loaders.tables.cells import NESTED
 from loaders.tables.frames import load_frames
 from loaders.tables.plan import plan_tables, request_of
 from loaders.tables.things import read_things
+from loaders.tables.typed_cells import cell_text
 from loaders.tables.workbook import read_workbook_rows, sheet_names
 
 
@@ -74,6 +78,39 @@ def test_workbooks_and_parquet_have_the_values_of_the_text_table(tmp_path: Path)
         assert {(s.head, s.relation, s.value) for s in statements} == exact | {
             (s.head, s.relation, s.value) for s in expected if s.value != StringValue("1.125")
         }
+
+
+def test_structs_of_parquet_are_columns_as_objects_of_json_are(tmp_path: Path) -> None:
+    columns: dict[str, list[Any]] = {
+        "id": ["a", "b"],
+        "home": [{"city": "Oslo", "zip": "0150", "at": {"floor": 3}}, None],
+        "tags": [["x y", "z"], []],
+        "jobs": [[{"title": "cook"}], []],
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
+    (tmp_path / "json").mkdir()
+    rows = [
+        {name: column[row] for name, column in columns.items() if column[row] is not None}
+        for row in (0, 1)
+    ]
+    expected = Things(tmp_path / "json", {"people.json": json.dumps(rows)}).parsed
+    options = LoadOptions(row="id")
+    request = request_of(options)
+    assert request is not None
+    plan = plan_tables(tmp_path / "people.parquet", request, options)
+    with open_source(str(tmp_path / "people.parquet")) as source:
+        [parsed] = read_things(source, replace(options, tables=plan), {})
+    assert set(map(repr, parsed.statements)) == set(map(repr, expected.statements))
+    values = {
+        (s.relation, display_value(s.value)) for s in parsed.statements if s.head == "person/a"
+    }
+    assert {("home zip", "0150"), ("home at floor", "3")} < values
+    assert not any("{" in value or "[" in value for _, value in values)
+
+
+def test_arrays_of_frames_are_lists_and_objects_are_no_values() -> None:
+    assert cell_text(np.array(["red; dark", "blue"])) == '["red; dark", "blue"]'
+    assert cell_text({"a": 1}) == cell_text([[1], [2]]) == NESTED
 
 
 def test_sheets_of_a_workbook_are_tables(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_cells_alone() -> None:
         "10 x 20",
         "5.",
         "1.2.3",
-        "1,00,000",
+        "1,0,000",
         "5m",
         "12E3",
         "007",
@@ -297,3 +297,73 @@ def test_other_texts_in_brackets_stay_texts(tmp_path: Path, cells: tuple[str, ..
     things = Things(tmp_path, {"entries.csv": f"id,amount\n{rows}"})
     assert things.values("amount")["entry/1"] == cells[0]
     assert "(5)" not in cells or things.values("amount")["entry/2"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("cell", "amount"),
+    [
+        ("12,50,000", "1250000"),
+        ("1,00,00,000.50", "10000000.50"),
+        ("\u20135", "-5"),
+        ("\u20131,5", "-1.5"),
+        ("100,00,000", None),
+        ("12,50,00", None),
+        ("1.00.000", None),
+    ],
+)
+def test_groups_of_lakhs_and_dashes_for_a_minus(cell: str, amount: str | None) -> None:
+    number = read_number(cell)
+    assert (number and number.amount("")) == amount
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ("verdadero", "falso"),
+        ("VERO", "FALSO"),
+        ("Waar", "Onwaar"),
+        ("prawda", "fałsz"),
+        ("да", "нет"),
+        ("igen", "nem"),
+    ],
+)
+def test_yes_and_no_in_the_languages_of_spreadsheets(tmp_path: Path, yes: str, no: str) -> None:
+    text = f"Room,Taken,Site\nR1,{yes},A\nR2,{no},A\nR3,{yes},B\n"
+    things = Things(tmp_path, {"rooms.csv": text})
+    assert things.values("taken") == {"room/r1": "true", "room/r2": "false", "room/r3": "true"}
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "cells"),
+    [
+        ("scores.csv", "Match,Score,Place", ("2:1", "0:0", "3:2")),
+        ("versions.csv", "Tool,Version,Place", ("1.10", "2.0.1", "3.4")),
+    ],
+)
+def test_a_column_called_as_the_rows_names_them_by_words_alone(
+    tmp_path: Path, file: str, header: str, cells: tuple[str, ...]
+) -> None:
+    rows = "".join(f"A{row},{cell},Oslo\n" for row, cell in enumerate(cells))
+    things = Things(tmp_path, {file: f"{header}\n{rows}"})
+    kind = file.removesuffix("s.csv")
+    assert things.values(kind) == {f"{kind}/a{row}": cell for row, cell in enumerate(cells)}
+    assert things.labels()[f"{kind}/a0"] == "A0"
+
+
+def test_a_first_column_of_codes_names_the_rows(tmp_path: Path) -> None:
+    text = "ISBN,Title,Pages\n978-3-16-1,Faust,200\n978-0-00-2,Emma,350\n978-1-11-1,Dune,412\n"
+    things = Things(tmp_path, {"books.csv": text})
+    assert things.values("pages")["book/978-3-16-1"] == "200"
+    assert things.labels()["book/978-3-16-1"] == "Faust"
+
+
+def test_keys_that_two_tables_have_are_counted(tmp_path: Path) -> None:
+    tables = {
+        "orders.csv": "OrderID,Customer,Total\n1,C1,10.50\n2,C2,20.50\n",
+        "orders_old.csv": "OrderID,Customer,Total\n1,C3,30.50\n3,C2,40.50\n",
+    }
+    things = Things(tmp_path, tables)
+    assert things.values("customer")["order/1"] == ["customer/c1", "customer/c3"]
+    assert things.parsed.kept == {
+        "keys of orders_old.csv that orders.csv has too, one thing each": 1
+    }
