@@ -52,7 +52,7 @@ class DegreeReader:
                 for id_, fit in self._text.relation_words.local(near).items()
                 if fit >= FITTING
             }
-            fits = self._named_before(match.start()) or fits
+            fits = self._dates_named(self._word_before(match.start())) or fits
             kinds = (Comparable.DATES,) if DEGREE_WORDS[word].is_date else (Comparable.NUMBERS,)
             for kind in kinds:
                 some = self._of_kind(fits, kind)
@@ -108,7 +108,13 @@ class DegreeReader:
             # "highest unit price": what is named counts more than what the word alone means.
             named = {id_: fit + 0.2 for id_, fit in after.items() if fit >= FITTING}
             fits |= {id_: max(fit, fits.get(id_, 0.0)) for id_, fit in named.items()}
-        fits = self._named_before(stated.start) or fits
+        verb = self._word_before(stated.start)
+        if verb:
+            fits = self._dates_named(verb) or (
+                {id_: fit for id_, fit in fits.items() if fit > FITTING}
+                if stated.is_date and word_root(verb) not in BEGUN_ROOTS
+                else fits
+            )
         span, rank = self._ranked((stated.start, stated.end))
         numbers, dates = (self._of_kind(fits, kind) for kind in Comparable)
         if stated.is_date:
@@ -127,19 +133,24 @@ class DegreeReader:
         elif numbers:
             yield Degree(Comparable.NUMBERS, stated.greatest, span, numbers, rank)
 
-    def _named_before(self, start: int) -> dict[str, float]:
-        """Returns the relation of dates that the word right before a degree names: what was *closed
-        last* is the last by the day when it was closed, and by no other.
-        """
+    def _word_before(self, start: int) -> str:
+        """Returns the content word right before a degree: *finished first*; "" for none."""
         before = self._text.rows(0, start)[-1:]
         word = next((self._text.content[row] for row in before), None)
         if word is None or self._text.question[word.end : start].strip():
-            return {}
+            return ""
+        return word.text
+
+    def _dates_named(self, verb: str) -> dict[str, float]:
+        """Returns the relation of dates that a verb names, none for "": what was *closed last* is the last by the
+        day when it was closed, and by no other. A boat that *finished first* was not built first.
+        """
         return {
             profile.id: 1.0
             for profile in self._text.profiles
-            if profile.kind is ValueKind.DATE
-            and word_root(word.text) in {root(each) for each in words(profile.label)}
+            if verb
+            and profile.kind is ValueKind.DATE
+            and word_root(verb) in {root(each) for each in words(profile.label)}
         }
 
     def _ranked(self, span: Span) -> tuple[Span, int]:
