@@ -508,7 +508,7 @@ class _Load(Run[GraphTally, SourceFile]):
         self._pending.clear()
 
     def _report(self, status: str) -> LoadReport:
-        tally, filters = self.tally, self._options.filters
+        tally, filters, tables = self.tally, self._options.filters, self._options.tables
         return LoadReport(
             **self.report_fields(),
             graph_name=self._graph,
@@ -524,7 +524,9 @@ class _Load(Run[GraphTally, SourceFile]):
             wikidata_forms=sorted(self._forms | tally.forms),
             records=tally.records,
             source_records=tally.source_records,
-            keys={} if self._options.tables is None else self._options.tables.key_columns(),
+            keys={} if tables is None else tables.key_columns(),
+            rows=0 if tables is None else tables.rows,
+            references={} if tables is None else tables.references(),
             unrecognised=tuple(tally.unrecognised),
             adds_to=None if self._base is None else self._base.edition,
             refreshes=None if self._earlier is None else self._earlier.info.edition,

@@ -26,7 +26,7 @@ _GRAPH_KEYS = ("name", "edition", "counts", "fingerprints", "published_at")
 
 _PLURAL = re.compile(
     r"\b(cell|file|row|record|name|value|triple|statement|node|reference|text|term|document|page|"
-    r"description|relationship|reject|lexeme|list)s\b|\b(entit|cop)ies\b"
+    r"description|relationship|reject|lexeme|list|relation|duplicate|literal|record)s\b|\b(entit|cop)ies\b"
 )
 _VERB = re.compile(r"(?<=\bthat )(say|are|were|have|name|redirect)\b")
 _SINGULAR_VERBS = {"are": "is", "were": "was", "have": "has"}
@@ -130,6 +130,8 @@ class LoadReport(RunReport):
         equal: Entities of the graph that are one thing.
         keys: Of each table whose rows are things the column that names them, ``NUMBER`` if none
             does; "" if it joins things of other tables.
+        rows: Of these tables.
+        references: Of each of their columns that names things of a table, that table.
     """
 
     graph_name: str
@@ -150,6 +152,8 @@ class LoadReport(RunReport):
     unrecognised: Sequence[str] = ()
     equal: EqualEntityCounts = EqualEntityCounts()
     keys: Mapping[str, str] = field(default_factory=dict)
+    rows: int = 0
+    references: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -175,7 +179,7 @@ class LoadReport(RunReport):
         }
 
     def _key_lines(self) -> list[str]:
-        """Returns the line that says what rows are, where they are things."""
+        """Returns the lines that say what rows are, where they are things, and what refers to them."""
         named = [
             f"by {'their ' if key == NUMBER else ''}{key} in {file}"
             for file, key in self.keys.items()
@@ -184,7 +188,15 @@ class LoadReport(RunReport):
         if not named:
             return []
         more = f" and {len(named) - SHOWN_FILES:,} more" if len(named) > SHOWN_FILES else ""
-        return [f"rows: things, named {', '.join(named[:SHOWN_FILES])}{more}"]
+        lines = [f"rows: {self.rows:,}, each a thing, named {', '.join(named[:SHOWN_FILES])}{more}"]
+        references = [f"{column} to {table}" for column, table in self.references.items()]
+        if references:
+            further = len(references) - SHOWN_FILES
+            lines.append(
+                f"refers: {', '.join(references[:SHOWN_FILES])}"
+                + (f" and {further:,} more" if further > 0 else "")
+            )
+        return lines
 
     def lines(self) -> list[str]:
         """Returns the report as a person reads it."""
@@ -194,20 +206,22 @@ class LoadReport(RunReport):
             lines.append(f"refreshed: {self.refreshes}")
         lines.extend(self.resumed_lines())
         lines.append(
-            f"read: {self.read_statements:,} statements, {self.read_entities:,} entity records "
+            f"read: {in_agreement(self.read_statements, 'statements')}, "
+            f"{in_agreement(self.read_entities, 'entity records')} "
             f"in {self.seconds:.1f} s"
         )
         if self.records.total or self.source_records:
             of = self.records
             lines.append(
-                f"records: {self.source_records:,} in the source: {of.read:,} read, "
+                f"records: {self.source_records:,} in the source"
+                f"{', headers too' if 0 < self.rows < self.source_records else ''}: {of.read:,} read, "
                 f"{of.rejected:,} rejected, {of.passed_over:,} passed over"
             )
         if self.counts is not None:
             stored = self.counts
             lines.append(
                 f"statements: {stored.written:,} written, {stored.updated:,} updated, "
-                f"{stored.duplicates:,} duplicates, {stored.removed:,} removed, "
+                f"{in_agreement(stored.duplicates, 'duplicates')}, {stored.removed:,} removed, "
                 f"{stored.outdated:,} outdated"
                 + (f", {stored.conflicting:,} conflicting" if stored.conflicting else "")
             )
@@ -234,9 +248,9 @@ class LoadReport(RunReport):
                 lines.append("unchanged: the source has what is published; no new edition")
             size = self.graph.counts
             lines.append(
-                f"graph: {self.graph.edition}: {size.entities:,} entities, "
-                f"{size.statements:,} statements ({size.literals:,} with literals), "
-                f"{size.relations:,} relations"
+                f"graph: {self.graph.edition}: {in_agreement(size.entities, 'entities')}, "
+                f"{in_agreement(size.statements, 'statements')} ({size.literals:,} with literals), "
+                f"{in_agreement(size.relations, 'relations')}"
             )
             if size.names:
                 lines.append(

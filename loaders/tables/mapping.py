@@ -212,6 +212,11 @@ class TablesPlan:
     tables: tuple[PlannedTable, ...]
     labels: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the tables have."""
+        return sum(table.rows for table in self.tables)
+
     def of_path(self, path: str, /) -> list[PlannedTable]:
         """Returns the tables of a file: one, or the sheets of a workbook."""
         return [table for table in self.tables if table.path == path]
@@ -225,6 +230,17 @@ class TablesPlan:
         their number; "" where they join two things.
         """
         return {table.mapping.file: _key_of(table.mapping) for table in self.tables}
+
+    def references(self) -> dict[str, str]:
+        """Returns the table whose things each column names that refers to one, by the names of
+        both the column and its table.
+        """
+        return {
+            f"{column.name} of {table.mapping.file}": column.references
+            for table in self.tables
+            for column in table.mapping.columns
+            if column.references
+        }
 
     def to_json(self) -> list[Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""

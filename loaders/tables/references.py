@@ -102,8 +102,10 @@ def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
             continue
         if _refer_to_own_rows(table, column):
             continue
-        if candidates or not _refer_by_cells(table, column, looks):
-            _tell_apart(table, column, candidates)
+        # A header such as "Account manager" may mean the same table, and mean another.
+        others = [look for look in candidates if look is not table]
+        if others or not _refer_by_cells(table, column, looks):
+            _tell_apart(table, column, candidates or _nearly_named(table, column, looks))
 
 
 def share_names(table: TableLook) -> None:
@@ -226,18 +228,42 @@ def _rows_again(table: TableLook) -> Iterable[list[str]]:
             rows.clear()
 
 
+def _nearly_named(
+    table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]
+) -> list[TableLook]:
+    """Returns the other tables whose names half of a column's cells are, and too few to refer."""
+    if not _has_names(table, column, _LEAST_NAMES):
+        return []
+    return [
+        look
+        for look in looks
+        if look is not table
+        and _NEARLY_SHARE <= _share_of_names(table, column, look) < _KNOWN_SHARE
+    ]
+
+
+def _share_of_names(table: TableLook, column: ColumnMapping, look: TableLook) -> float:
+    """Returns which share of a column's values are names of a table's rows; 0 if rows share some."""
+    names = look.row_names()
+    if names is None:
+        return 0.0
+    own = np.unique(names.folded_keys())
+    return table.share(column, own, None) if len(own) == names.filled else 0.0
+
+
 def _tell_apart(table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]) -> None:
     """Says that a column names a table whose keys its cells are not.
 
     Its entities are of another kind than that table's rows.
     """
     for look in looks:
-        share = table.share(column, look.keys(), look)
+        keys, names = table.share(column, look.keys(), look), _share_of_names(table, column, look)
+        share = max(keys, names)
         if look is table and not share:
             continue
         table.notes[column.name].append(
-            f"{share:.0%} of its values are keys of {look.name}: say references = "
-            f'"{look.name}" if they are its things'
+            f"{share:.0%} of its values are {'names' if names > keys else 'keys'} of {look.name}: "
+            f'say references = "{look.name}" if they are its things'
         )
         if share >= _NEARLY_SHARE:
             table.unjoined[column.name] = look.name
@@ -332,13 +358,7 @@ def _by_name(table: TableLook, column: ColumnMapping, look: TableLook) -> bool |
     """
     if table.share(column, look.keys(), look) >= _KNOWN_SHARE:
         return False
-    names = look.row_names()
-    if names is None:
-        return None
-    is_unique = len(np.unique(names.folded_keys())) == names.filled
-    if is_unique and table.share(column, np.unique(names.folded_keys()), None) >= _KNOWN_SHARE:
-        return True
-    return None
+    return True if _share_of_names(table, column, look) >= _KNOWN_SHARE else None
 
 
 def _set_reference(

@@ -132,6 +132,43 @@ def test_a_column_refers_to_the_one_table_whose_names_its_cells_are(tmp_path: Pa
     )
 
 
+WORKERS = (
+    "No,Name,Job title,Manager,Team lead\nE1,Amina Diallo,Head,,\n"
+    "E2,Tomas Novak,Account Manager,Amina Diallo,Lena Fischer\n"
+    "E3,Lena Fischer,Engineer,Amina Diallo,Amina Diallo\n"
+    "E4,Priya Raman,Account Manager,Lena Fischer,\n"
+)
+
+
+@pytest.mark.parametrize(
+    "header", ["Account manager", "Manager", "Sales manager", "Supervisor", "Owner", "Mentor"]
+)
+def test_a_column_refers_by_names_under_a_header_that_may_mean_its_own_table(
+    tmp_path: Path, header: str
+) -> None:
+    clients = (
+        f"Client,{header},Deputy\nAlpine,Tomas Novak,Priya Raman\nBergen,Priya Raman,\n"
+        "Casa,Lena Fischer,Tomas Novak\nDelta,,\nEast,Tomas Novak,\n"
+    )
+    things = Things(tmp_path, {"clients.csv": clients, "workers.csv": WORKERS})
+    assert f'"{header}" = {{ type = "entity", relation = "{header.lower()}", ' in things.notes()
+    managers = things.values(header.lower())
+    assert managers["client/alpine"] == "worker/e2"
+    assert things.values("deputy")["client/casa"] == "worker/e2"
+    assert things.values("team lead")["worker/e2"] == "worker/e3"
+    assert things.values("manager")["worker/e4"] == "worker/e3"
+    assert things.plan.references()[f"{header} of clients.csv"] == "workers.csv"
+
+
+def test_names_of_which_another_table_lacks_too_many_are_told(tmp_path: Path) -> None:
+    clients = "Client,Owner\nAlpine,Tomas Novak\nBergen,Priya Raman\nCasa,Ines Gone\nEast,Bo Left\n"
+    things = Things(tmp_path, {"clients.csv": clients, "workers.csv": WORKERS})
+    assert "50% of its values are names of workers.csv" in things.notes()
+    assert any(
+        "cells of Owner not joined to workers.csv" in reason for reason in things.parsed.kept
+    )
+
+
 def test_first_and_last_name_are_a_name_that_columns_refer_by(tmp_path: Path) -> None:
     things = Things(
         tmp_path,
