@@ -26,32 +26,37 @@ class DegreeWord:
     meanings: tuple[str, ...] = ()
 
 
-BORN_OR_MADE = ("date of birth", "birth year", "inception", "date founded")
+BORN = ("date of birth", "birth year")
+BORN_OR_MADE = (*BORN, "inception", "date founded")
+AGE = ("age",)
+"""Names of relations of numbers that are the greater, the older something is."""
 _SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
 _SIZE = ("area", "population", "size")
 _MASS = ("mass", "weight")
-_PRICE = ("price", "cost")
-_PAY = ("salary", "wage", "income", "pay")
+_PRICE = ("price", "cost", "fee", "rent", "fare", "charge", "toll")
+_PAY = ("salary", "wage", "income", "pay", "earnings")
+_DURATION = ("length", "duration", "running time", "runtime")
+_ELEVATION = ("elevation above sea level", "height", "altitude", "elevation")
 DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "first": DegreeWord(False, True, _SHOWN),
     "earliest": DegreeWord(False, True, _SHOWN),
     "oldest": DegreeWord(False, True, (*BORN_OR_MADE, *_SHOWN)),
-    "eldest": DegreeWord(False, True, BORN_OR_MADE),
-    "firstborn": DegreeWord(False, True, BORN_OR_MADE),
+    "eldest": DegreeWord(False, True, BORN),
+    "firstborn": DegreeWord(False, True, BORN),
     "last": DegreeWord(True, True, _SHOWN),
     "latest": DegreeWord(True, True, _SHOWN),
     "newest": DegreeWord(True, True, (*_SHOWN, *BORN_OR_MADE)),
     "youngest": DegreeWord(True, True, BORN_OR_MADE),
     "most recent": DegreeWord(True, True, _SHOWN),
     "most recently released": DegreeWord(True, True, _SHOWN),
-    "longest": DegreeWord(True, False, ("length", "duration", "running time")),
-    "shortest": DegreeWord(False, False, ("length", "duration", "running time", "height")),
+    "longest": DegreeWord(True, False, _DURATION),
+    "shortest": DegreeWord(False, False, (*_DURATION, "height")),
     "largest": DegreeWord(True, False, _SIZE),
     "biggest": DegreeWord(True, False, _SIZE),
     "smallest": DegreeWord(False, False, _SIZE),
-    "highest": DegreeWord(True, False, ("elevation above sea level", "height", "altitude")),
-    "tallest": DegreeWord(True, False, ("height", "elevation above sea level")),
-    "lowest": DegreeWord(False, False, ("elevation above sea level", "height", "altitude")),
+    "highest": DegreeWord(True, False, _ELEVATION),
+    "tallest": DegreeWord(True, False, ("height", "elevation above sea level", "elevation")),
+    "lowest": DegreeWord(False, False, _ELEVATION),
     "heaviest": DegreeWord(True, False, _MASS),
     "lightest": DegreeWord(False, False, _MASS),
     "most expensive": DegreeWord(True, False, _PRICE),
@@ -65,7 +70,7 @@ DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "most populated": DegreeWord(True, False, ("population",)),
     "least populated": DegreeWord(False, False, ("population",)),
     "widest": DegreeWord(True, False, ("width",)),
-    "fastest": DegreeWord(True, False, ("speed", "maximum speed")),
+    "fastest": DegreeWord(True, False, ("speed", "maximum speed", "velocity")),
     "earns most": DegreeWord(True, False, _PAY),
     "earns least": DegreeWord(False, False, _PAY),
     "costs most": DegreeWord(True, False, _PRICE),
@@ -79,6 +84,8 @@ DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "least": DegreeWord(False, False),
     "minimum": DegreeWord(False, False),
 }
+MEANINGS = frozenset(degree.meanings for degree in DEGREE_WORDS.values()) | {BORN, AGE}
+"""The names of relations that some word of degree means by itself."""
 _WITH_MEANING = {word: degree for word, degree in DEGREE_WORDS.items() if degree.meanings}
 _ANY = "|".join(sorted(map(re.escape, _WITH_MEANING), key=len, reverse=True))
 DEGREE = re.compile(rf"\b({_ANY})\b(?!-)")

@@ -20,13 +20,20 @@ from graph_service.retrieve.classes.vocabulary import (
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
-from graph_service.retrieve.degree_words import DEGREE_OF_NOUN, DEGREE_WORDS
+from graph_service.retrieve.degree_relations import compares
+from graph_service.retrieve.degree_words import AGE, BORN, DEGREE_OF_NOUN, DEGREE_WORDS
 from graph_service.retrieve.units import units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import read_form
 
 _OWN_DATE = 0.3
 _PRICES = frozenset({"price", "cost"})
+_GAINS = frozenset(
+    map(root, ("salary", "wage", "income", "pay", "earnings", "bonus", "revenue", "turnover",
+               "sales", "profit", "gross", "budget", "balance", "debt", "discount", "donation",
+               "prize", "tax", "funding", "capital", "savings"))
+)  # fmt: skip
 
 
 class DegreeReader:
@@ -96,10 +103,13 @@ class DegreeReader:
             profile.id: fit
             for profile in self._text.profiles
             if (fit := meaning_fit(stated.meanings, profile)) >= FITTING
+            and self._may_be(stated.meanings, profile)
         }
         if not fits and not _PRICES.isdisjoint(stated.meanings):
             # The cheapest flat has the lowest rent, if nothing else of a flat is money.
-            money = [profile.id for profile in self._text.profiles if is_money(profile)]
+            money = [
+                each.id for each in self._text.profiles if is_money(each) and not _is_gain(each)
+            ]
             fits = dict.fromkeys(money, FITTING) if len(money) == 1 else {}
         after = self._text.relation_words.local(
             self._text.rows(stated.end, self._text.clause_end(stated.end))[:3]
@@ -130,8 +140,29 @@ class DegreeReader:
             }
             if years:
                 yield Degree(Comparable.NUMBERS, stated.greatest, span, years, rank)
+            if not dates and not years and stated.meanings[0] == BORN[0]:
+                # The greater the age, the earlier the birth.
+                ages = dict.fromkeys(self._ages(), 1.0)
+                if ages:
+                    yield Degree(Comparable.NUMBERS, not stated.greatest, span, ages, rank)
         elif numbers:
             yield Degree(Comparable.NUMBERS, stated.greatest, span, numbers, rank)
+
+    def _may_be(self, meanings: Sequence[str], profile: RelationProfile) -> bool:
+        question = self._text.question
+        return compares(
+            meanings,
+            profile.label,
+            of_people=read_form(question).asks_for_person,
+            own=words(question[slice(*self._text.class_span)]),
+        )
+
+    def _ages(self) -> list[str]:
+        return [
+            each.id
+            for each in self._text.profiles
+            if each.kind is ValueKind.NUMBER and compares(AGE, each.label)
+        ]
 
     def _word_before(self, start: int) -> str:
         """Returns the content word right before a degree: *finished first*; "" for none."""
@@ -171,6 +202,11 @@ class DegreeReader:
 def is_money(profile: RelationProfile, /) -> bool:
     """Returns whether the numbers of a relation are of a currency."""
     return bool(profile.unit) and any(unit.is_money for unit in units_of(fold(profile.unit or "")))
+
+
+def _is_gain(profile: RelationProfile) -> bool:
+    """Returns whether money is what someone gets, and no price."""
+    return not _GAINS.isdisjoint(root(word) for word in words(profile.label))
 
 
 def meaning_fit(meanings: Sequence[str], profile: RelationProfile, /) -> float:

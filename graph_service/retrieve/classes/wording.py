@@ -74,6 +74,7 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "won": frozenset({"award", "prize", "medal"}),
     "lives": frozenset({"residence", "home", "city", "town", "country", "address"}),
 }  # fmt: skip
+_TIMES = frozenset(map(root, ("date", "year")))
 _BY_ROOT = {root(word): frozenset(map(root, meant)) for word, meant in _MEANINGS.items()}
 
 
@@ -160,7 +161,9 @@ def word_fit(word: str, label: str, /) -> float:
     stem = word_root(word)
     if stem in own:
         return OWN_WORD
-    if not own.isdisjoint(_BY_ROOT.get(stem, ())):
+    # A date is of what stands beside: a due date is none of release.
+    meant = own - _TIMES or own
+    if not meant.isdisjoint(_BY_ROOT.get(stem, ())):
         return _MEANING
     return _KNOWN if any(stem in side.words for side in sides_of(label)) else 0.0
 

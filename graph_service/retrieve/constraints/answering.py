@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from graph_service.retrieve.constraints.meeting import (
 )
 from graph_service.retrieve.constraints.reading import Superlative
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.degree_relations import compares, says_the_same
+from graph_service.retrieve.degree_words import AGE, BORN
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.nouns import singular
+from graph_service.text.question_form import QuestionForm
 
 Similarity = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""
@@ -115,11 +118,13 @@ class Compared:
         winners: Ends that are first, in order; several where values are equal or overlap.
         edges: Local edges of the values, the winners' first.
         missing: Ends of which no such value is known.
+        superlative: By which they were compared: of ages the greatest is the first by birth.
     """
 
     winners: tuple[int, ...]
     edges: tuple[int, ...]
     missing: int
+    superlative: Superlative
 
 
 def compare_end_nodes(
@@ -128,6 +133,7 @@ def compare_end_nodes(
     around: Surroundings,
     texts: Callable[[int], str],
     similarity: Similarity,
+    form: QuestionForm,
     /,
 ) -> Compared | None:
     """Returns the first of some ends by the values that a superlative compares.
@@ -138,11 +144,19 @@ def compare_end_nodes(
         around: What is said of them.
         texts: Words of a relation.
         similarity: Tells which relation the superlative means.
+        form: Of the question.
     """
+    meant = _Meant(superlative, texts, similarity, form)
     if superlative.is_date:
-        values = _dates_of(superlative, end_nodes, around, texts, similarity)
+        values = _dates_of(meant, end_nodes, around)
+        if not values and superlative.meanings[0] == BORN[0]:
+            # The greater the age, the earlier the birth.
+            superlative = replace(
+                superlative, greatest=not superlative.greatest, is_date=False, meanings=AGE
+            )
+            values = _amounts_of(replace(meant, superlative=superlative), end_nodes, around)
     else:
-        values = _amounts_of(superlative, end_nodes, around, texts, similarity)
+        values = _amounts_of(meant, end_nodes, around)
     if 2 * len(values) < len(end_nodes) or not values:
         return None
     sign = -1 if superlative.greatest else 1
@@ -153,7 +167,7 @@ def compare_end_nodes(
     )
     others = [edge for node, (_, edge) in values.items() if node not in winners]
     edges = (*(values[node][1] for node in winners), *others)
-    return Compared(winners, edges, len(end_nodes) - len(values))
+    return Compared(winners, edges, len(end_nodes) - len(values), superlative)
 
 
 def compare_values(
@@ -186,15 +200,46 @@ def compare_values(
 _Spans = dict[int, tuple[tuple[float, float], int]]
 
 
-def _dates_of(
-    superlative: Superlative,
-    end_nodes: Int64,
-    around: Surroundings,
-    texts: Callable[[int], str],
-    similarity: Similarity,
-) -> _Spans:
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """Tells the relation whose values a superlative compares."""
+
+    superlative: Superlative
+    texts: Callable[[int], str]
+    similarity: Similarity
+    form: QuestionForm
+
+    def relation(self, relations: Sequence[int]) -> int | None:
+        """Returns the one of some relations that is meant; None where none is."""
+        meanings = self.superlative.meanings
+        able = [relation for relation in relations if self._may_be(self.texts(relation))]
+        if not able:
+            return None
+        names = [self.texts(relation) for relation in able]
+        contrary = next((others for name, others in _CONTRARY.items() if meanings[0] == name), ())
+        cosines = self.similarity(names, [*meanings, *contrary])
+        own = cosines[:, : len(meanings)].max(axis=1)
+        other = cosines[:, len(meanings) :].max(axis=1, initial=-1.0)
+        fits = own >= other
+        if self.superlative.is_named:
+            is_same = np.array([says_the_same(meanings[0], name) for name in names])
+            fits &= (own >= CONSTRAINT_RULES.compared) | is_same
+        if not fits.any():
+            return None
+        return able[int(np.argmax(np.where(fits, own, -1.0)))]
+
+    def _may_be(self, label: str) -> bool:
+        return self.superlative.is_named or compares(
+            self.superlative.meanings,
+            label,
+            of_people=self.form.asks_for_person,
+            own=self.form.nouns,
+        )
+
+
+def _dates_of(meant: _Meant, end_nodes: Int64, around: Surroundings) -> _Spans:
     dated = around.dated(end_nodes)
-    relation = _meant(superlative, sorted(dated), texts, similarity, least=0.0)
+    relation = meant.relation(sorted(dated))
     if relation is None:
         return {}
     first_dates: dict[int, tuple[Days, int]] = {}
@@ -207,13 +252,7 @@ def _dates_of(
     }
 
 
-def _amounts_of(
-    superlative: Superlative,
-    end_nodes: Int64,
-    around: Surroundings,
-    texts: Callable[[int], str],
-    similarity: Similarity,
-) -> _Spans:
+def _amounts_of(meant: _Meant, end_nodes: Int64, around: Surroundings) -> _Spans:
     region = around.region
     by_relation: dict[int, list[tuple[int, int, Amount]]] = {}
     for edge in around.statements_of(end_nodes).tolist():
@@ -222,15 +261,13 @@ def _amounts_of(
             if amount is not None:
                 row = (int(region.head[edge]), edge, amount)
                 by_relation.setdefault(int(region.rel[edge]), []).append(row)
-    relation = _meant(
-        superlative, sorted(by_relation), texts, similarity, least=CONSTRAINT_RULES.compared
-    )
+    relation = meant.relation(sorted(by_relation))
     if relation is None:
         return {}
     rows = by_relation[relation]
     unit = Counter(amount.unit for _, _, amount in rows).most_common(1)[0][0]
     first_amounts: _Spans = {}
-    sign = -1 if superlative.greatest else 1
+    sign = -1 if meant.superlative.greatest else 1
     for node, edge, amount in rows:
         value = float(amount.number)
         if amount.unit == unit and (
@@ -238,27 +275,3 @@ def _amounts_of(
         ):
             first_amounts[node] = ((value, value), edge)
     return first_amounts
-
-
-def _meant(
-    superlative: Superlative,
-    relations: Sequence[int],
-    texts: Callable[[int], str],
-    similarity: Similarity,
-    *,
-    least: float,
-) -> int | None:
-    """Returns the relation whose values a superlative compares."""
-    if not relations:
-        return None
-    names = [texts(relation) for relation in relations]
-    contrary = next(
-        (others for name, others in _CONTRARY.items() if superlative.meanings[0] == name), ()
-    )
-    cosines = similarity(names, [*superlative.meanings, *contrary])
-    own = cosines[:, : len(superlative.meanings)].max(axis=1)
-    other = cosines[:, len(superlative.meanings) :].max(axis=1, initial=-1.0)
-    fits = (own >= least) & (own >= other)
-    if not fits.any():
-        return None
-    return relations[int(np.argmax(np.where(fits, own, -1.0)))]

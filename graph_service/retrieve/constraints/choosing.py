@@ -333,7 +333,7 @@ def _by_comparison(
         return misread
     end_nodes = np.array(sorted(node for node in nodes if node is not None), dtype=np.int64)
     compared = compare_end_nodes(
-        expected.superlative, end_nodes, judge.around, judge.text, judge.cosines
+        expected.superlative, end_nodes, judge.around, judge.text, judge.cosines, judge.form
     )
     if compared is None or compared.missing:
         return misread
@@ -410,7 +410,7 @@ def _answer(
             first = rows & np.isin(best.walks.end_nodes, np.array(winners))
             return _selected(judge, AnswerKind.SUPERLATIVE, best, first)
         compared = compare_end_nodes(
-            expected.superlative, end_nodes, judge.around, judge.text, judge.cosines
+            expected.superlative, end_nodes, judge.around, judge.text, judge.cosines, judge.form
         )
         if compared is None:
             return None
@@ -439,7 +439,7 @@ def _has_other_first(
             continue
         end_nodes = np.union1d(best.end_nodes, walks.end_nodes)
         compared = compare_end_nodes(
-            superlative, end_nodes, judge.around, judge.text, judge.cosines
+            superlative, end_nodes, judge.around, judge.text, judge.cosines, judge.form
         )
         if compared is not None and not winners.issuperset(compared.winners):
             return True

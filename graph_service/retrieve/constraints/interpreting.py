@@ -251,11 +251,11 @@ class _Interpreter:
         self, judge: CandidateJudge, superlative: Superlative, end_nodes: Int64
     ) -> Order | None:
         compared = compare_end_nodes(
-            superlative, end_nodes, judge.around, judge.text, judge.cosines
+            superlative, end_nodes, judge.around, judge.text, judge.cosines, judge.form
         )
         if compared is None:
             return None
-        edge = compared.edges[0]
+        edge, superlative = compared.edges[0], compared.superlative
         unit = None
         if not superlative.is_date:
             amount = judge.around.number(int(judge.surroundings.tail[edge]))

@@ -14,12 +14,13 @@ from enum import StrEnum
 from graph_service.model.days import Days
 from graph_service.retrieve.constraints.dates import TextDate, text_dates
 from graph_service.retrieve.degree_words import (
-    BORN_OR_MADE,
+    BORN,
     CLOSING_DEGREE,
     COMPARATIVE,
     COMPARATIVES,
     DEGREE,
     DEGREE_WORDS,
+    MEANINGS,
     DegreeWord,
 )
 from graph_service.text.fold import lowered, word_spans
@@ -70,6 +71,11 @@ class Superlative:
     greatest: bool
     is_date: bool
     meanings: tuple[str, ...]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a noun or a verb of the question says what is compared: *hired first*."""
+        return self.meanings not in MEANINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,16 +274,21 @@ def _comparative(
     ]
     if len(degrees) != 1:
         return None
-    return _compares(question, degrees[0], _HAVING_NOUN.search(folded, 0, len(folded)))
+    after_names = max((end for _, end in names if end <= degrees[0].start()), default=0)
+    noun = _HAVING_NOUN.search(folded, 0, len(folded))
+    return _compares(question, degrees[0], noun, after_names)
 
 
-def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -> Superlative:
+def _compares(
+    question: str, match: re.Match[str], noun: re.Match[str] | None, after_names: int
+) -> Superlative:
     """Returns what a comparative compares: the values of a noun, or those that it means itself; of
-    *who died first* the dates of the verb.
+    *who died first* the dates of the verb, which is no part of the names before it.
     """
     degree = DEGREE_WORDS[COMPARATIVES[match[1]]]
     meanings: tuple[str, ...] = () if noun is None else (noun[1],)
-    verb = _VERB_OF_TIME.search(lowered(question[: match.start()])) if degree.is_date else None
+    between = lowered(question[after_names : match.start()])
+    verb = _VERB_OF_TIME.search(between) if degree.is_date else None
     if not meanings and verb is not None and verb[1] not in FUNCTION_WORDS:
         meanings = _meanings_of_verb(verb[1])
     return _stated(question, match, degree, meanings)
@@ -285,7 +296,7 @@ def _compares(question: str, match: re.Match[str], noun: re.Match[str] | None) -
 
 def _meanings_of_verb(verb: str) -> tuple[str, ...]:
     """Returns the names that the relation of the dates of a verb may have."""
-    return BORN_OR_MADE if verb == "born" else (verb,)
+    return BORN if verb == "born" else (verb,)
 
 
 def _stated(
@@ -323,7 +334,7 @@ def _claim(
             or _OWN_NOUN.match(between)
             or _HAVING_NOUN.search(between)
         )
-        return (left, right), _compares(question, comparative, noun)
+        return (left, right), _compares(question, comparative, noun, left[1])
     return None
 
 
@@ -499,7 +510,7 @@ def _superlative(
     degree = DEGREE_WORDS[match[1]]
     following = _NEXT.match(folded, match.end())
     is_of_birth = degree.is_date and following and singular(following[1]) in _BORN
-    return _stated(question, match, degree, BORN_OR_MADE if is_of_birth else ())
+    return _stated(question, match, degree, BORN if is_of_birth else ())
 
 
 # Nouns of kin and sex
