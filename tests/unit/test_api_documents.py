@@ -283,11 +283,11 @@ GRAPHS = "{ graphs { nodes { name } } }"
     ("document", "said"),
     [
         (GRAPHS.ljust(MAX_CHARACTERS), None),
-        (GRAPHS.ljust(MAX_CHARACTERS + 1), f"at most {MAX_CHARACTERS} characters"),
+        (GRAPHS.ljust(MAX_CHARACTERS + 1), f"{MAX_CHARACTERS} characters"),
         (GRAPHS + "\n" * MAX_LINES, None),
         (GRAPHS + "\r" * (MAX_LINES // 2) + "\n" * (MAX_LINES - MAX_LINES // 2), None),
-        (GRAPHS + "\n" * (MAX_LINES + 1), f"at most {MAX_LINES} lines, got {MAX_LINES + 1}"),
-        (GRAPHS + "\r" + "\n" * MAX_LINES, f"at most {MAX_LINES} lines, got {MAX_LINES + 1}"),
+        (GRAPHS + "\n" * (MAX_LINES + 1), f"lines, got {MAX_LINES + 1}"),
+        (GRAPHS + "\r" + "\n" * MAX_LINES, f"lines, got {MAX_LINES + 1}"),
     ],
     ids=["characters", "one more", "lines", "lines of both sorts", "a line more", "one of another"],
 )

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 from starlette.testclient import TestClient
 from strawberry import ID
 
@@ -69,21 +69,19 @@ def test_an_address_is_one_of_either_version(name: str, said: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "said"),
+    ("method", "path"),
     [
-        ("GET", "/nothing", "there is nothing at this address; GraphQL is at /graphql"),
-        ("POST", "/graphql/", "there is nothing at this address; GraphQL is at /graphql"),
-        ("DELETE", "/graphql", "DELETE is not served at this address"),
-        ("POST", "/version", "POST is not served at this address"),
-        (f"{'M' * 30}", "/graphql", f"{'M' * 20} is not served at this address"),
+        ("GET", "/nothing"),
+        ("POST", "/graphql/"),
+        ("DELETE", "/graphql"),
+        ("POST", "/version"),
+        (f"{'M' * 30}", "/graphql"),
     ],
 )
-def test_a_refusal_says_what_is_served(
-    demo_service: Service, method: str, path: str, said: str
-) -> None:
+def test_a_refusal_says_what_is_served(demo_service: Service, method: str, path: str) -> None:
     client = TestClient(make_app(demo_service, ServerOptions()), base_url="http://localhost")
     response = client.request(method, path)
-    assert [error["message"] for error in response.json()["errors"]] == [said]
+    check_text([error["message"] for error in response.json()["errors"]])
 
 
 @pytest.mark.parametrize("over", [-1, 0, 1, 500])

@@ -85,50 +85,43 @@ def test_every_option_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "usage", "words"),
+    ("arguments", "usage"),
     [
-        ("retrieve q --stratgy paths", "retrieve [options] [QUESTION]",
-         "there is no option --stratgy. Did you mean --strategy? See: graph-service retrieve --help"),
-        ("retrieve q -limit=3", "retrieve [options] [QUESTION]", "Did you mean --limit?"),
-        ("ask q", "[options] VERB ...", "got 'ask'. Did you mean retrieve?"),
-        ("demo --rndom-seeds 3", "demo [options]", "Did you mean --random-seeds?"),
-        ("score citations f --gld g", "score citations [options] FILE", "Did you mean --gold?"),
-        ("export demo --out x.nt", "export [options]", "no option --out. See:"),
-        ("retrieve q --xyzzy", "retrieve [options] [QUESTION]", "no option --xyzzy. See:"),
-        ("--store sqlite:///x.db load y", "[options] VERB ...",
-         "graph-service itself has no option --store; a verb's options come after the verb."),
-        ("--hep", "[options] VERB ...", "Did you mean --help?"),
-        ("serch x", "[options] VERB ...", "got 'serch'. Did you mean search?"),
-        ("score citaton f", "score [options] WHAT ...", "Did you mean citations?"),
-        ("retrieve q --strategy path", "retrieve [options] [QUESTION]",
-         "--strategy must be one of triplets, paths, subgraph; got 'path'. Did you mean paths?"),
-        ("bench speed", "bench [options] {quality}", "expected quality; got 'speed'."),
-        ("bench", "bench [options] {quality}", "say what: quality."),
-        ("documents clint", "documents [options] [{client,explorer}]",
-         "expected one of client, explorer; got 'clint'. Did you mean client?"),
-        ("retrieve paths Who?", "retrieve [options] [QUESTION]",
-         "'Who?' is one word too many. 'paths' is the value of an option: --strategy paths."),
-        ("search douglas adams", "search [options] NAME",
-         "'adams' is one word too many. Put words that belong together in quotes."),
-        ("search x --limit few", "search [options] NAME",
-         "--limit must be a whole number, got 'few'."),
-        ("view create --level much", "view [options] {", "--level must be a number, got 'much'."),
-        ("experiment run p.yaml", "experiment run [options] --out DIR PLAN.yaml", "error: --out is missing. See:"),
-        ("compare q", "compare [options] QUESTION VIEW", "error: VIEW is missing. See:"),
-        ("compare", "compare [options] QUESTION VIEW", "QUESTION and VIEW are missing. See:"),
-        ("keys", "keys [options] WHAT ...", "error: say which one: add, list, revoke"),
-        ("rank", "rank [options] WHAT ...", "error: say which one: train, measure, add,"),
-        ("view crate", "view [options] {", "Did you mean create?"),
+        ("retrieve q --stratgy paths", "retrieve [options] [QUESTION]"),
+        ("retrieve q -limit=3", "retrieve [options] [QUESTION]"),
+        ("ask q", "[options] VERB ..."),
+        ("demo --rndom-seeds 3", "demo [options]"),
+        ("score citations f --gld g", "score citations [options] FILE"),
+        ("export demo --out x.nt", "export [options]"),
+        ("retrieve q --xyzzy", "retrieve [options] [QUESTION]"),
+        ("--store sqlite:///x.db load y", "[options] VERB ..."),
+        ("--hep", "[options] VERB ..."),
+        ("serch x", "[options] VERB ..."),
+        ("score citaton f", "score [options] WHAT ..."),
+        ("retrieve q --strategy path", "retrieve [options] [QUESTION]"),
+        ("bench speed", "bench [options] {quality}"),
+        ("bench", "bench [options] {quality}"),
+        ("documents clint", "documents [options] [{client,explorer}]"),
+        ("retrieve paths Who?", "retrieve [options] [QUESTION]"),
+        ("search douglas adams", "search [options] NAME"),
+        ("search x --limit few", "search [options] NAME"),
+        ("view create --level much", "view [options] {"),
+        ("experiment run p.yaml", "experiment run [options] --out DIR PLAN.yaml"),
+        ("compare q", "compare [options] QUESTION VIEW"),
+        ("compare", "compare [options] QUESTION VIEW"),
+        ("keys", "keys [options] WHAT ..."),
+        ("rank", "rank [options] WHAT ..."),
+        ("view crate", "view [options] {"),
     ],
 )  # fmt: skip
 def test_what_is_misspelt_is_said_with_what_may_be_meant(
-    cli: Cli, arguments: str, usage: str, words: str
+    cli: Cli, arguments: str, usage: str
 ) -> None:
     done = cli(*arguments.split())
     first, error = done.err.splitlines()
     assert (done.code, done.out) == (2, "")
     assert first.startswith(f"usage: graph-service {usage}")
-    assert words in error
+    check_text(error)
 
 
 def test_a_misspelt_option_is_named_in_json(cli: Cli) -> None:

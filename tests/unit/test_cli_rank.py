@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from demo_graph import ARNOLD, MARIA
-from error_texts import check_line
+from error_texts import check_line, check_text
 from openai_stand_in import ok, stand_in
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -76,32 +76,24 @@ def test_relations_of_a_given_entity_by_a_model_l4(demo_cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "arguments",
     [
-        (("train", "none.txt", "--out", "r.npz"), "there is no file none.txt"),
-        (("train", "q.jsonl", "--out", "no/r.npz"), "there is no folder"),
-        (("measure", "q.jsonl", "--ranker", "none.npz"), "Train one"),
-        (("measure", "q.jsonl", "--ranker", "model"), "embedding or a ranker's file"),
-        (("measure", "q.jsonl", "--k", "0"), "at 1 or more"),
-        (
-            ("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"),
-            "folds must be a whole number at least 2",
-        ),
-        (("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"), "neither --ranker"),
-        (
-            ("relations", "Who?", "--relations-per-entity", "0"),
-            "relations_per_entity must be at least 1",
-        ),
-        (("relations", "Who?", "--min-link-score", "7"), "min_link_score must be a number from 0"),
+        ("train", "none.txt", "--out", "r.npz"),
+        ("train", "q.jsonl", "--out", "no/r.npz"),
+        ("measure", "q.jsonl", "--ranker", "none.npz"),
+        ("measure", "q.jsonl", "--ranker", "model"),
+        ("measure", "q.jsonl", "--k", "0"),
+        ("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"),
+        ("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"),
+        ("relations", "Who?", "--relations-per-entity", "0"),
+        ("relations", "Who?", "--min-link-score", "7"),
     ],
 )
-def test_wrong_options_of_rank_say_which(
-    demo_cli: Cli, arguments: tuple[str, ...], said: str
-) -> None:
+def test_wrong_options_of_rank_say_which(demo_cli: Cli, arguments: tuple[str, ...]) -> None:
     lines("q.jsonl", NAMES[:1])
     code, _, err = demo_cli("rank", *arguments)
     assert code == 2
-    assert said in err
+    check_text(err)
 
 
 def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> None:

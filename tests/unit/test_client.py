@@ -639,25 +639,25 @@ def body(status: int, content: bytes) -> Callable[[BaseHTTPRequestHandler], None
 
 
 @pytest.mark.parametrize(
-    ("status", "content", "words"),
+    ("status", "content"),
     [
-        (502, b"<html>bad gateway</html>", "502 with something other than JSON"),
-        (200, b"", "200 with something other than JSON"),
-        (200, b"[]", "200 without an object"),
-        (200, b"{}", "neither data nor errors"),
-        (200, b'{"data": null}', "neither data nor errors"),
-        (500, b'{"detail": "oops"}', "neither data nor errors"),
-        (200, b'{"errors": "oops"}', "not as GraphQL"),
-        (200, b'{"errors": [5]}', "not as GraphQL"),
-        (200, b'{"data": {"other": 1}}', "not as this version"),
-        (200, b'{"data": {"graphs": {"edges": [{"node": {"name": 1}}]}}}', "not as this version"),
+        (502, b"<html>bad gateway</html>"),
+        (200, b""),
+        (200, b"[]"),
+        (200, b"{}"),
+        (200, b'{"data": null}'),
+        (500, b'{"detail": "oops"}'),
+        (200, b'{"errors": "oops"}'),
+        (200, b'{"errors": [5]}'),
+        (200, b'{"data": {"other": 1}}'),
+        (200, b'{"data": {"graphs": {"edges": [{"node": {"name": 1}}]}}}'),
     ],
 )
-def test_an_answer_that_is_none(status: int, content: bytes, words: str) -> None:
+def test_an_answer_that_is_none(status: int, content: bytes) -> None:
     with (
         answering(body(status, content)) as url,
         Client.connect(url) as client,
-        pytest.raises(StoreError, match=words),
+        raises(StoreError),
     ):
         client.graphs()
 

@@ -111,19 +111,17 @@ def test_a_slow_endpoint() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "kind", "message"),
+    ("reply", "kind"),
     [
-        (error(401), SetupError, "refuses the key"),
-        (error(404), SetupError, "knows no embedding model 'small'"),
-        (error(402), LimitError, "no credit left"),
-        (error(429, code="insufficient_quota"), LimitError, "no credit left"),
-        (error(400, "too long"), InputError, "refused texts"),
+        (error(401), SetupError),
+        (error(404), SetupError),
+        (error(402), LimitError),
+        (error(429, code="insufficient_quota"), LimitError),
+        (error(400, "too long"), InputError),
     ],
 )
-def test_lasting_faults_are_told_at_once(
-    reply: Scripted, kind: type[Exception], message: str
-) -> None:
-    with stand_in(reply) as server, pytest.raises(kind, match=message):
+def test_lasting_faults_are_told_at_once(reply: Scripted, kind: type[Exception]) -> None:
+    with stand_in(reply) as server, raises(kind):
         embedder(server.url).encode(["a"])
     assert len(server.requests) == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Cli
-from error_texts import check_line
+from error_texts import check_line, raises
 from experiment_runs import written
 from openai_stand_in import by_rule, stand_in
 
@@ -65,15 +65,15 @@ def test_runs_never_share_a_random_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        (TEXT + "runs: 0\n", "a whole number from 1 to 100"),
-        (TEXT.replace("models: [m]\n", "") + "runs: 2\n", "only a model is asked several times"),
-        (TEXT.replace("0.7", "0") + "runs: 2\n", "temperature 0, so that all runs are one"),
+        TEXT + "runs: 0\n",
+        TEXT.replace("models: [m]\n", "") + "runs: 2\n",
+        TEXT.replace("0.7", "0") + "runs: 2\n",
     ],
 )
-def test_runs_that_could_not_differ_are_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_runs_that_could_not_differ_are_refused(tmp_path: Path, text: str) -> None:
+    with raises(InputError):
         parsed(text, tmp_path)
 
 

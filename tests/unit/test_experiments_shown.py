@@ -145,34 +145,30 @@ def test_a_pipe_is_no_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "problem"),
+    ("name", "change"),
     [
-        ("plan.lock.json", lambda data: data[:40], "plan.lock.json is no lock of a plan"),
-        ("plan.lock.json", lambda _: b"[]", "plan.lock.json is no lock of a plan"),
-        ("plan.lock.json", lambda _: b'{"plan": {"name": 5}}', "is no lock of a plan"),
-        ("curves.csv", lambda data: data[:-9], "curves.csv is half written"),
-        ("curves.csv", lambda _: b"", "curves.csv is half written"),
-        (
-            "conditions.csv",
-            lambda data: data.replace(b",0.5,", b",much,", 1),
-            "'much' can't be read",
-        ),
-        ("conditions.csv", lambda data: data.replace(b"mean", b"mode", 1), "no column mean"),
-        ("parts.csv", lambda data: data + b"one,two\n", "2 columns came"),
-        ("parts.csv", lambda data: data + b"\xff\n", "parts.csv is no table"),
-        ("conditions.csv", lambda data: data.replace(b"paths", b"roads", 1), "'roads'"),
+        ("plan.lock.json", lambda data: data[:40]),
+        ("plan.lock.json", lambda _: b"[]"),
+        ("plan.lock.json", lambda _: b'{"plan": {"name": 5}}'),
+        ("curves.csv", lambda data: data[:-9]),
+        ("curves.csv", lambda _: b""),
+        ("conditions.csv", lambda data: data.replace(b",0.5,", b",much,", 1)),
+        ("conditions.csv", lambda data: data.replace(b"mean", b"mode", 1)),
+        ("parts.csv", lambda data: data + b"one,two\n"),
+        ("parts.csv", lambda data: data + b"\xff\n"),
+        ("conditions.csv", lambda data: data.replace(b"paths", b"roads", 1)),
     ],
     ids=range(10),
 )
 def test_damaged_files_are_a_problem_and_no_error(
-    demo_service: Service, folder: Path, name: str, change: Any, problem: str
+    demo_service: Service, folder: Path, name: str, change: Any
 ) -> None:
     file = folder / "small" / name
     file.write_bytes(change(file.read_bytes()))
     make_experiment(folder / "whole")
     broken, whole = asked(demo_service, folder, LIST)["experiments"]
     assert (broken["state"], whole["state"]) == ("DAMAGED", "REPORTED")
-    assert problem in broken["problem"]
+    check_text(broken["problem"])
     assert str(folder) not in broken["problem"]
 
 

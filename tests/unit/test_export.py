@@ -168,21 +168,21 @@ def test_a_file_that_was_cut_short_is_told(sample: Service, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    "line",
     [
-        (b'{"statement":"a","head":"b"}', "a line without 'relation'"),
-        (b'{"statement":"a","head":"b","relation":"c","value":["x"]}', "not an encoded value"),
-        (b'{"statement":"","head":"b","relation":"c","value":["none"]}', "expected text as"),
-        (b'{"statement":"a","head":"b","relation":"c","value":["none"],"rank":"x"}', "'x'"),
-        (b'{"entity":7}', "expected text as entity"),
-        (b'{"graph-service":"graph-lines","version":2}', "version 2"),
-        (b'{"other":1}', "expected an entity or a statement"),
-        (b"[1]", "no line of an exported graph"),
-        (b"{", "no line of an exported graph"),
+        b'{"statement":"a","head":"b"}',
+        b'{"statement":"a","head":"b","relation":"c","value":["x"]}',
+        b'{"statement":"","head":"b","relation":"c","value":["none"]}',
+        b'{"statement":"a","head":"b","relation":"c","value":["none"],"rank":"x"}',
+        b'{"entity":7}',
+        b'{"graph-service":"graph-lines","version":2}',
+        b'{"other":1}',
+        b"[1]",
+        b"{",
     ],
 )
 def test_a_bad_line_is_rejected_and_the_others_are_in(
-    sample: Service, tmp_path: Path, line: bytes, reason: str
+    sample: Service, tmp_path: Path, line: bytes
 ) -> None:
     path = tmp_path / "bad.jsonl"
     export(exported_graph(sample, graph="kinds"), str(path))
@@ -191,7 +191,7 @@ def test_a_bad_line_is_rejected_and_the_others_are_in(
     options = LoadOptions(rejects_path=tmp_path / "rejects.jsonl")
     report = load(path, store=sample.store, graph="back", options=options)
     assert [reject.line for reject in report.rejects] == [4]
-    assert reason in report.rejects[0].reason
+    check_text(report.rejects[0].reason)
     assert report.graph is not None
     assert report.graph.fingerprints == sample.graph("kinds").fingerprints
 

@@ -100,14 +100,14 @@ def test_no_other_coding_is_unpacked(coding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content",
     [
-        (gzip.compress(bytes(range(200)))[:-9], "inside its gzip stream"),
-        (b"no gzip at all", "incorrect header"),
+        gzip.compress(bytes(range(200)))[:-9],
+        b"no gzip at all",
     ],
 )
-def test_damaged_gzip_is_no_answer(content: bytes, said: str) -> None:
-    with scripted(at_once(body("gzip", content))) as address, pytest.raises(httpx.RequestError, match=said):  # fmt: skip
+def test_damaged_gzip_is_no_answer(content: bytes) -> None:
+    with scripted(at_once(body("gzip", content))) as address, raises(httpx.RequestError):  # fmt: skip
         get(address)
 
 

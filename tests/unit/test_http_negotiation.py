@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from error_texts import check_text
 from starlette.testclient import TestClient
 
 from graph_service import Service
@@ -161,20 +162,20 @@ def test_a_mutation_by_get_is_refused_and_not_run(own_service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "words"),
+    "address",
     [
-        ("?variables={}", 'no "query"'),
-        ("?query={__typename}&query={__typename}", "more than once"),
-        ("?query={__typename}&variables={", '"variables" is not JSON'),
-        ("?query={__typename}&variables=[]", '"variables" must be an object'),
-        ("?query={__typename}&extensions=7", '"extensions" must be an object'),
+        "?variables={}",
+        "?query={__typename}&query={__typename}",
+        "?query={__typename}&variables={",
+        "?query={__typename}&variables=[]",
+        "?query={__typename}&extensions=7",
     ],
 )
-def test_a_bad_address_is_said_to_be(asked: TestClient, address: str, words: str) -> None:
+def test_a_bad_address_is_said_to_be(asked: TestClient, address: str) -> None:
     response = asked.get(f"/graphql{address}")
     (error,) = response.json()["errors"]
     assert (response.status_code, error["extensions"]["code"]) == (400, "BAD_INPUT")
-    assert words in error["message"]
+    check_text(error["message"])
 
 
 @pytest.mark.parametrize(

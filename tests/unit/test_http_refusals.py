@@ -23,10 +23,6 @@ from graph_service.server.refusals import refusal, refusal_body
 
 PLAIN = ServerOptions()
 JSON = {"content-type": "application/json"}
-OTHER_HOST = (
-    "this server does not answer for host {!r}; its operator can add it: "
-    "graph-service serve --allow-host NAME"
-)
 
 
 def client(service: Service, options: ServerOptions = PLAIN) -> TestClient:
@@ -36,44 +32,28 @@ def client(service: Service, options: ServerOptions = PLAIN) -> TestClient:
 
 
 @pytest.mark.parametrize(
-    ("method", "options", "headers", "body", "status", "code", "message"),
+    ("method", "options", "headers", "body", "status", "code"),
     [
         ("GET", ServerOptions(graphiql=False), {"accept": "text/html,*/*;q=0.8"}, "", 400,
-         "BAD_INPUT", 'the address has no "query"; GraphQL also comes by POST, as JSON'),
-        ("POST", PLAIN, {"accept": "text/event-stream"}, "{}", 406, "BAD_INPUT",
-         "this server answers as application/graphql-response+json or application/json"),
-        ("POST", PLAIN, {"host": "elsewhere:8000"}, "{}", 421, "FORBIDDEN",
-         OTHER_HOST.format("elsewhere")),
-        ("POST", PLAIN, {"host": f"{'E' * 101}:80"}, "{}", 421, "FORBIDDEN",
-         OTHER_HOST.format("e" * 100)),
-        ("POST", PLAIN, {"host": ""}, "{}", 421, "FORBIDDEN", OTHER_HOST.format("")),
-        ("POST", PLAIN, {"origin": "http://elsewhere"}, "{}", 403, "FORBIDDEN",
-         "pages of 'http://elsewhere' may not call this server"),
-        ("POST", PLAIN, {"origin": "x" * 101}, "{}", 403, "FORBIDDEN",
-         f"pages of {'x' * 100!r} may not call this server"),
-        ("POST", ServerOptions(api_key="k"), {"authorization": "Bearer j"}, "{}", 401, "FORBIDDEN",
-         "send the API key: Authorization: Bearer KEY, or x-api-key: KEY"),
-        ("POST", PLAIN, {"content-type": "text/plain; charset=utf-8"}, "{}", 415, "BAD_INPUT",
-         "the content type must be application/json, got text/plain"),
-        ("POST", PLAIN, {"content-type": f"a/{'b' * 99}"}, "{}", 415, "BAD_INPUT",
-         f"the content type must be application/json, got a/{'b' * 98}"),
-        ("POST", PLAIN, {"content-type": ""}, "{}", 415, "BAD_INPUT",
-         "the content type must be application/json, got none"),
-        ("POST", PLAIN, {**JSON, "content-encoding": "GZIP"}, "{}", 415, "BAD_INPUT",
-         "a query comes as it is, without a content encoding; got gzip"),
-        ("POST", PLAIN, {**JSON, "content-encoding": "x" * 101}, "{}", 415, "BAD_INPUT",
-         f"a query comes as it is, without a content encoding; got {'x' * 100}"),
-        ("POST", PLAIN, JSON, "{", 400, "BAD_INPUT",
-         "the body is not JSON: unexpected end of data: line 1 column 2 (char 1)"),
-        ("POST", PLAIN, JSON, "[]", 400, "BAD_INPUT", 'the body must be an object with a "query"'),
-        ("POST", PLAIN, JSON, '{"query": 5}', 400, "BAD_INPUT",
-         'the body must be an object with a "query"'),
-        ("POST", PLAIN, JSON, '{"query": "", "variables": []}', 400, "BAD_INPUT",
-         '"variables" must be an object'),
-        ("POST", PLAIN, JSON, '{"query": "", "operationName": 5}', 400, "BAD_INPUT",
-         '"operationName" must be a string'),
-        ("POST", PLAIN, JSON, '{"query": "", "extensions": []}', 400, "BAD_INPUT",
-         '"extensions" must be an object'),
+         "BAD_INPUT"),
+        ("POST", PLAIN, {"accept": "text/event-stream"}, "{}", 406, "BAD_INPUT"),
+        ("POST", PLAIN, {"host": "elsewhere:8000"}, "{}", 421, "FORBIDDEN"),
+        ("POST", PLAIN, {"host": f"{'E' * 101}:80"}, "{}", 421, "FORBIDDEN"),
+        ("POST", PLAIN, {"host": ""}, "{}", 421, "FORBIDDEN"),
+        ("POST", PLAIN, {"origin": "http://elsewhere"}, "{}", 403, "FORBIDDEN"),
+        ("POST", PLAIN, {"origin": "x" * 101}, "{}", 403, "FORBIDDEN"),
+        ("POST", ServerOptions(api_key="k"), {"authorization": "Bearer j"}, "{}", 401, "FORBIDDEN"),
+        ("POST", PLAIN, {"content-type": "text/plain; charset=utf-8"}, "{}", 415, "BAD_INPUT"),
+        ("POST", PLAIN, {"content-type": f"a/{'b' * 99}"}, "{}", 415, "BAD_INPUT"),
+        ("POST", PLAIN, {"content-type": ""}, "{}", 415, "BAD_INPUT"),
+        ("POST", PLAIN, {**JSON, "content-encoding": "GZIP"}, "{}", 415, "BAD_INPUT"),
+        ("POST", PLAIN, {**JSON, "content-encoding": "x" * 101}, "{}", 415, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, "{", 400, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, "[]", 400, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, '{"query": 5}', 400, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, '{"query": "", "variables": []}', 400, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, '{"query": "", "operationName": 5}', 400, "BAD_INPUT"),
+        ("POST", PLAIN, JSON, '{"query": "", "extensions": []}', 400, "BAD_INPUT"),
     ],
 )  # fmt: skip
 def test_each_refusal_has_its_status_code_and_words(
@@ -84,17 +64,17 @@ def test_each_refusal_has_its_status_code_and_words(
     body: str,
     status: int,
     code: str,
-    message: str,
 ) -> None:
     response = client(demo_service, options).request(
         method, "/graphql", headers=headers, content=body
     )
     payload = response.json()
-    request_id = payload["errors"][0]["extensions"]["requestId"]
+    assert list(payload) == ["errors"]
+    (error,) = payload["errors"]
+    request_id = error["extensions"]["requestId"]
     assert len(request_id) == 32
-    assert payload == {
-        "errors": [{"message": message, "extensions": {"code": code, "requestId": request_id}}],
-    }
+    assert error["extensions"] == {"code": code, "requestId": request_id}
+    check_text(error["message"])
     assert response.status_code == status
     assert response.headers["content-type"] == "application/json"
     assert "allow" not in response.headers

@@ -93,20 +93,20 @@ def _meta(data: bytes, change: Callable[[dict[str, object]], object]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (lambda meta: meta.update(form="another"), "form 'another'"),
-        (lambda meta: meta.update(version=1), "version 1"),
-        (lambda meta: meta.update(literal_weight=-1.0), "literal_weight -1.0"),
-        (lambda meta: meta.update(content="00"), "not what its hash says"),
-        (lambda meta: meta["inputs"]["first"].reverse(), "other inputs"),
-        (lambda meta: meta.pop("embedder"), "embedder"),
+        lambda meta: meta.update(form="another"),
+        lambda meta: meta.update(version=1),
+        lambda meta: meta.update(literal_weight=-1.0),
+        lambda meta: meta.update(content="00"),
+        lambda meta: meta["inputs"]["first"].reverse(),
+        lambda meta: meta.pop("embedder"),
     ],
 )
 def test_a_file_that_says_something_else_is_refused(
-    change: Callable[[dict[str, object]], object], words: str
+    change: Callable[[dict[str, object]], object],
 ) -> None:
-    with pytest.raises(InputError, match=words):
+    with raises(InputError):
         decode_candidate_scorer(_meta(encode_candidate_scorer(scorer()), change))
 
 

@@ -199,40 +199,26 @@ def test_nobody_listens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "kind", "message"),
+    ("reply", "kind"),
     [
-        (error(401, "bad key"), SetupError, "refuses the key"),
-        (error(403, "not yours"), SetupError, "refuses the key"),
-        (error(404, "no such model"), SetupError, "knows no model 'stand-in'"),
-        (error(429, "pay first", code="insufficient_quota"), LimitError, "no credit left"),
-        (error(402, "pay first"), LimitError, "no credit left"),
-        (error(400, "context too long"), ReplyError, "refused the request"),
-        (error(400, "no", code="content_filter"), ReplyError, "content filter refused the prompt"),
-        (
-            error(400, "Use 'max_completion_tokens' instead of 'max_tokens'"),
-            ReplyError,
-            "token_field='max_completion_tokens'",
-        ),
-        (
-            Scripted(200, completion(None, finish="content_filter")),
-            ReplyError,
-            "withheld by the endpoint's content filter",
-        ),
-        (
-            Scripted(200, completion(None, refusal="I will not.")),
-            ReplyError,
-            "refuses to answer: I will not",
-        ),
+        (error(401, "bad key"), SetupError),
+        (error(403, "not yours"), SetupError),
+        (error(404, "no such model"), SetupError),
+        (error(429, "pay first", code="insufficient_quota"), LimitError),
+        (error(402, "pay first"), LimitError),
+        (error(400, "context too long"), ReplyError),
+        (error(400, "no", code="content_filter"), ReplyError),
+        (error(400, "Use 'max_completion_tokens' instead of 'max_tokens'"), ReplyError),
+        (Scripted(200, completion(None, finish="content_filter")), ReplyError),
+        (Scripted(200, completion(None, refusal="I will not.")), ReplyError),
     ],
 )
-def test_lasting_faults_are_told_at_once(
-    reply: Scripted, kind: type[Exception], message: str
-) -> None:
+def test_lasting_faults_are_told_at_once(reply: Scripted, kind: type[Exception]) -> None:
     waits = Waits()
     with (
         stand_in(reply) as server,
         chat(server.url, waits) as model,
-        pytest.raises(kind, match=message) as caught,
+        raises(kind) as caught,
     ):
         model.complete(ASK)
     assert len(server.requests) == 1

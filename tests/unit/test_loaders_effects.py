@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from error_texts import check_line
+from error_texts import check_line, check_text
 
 from graph_service.cli import main
 
@@ -57,12 +57,10 @@ def test_options_that_one_file_takes_are_taken(tmp_path: Path) -> None:
     assert run(tmp_path / "t.nt", TRIPLE, *options) == 0
 
 
-@pytest.mark.parametrize(
-    ("folder", "problem"), [("none/r", "there is no folder"), (".", "a folder")]
-)
+@pytest.mark.parametrize("folder", ["none/r", "."])
 def test_a_place_for_rejects_is_checked_before_the_source_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, problem: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str
 ) -> None:
     assert run(tmp_path / "t.csv", TABLE, "--rejects-path", str(tmp_path / folder)) == 2
-    assert problem in capsys.readouterr().err
+    check_text(capsys.readouterr().err)
     assert not (tmp_path / "g.db").exists() or run(tmp_path / "t.csv", TABLE) == 0

@@ -229,11 +229,11 @@ def poisoned(entity: str) -> Any:
     ("fault", "message"),
     [
         (Fault(status=500), "HTTP 500"),
-        (Fault(status=504), "HTTP 504, the query ran out of the endpoint's time"),
-        (Fault(status=500, body=b"java.util.concurrent.TimeoutException"), "ran out of the"),
-        (Fault(cap=2, headers={"X-SQL-State": "S1TAT"}), "a partial answer \\(S1TAT\\)"),
-        (Fault(cut=50), "the answer was cut: 50 of"),
-        (Fault(drop=True), "the connection was cut"),
+        (Fault(status=504), "HTTP 504"),
+        (Fault(status=500, body=b"java.util.concurrent.TimeoutException"), "ran out of"),
+        (Fault(cap=2, headers={"X-SQL-State": "S1TAT"}), "partial answer \\(S1TAT\\)"),
+        (Fault(cut=50), "answer was cut: 50"),
+        (Fault(drop=True), "connection was cut"),
         (Fault(body=b'{"results": {"bindings": [\nTimeoutException'), "while it answered"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
+from error_texts import raises
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sparql_server import Fault, SparqlServer, serve_sparql
@@ -570,20 +571,18 @@ def test_hubs_and_the_limit_on_statements_are_said(tmp_store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    "source",
     [
-        ("wikidata:Douglas", "'Douglas' is no Wikidata id"),
-        ("wikidata:Q42,", "'' is no Wikidata id"),
-        ("wikidata:Q42> ?s ?p ?o", "is no Wikidata id"),
-        ("dbpedia: ", "an empty name"),
-        ("dbpedia:http://dbpedia.org/resource/a b", "is no absolute IRI"),
-        ("dbpedia:http://dbpedia.org/resource/a>b", "is no absolute IRI"),
+        "wikidata:Douglas",
+        "wikidata:Q42,",
+        "wikidata:Q42> ?s ?p ?o",
+        "dbpedia: ",
+        "dbpedia:http://dbpedia.org/resource/a b",
+        "dbpedia:http://dbpedia.org/resource/a>b",
     ],
 )
-def test_sources_that_are_none(
-    dbpedia: SparqlServer, tmp_store: Store, source: str, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
+def test_sources_that_are_none(dbpedia: SparqlServer, tmp_store: Store, source: str) -> None:
+    with raises(InputError):
         load(source, store=tmp_store, graph="g", options=options_for(dbpedia))
     assert dbpedia.requests == []
     assert tmp_store.unfinished_loads() == []

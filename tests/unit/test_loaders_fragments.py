@@ -131,7 +131,7 @@ def test_fragments_are_told_by_content(tmp_path: Path, tmp_store: Store, case: s
         ("a.json", '{"@context": {"a": "http://a/"}, "@id": "a:s", "a:p": 1}', "JSON-LD"),
         ("a", '[\n {"@id": "http://a/s", "@type": ["http://a/Class"]}\n]', "JSON-LD"),
         ("a.xml", "<?xml version='1.0'?>\n<feed xmlns='http://a/'><entry/></feed>", "begins with <feed>"),
-        ("a.rdf", "<!DOCTYPE html><html><body>404 Not Found</body></html>", "is a web page"),
+        ("a.rdf", "<!DOCTYPE html><html><body>404 Not Found</body></html>", "a web page"),
         ("a.rdf", "name,age\nAnn,3\nBob,4\n", "not recognised|columns"),
         ("a.owl", "Prefix(:=<http://a/>)\nOntology(<http://a/o>\nDeclaration(Class(:A))\n)", "not recog"),
     ],

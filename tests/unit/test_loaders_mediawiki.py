@@ -12,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.store.protocol import Store
@@ -235,42 +236,32 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text"),
     [
-        ("page.nt", "<!doctype html>\n<html><body>503, try again</body></html>", "web page"),
-        ("page.xml", '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>', "page"),
-        ("a.csv", "<html><p>a, b, c</p>\n<p>a, b, c</p>\n", "web page"),
-        (
-            "feed.xml",
-            '<?xml version="1.0"?><rss version="2.0"><channel/></rss>',
-            "begins with <rss",
-        ),
-        (
-            "a.rdf",
-            '<sparql xmlns="http://www.w3.org/2005/sparql-results#"/>',
-            "SPARQL query in XML",
-        ),
-        ("a.xml", '<?xml version="1.0"?>\nnothing', "begins with <"),
+        ("page.nt", "<!doctype html>\n<html><body>503, try again</body></html>"),
+        ("page.xml", '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>'),
+        ("a.csv", "<html><p>a, b, c</p>\n<p>a, b, c</p>\n"),
+        ("feed.xml", '<?xml version="1.0"?><rss version="2.0"><channel/></rss>'),
+        ("a.rdf", '<sparql xmlns="http://www.w3.org/2005/sparql-results#"/>'),
+        ("a.xml", '<?xml version="1.0"?>\nnothing'),
         (
             "a.rdf",
             f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:a="http://a/"><a:B><a:p>x</a:p></a:B></rdf:RDF>',
-            "blank nodes",
         ),
-        ("a.rdf", f'<rdf:RDF xmlns:rdf="{RDF}"/>', "nothing that can be loaded"),
-        ("a.json", '{"name": "x", "type": "module"}', "without terms or claims"),
-        ("a.json", '{"id": "x", "labels": ["bug"]}', "labels"),
-        ("a.json", '{"id": "x", "title": "t", "text": "some words"}', "no Wikibase entity"),
-        ("letter", "Dear all, we met,\nand, as it,\ntalked, ate\nand drank\n, or\n", "format"),
+        ("a.rdf", f'<rdf:RDF xmlns:rdf="{RDF}"/>'),
+        ("a.json", '{"name": "x", "type": "module"}'),
+        ("a.json", '{"id": "x", "labels": ["bug"]}'),
+        ("a.json", '{"id": "x", "title": "t", "text": "some words"}'),
+        ("letter", "Dear all, we met,\nand, as it,\ntalked, ate\nand drank\n, or\n"),
     ],
 )
 def test_what_is_not_what_it_looks_like_is_refused_and_nothing_is_published(
-    run: Run, tmp_store: Store, tmp_path: Path, name: str, text: str, said: str
+    run: Run, tmp_store: Store, tmp_path: Path, name: str, text: str
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(InputError) as caught:
+    with raises(InputError):
         run(path)
-    assert said in caught.value.message
     assert tmp_store.graphs() == []
 
 

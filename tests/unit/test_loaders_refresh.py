@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from error_texts import check_line
+from error_texts import check_line, raises
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from refreshed_documents import documents_asked, edited, turn_to, world_of
@@ -281,22 +281,22 @@ def test_pauses_that_the_server_asks_for_are_kept(server: SparqlServer, tmp_stor
 
 
 @pytest.mark.parametrize(
-    ("source", "changes", "message"),
+    ("source", "changes"),
     [
-        ("dbpedia:Rome", {}, "DBpedia's endpoint tells no revisions"),
-        ("films.tsv", {}, "files tell nothing of what changed"),
-        ("wikidata:Q2", {}, "loaded from wikidata:Q1, not from wikidata:Q2"),
-        ("wikidata:Q1", {"hops": 3}, "loaded with hops 2, and 3 is asked for"),
-        ("wikidata:Q1", {"languages": ("de",)}, "loaded with languages none, and de"),
-        ("wikidata:Q1", {"replace": True}, "not both"),
+        ("dbpedia:Rome", {}),
+        ("films.tsv", {}),
+        ("wikidata:Q2", {}),
+        ("wikidata:Q1", {"hops": 3}),
+        ("wikidata:Q1", {"languages": ("de",)}),
+        ("wikidata:Q1", {"replace": True}),
     ],
 )
 def test_what_can_not_be_refreshed(
-    server: SparqlServer, tmp_store: Store, source: str, changes: dict[str, Any], message: str
+    server: SparqlServer, tmp_store: Store, source: str, changes: dict[str, Any]
 ) -> None:
     run(tmp_store, server)
     server.requests.clear()
-    with pytest.raises(InputError, match=message):
+    with raises(InputError):
         run(tmp_store, server, source=source, refresh=True, **changes)
     assert server.requests == []
     assert tmp_store.unfinished_loads() == []

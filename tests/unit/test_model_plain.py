@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from error_texts import raises
 from hypothesis import given
 from hypothesis import strategies as st
 from result_strategies import counts, numbers, results, tuples
@@ -90,24 +91,23 @@ def test_what_plain_data_looks_like() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "data", "words"),
+    ("kind", "data"),
     [
-        (Tokens, {"count": 1}, "Tokens.tokenizer: missing"),
-        (Tokens, {"count": "1", "tokenizer": "t"}, "Tokens.count: expected int, got str"),
-        (Tokens, [], "Tokens: expected an object, got list"),
-        (Cut, {"what": "a", "reason": "b", "limit": 1, "kept": 2}, "Cut.reason: 'b' is not"),
-        (RegionReport, {"before": {}, "after": {}}, "RegionReport.before.nodes: missing"),
-        (ScoredPath, {"steps": {}, "score": 1.0}, "ScoredPath.steps: expected a list"),
-        (ScoredPath, {"steps": [{}], "score": 1.0}, r"ScoredPath.steps\[0\].triple: missing"),
-        (EntityRef, {"id": "a", "label": "b", "description": 4}, "EntityRef.description: .*got int"),
-        (ViewReport, {"scope_edges": 1, "level_asked": None, "level_reached": None, "counts": []},
-         "ViewReport.counts: expected an object"),
+        (Tokens, {"count": 1}),
+        (Tokens, {"count": "1", "tokenizer": "t"}),
+        (Tokens, []),
+        (Cut, {"what": "a", "reason": "b", "limit": 1, "kept": 2}),
+        (RegionReport, {"before": {}, "after": {}}),
+        (ScoredPath, {"steps": {}, "score": 1.0}),
+        (ScoredPath, {"steps": [{}], "score": 1.0}),
+        (EntityRef, {"id": "a", "label": "b", "description": 4}),
+        (ViewReport, {"scope_edges": 1, "level_asked": None, "level_reached": None, "counts": []}),
         (ViewReport, {"scope_edges": 1, "level_asked": None, "level_reached": None,
-                      "counts": {"a": "b"}}, "ViewReport.counts.a: expected int"),
+                      "counts": {"a": "b"}}),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named_by_its_path(kind: type, data: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_does_not_fit_is_named_by_its_path(kind: type, data: object) -> None:
+    with raises(InputError):
         from_plain(kind, data)
 
 

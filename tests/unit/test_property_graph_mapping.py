@@ -94,32 +94,31 @@ NODE = '[nodes.A]\nid = "x"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line"),
     [
-        ("[nodes.A\n", 1, "not TOML: Expected ']'"),
-        ("", 1, "the mapping names no nodes"),
-        ('nodes = "A"\n', 1, "expected tables such as [nodes.NAME]"),
-        ("x = 1\n" + NODE, 1, "'x' is not known; known are base_iri, language"),
-        ("[nodes.A]\nname = 'x'\n", 1, "nodes 'A' have no id"),
-        (NODE + "\n[nodes.B]\nid = 7\n", 5, "expected a text as id, got 7"),
-        (NODE + 'name = "n"\nnam = "y"\n', 4, "'nam' is not known; known are id, iri, name"),
-        (NODE + "name = [1]\n", 3, "expected a list of properties as name, got [1]"),
-        (NODE + 'literals = "a"\n', 3, "expected a list of properties as literals, got 'a'"),
-        (NODE + "# [nodes.B]\n[relationships]\nR = 1\n", 5, "expected a table [relationships.R]"),
-        (NODE + '[relationships.R]\nreverse = "x"\n', 4, "expected reverse = true or false"),
-        (NODE + '[relationships."*"]\nrelation = "x"\n', 4, "name the type"),
-        (NODE + "[nodes.A.relations]\nborn = 7\n", 4, "expected a relation as text, got 7"),
-        (NODE + "[nodes.'B\\\\']\nid = 'x'\n", 3, "can be no name in Neo4j"),
-        (NODE + '[relationships."R"]\nrelation = ""\n', 4, "relation is empty: give a text"),
+        ("[nodes.A\n", 1),
+        ("", 1),
+        ('nodes = "A"\n', 1),
+        ("x = 1\n" + NODE, 1),
+        ("[nodes.A]\nname = 'x'\n", 1),
+        (NODE + "\n[nodes.B]\nid = 7\n", 5),
+        (NODE + 'name = "n"\nnam = "y"\n', 4),
+        (NODE + "name = [1]\n", 3),
+        (NODE + 'literals = "a"\n', 3),
+        (NODE + "# [nodes.B]\n[relationships]\nR = 1\n", 5),
+        (NODE + '[relationships.R]\nreverse = "x"\n', 4),
+        (NODE + '[relationships."*"]\nrelation = "x"\n', 4),
+        (NODE + "[nodes.A.relations]\nborn = 7\n", 4),
+        (NODE + "[nodes.'B\\\\']\nid = 'x'\n", 3),
+        (NODE + '[relationships."R"]\nrelation = ""\n', 4),
     ],
 )  # fmt: skip
-def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int) -> None:
     path = tmp_path / "mapping.toml"
     path.write_text(text)
-    with pytest.raises(InputError) as caught:
+    with raises(InputError) as caught:
         read_mapping(path)
     assert caught.value.message.startswith(f"{path}, line {line}: ")
-    assert message in caught.value.message
 
 
 def test_a_mapping_that_can_not_be_read(tmp_path: Path) -> None:

@@ -67,21 +67,19 @@ def test_the_vector_decides_and_not_the_text(demo_service: Service, preset: str)
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given",
     [
-        ((1.0, 2.0), "vectors of 384 numbers, and question_vector has 2"),
-        ((), "vectors of 384 numbers, and question_vector has 0"),
-        ((0.0,) * 384, "not all of them 0"),
-        ((1.0,) * 383 + (float("nan"),), "number 383 of question_vector is nan"),
-        ((float("inf"),) + (1.0,) * 383, "number 0 of question_vector is inf"),
+        (1.0, 2.0),
+        (),
+        (0.0,) * 384,
+        (1.0,) * 383 + (float("nan"),),
+        (float("inf"),) + (1.0,) * 383,
     ],
 )
-def test_a_vector_that_is_none_is_refused(
-    demo_service: Service, given: tuple[float, ...], words: str
-) -> None:
+def test_a_vector_that_is_none_is_refused(demo_service: Service, given: tuple[float, ...]) -> None:
     name = demo_service.vectors.embedder.name
     for question in (QUESTION, "What is a zorblax?"):
-        with pytest.raises(InputError, match=words) as error:
+        with raises(InputError) as error:
             demo_service.retrieve(request(question, question_vector=given))
         assert error.value.argument == "question_vector"
         assert name in error.value.message

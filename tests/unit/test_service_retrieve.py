@@ -279,42 +279,42 @@ def test_relation_filters(demo_service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "argument", "message"),
+    ("fields", "argument"),
     [
-        ({"question": " \n"}, "question", "empty"),
-        ({"question": "x" * 100_000}, "question", "10000 characters, got 100000"),
-        ({"question": "bad \ud800"}, "question", "surrogate"),
-        ({"graph": "nope"}, "graph", "demo"),
-        ({"view": ViewRef(id="nope")}, "view", "nope"),
-        ({"view": ViewRef(name="nope")}, "view", "nope"),
-        ({"view": ViewRef()}, "view", "exactly one"),
-        ({"view": ViewRef(id="a", name="b")}, "view", "exactly one"),
-        ({"view": ViewRef(spec=ViewSpec(Method.EDGE_DELETION))}, "level", "level or a count"),
-        ({"view": ViewRef(spec=ViewSpec(Method.EDGE_DELETION, level=1.5))}, "level", "0 to 1"),
-        ({"entity_ids": ("Q999999",)}, "entity_ids", "Q999999"),
-        ({"entity_ids": tuple(f"Q{i}" for i in range(101))}, "entity_ids", "at most 100"),
-        ({"preset": "best"}, "preset", "okgqa"),
-        ({"limit": 0}, "limit", "got 0"),
-        ({"limit": 1001}, "limit", "1000"),
-        ({"max_hops": 0}, "max_hops", "at least 1"),
-        ({"max_hops": 5}, "max_hops", "1 to 4"),
-        ({"max_edges": 0}, "max_edges", "got 0"),
-        ({"edge_cost": -0.5}, "edge_cost", "-0.5"),
-        ({"edge_cost": float("nan")}, "edge_cost", "nan"),
-        ({"top_edges": -1, "preset": "okgqa"}, "top_edges", "got -1"),
-        ({"top_nodes": 0, "top_edges": 0, "preset": "okgqa"}, "top_nodes", "both 0"),
-        ({"top_nodes": -1, "preset": "okgqa"}, "top_nodes", "-1"),
-        ({"top_nodes": 3}, "top_nodes", "preset default-6 has no top_nodes; okgqa-2 has"),
-        ({"edge_cost": 0.5, "preset": "ltgen"}, "edge_cost", "preset ltgen-1 has no edge_cost"),
-        ({"max_path_length": 9}, "max_path_length", "9"),
-        ({"token_budget": 0}, "token_budget", "at least 1"),
-        ({"min_score": float("nan")}, "min_score", "finite"),
+        ({"question": " \n"}, "question"),
+        ({"question": "x" * 100_000}, "question"),
+        ({"question": "bad \ud800"}, "question"),
+        ({"graph": "nope"}, "graph"),
+        ({"view": ViewRef(id="nope")}, "view"),
+        ({"view": ViewRef(name="nope")}, "view"),
+        ({"view": ViewRef()}, "view"),
+        ({"view": ViewRef(id="a", name="b")}, "view"),
+        ({"view": ViewRef(spec=ViewSpec(Method.EDGE_DELETION))}, "level"),
+        ({"view": ViewRef(spec=ViewSpec(Method.EDGE_DELETION, level=1.5))}, "level"),
+        ({"entity_ids": ("Q999999",)}, "entity_ids"),
+        ({"entity_ids": tuple(f"Q{i}" for i in range(101))}, "entity_ids"),
+        ({"preset": "best"}, "preset"),
+        ({"limit": 0}, "limit"),
+        ({"limit": 1001}, "limit"),
+        ({"max_hops": 0}, "max_hops"),
+        ({"max_hops": 5}, "max_hops"),
+        ({"max_edges": 0}, "max_edges"),
+        ({"edge_cost": -0.5}, "edge_cost"),
+        ({"edge_cost": float("nan")}, "edge_cost"),
+        ({"top_edges": -1, "preset": "okgqa"}, "top_edges"),
+        ({"top_nodes": 0, "top_edges": 0, "preset": "okgqa"}, "top_nodes"),
+        ({"top_nodes": -1, "preset": "okgqa"}, "top_nodes"),
+        ({"top_nodes": 3}, "top_nodes"),
+        ({"edge_cost": 0.5, "preset": "ltgen"}, "edge_cost"),
+        ({"max_path_length": 9}, "max_path_length"),
+        ({"token_budget": 0}, "token_budget"),
+        ({"min_score": float("nan")}, "min_score"),
     ],
 )
 def test_every_limit_names_its_argument(
-    demo_service: Service, fields: dict[str, Any], argument: str, message: str
+    demo_service: Service, fields: dict[str, Any], argument: str
 ) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+    with raises(InputError) as caught:
         demo_service.retrieve(request(**fields))
     assert caught.value.argument == argument
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import pytest
-from error_texts import raises
+from error_texts import check_text, raises
 
 from graph_service.errors import InputError
 from graph_service.options import option
@@ -79,28 +79,28 @@ def test_every_type_is_read(form: object, tmp_path: Path) -> None:
 
 @FORMS
 @pytest.mark.parametrize(
-    ("change", "name", "words"),
+    ("change", "name"),
     [
-        ({"count": 0}, "count", "a whole number from 1 to 9"),
-        ({"count": 10}, "count", "a whole number from 1 to 9"),
-        ({"count": -1}, "count", "a whole number from 0 up"),
-        ({"count": "x"}, "count", "a whole number"),
-        ({"share": 1.5}, "share", "a number from 0 to 1"),
-        ({"share": "x"}, "share", "a number"),
-        ({"level": "mid"}, "level", "low"),
-        ({"colour": "green"}, "colour", "red"),
-        ({"pairs": "a"}, "pairs", "a list of lists of texts"),
-        ({"pairs": [["a"]]}, "pair", "a list of 2 texts was expected"),
-        ({"parts": [{"name": "p", "is_new": "maybe"}]}, "is_new", "true"),
-        ({"parts": [{"nam": "p"}]}, "nam", "'name' may be meant"),
-        ({"file": "none.txt"}, "file", "there is no file"),
-        ({"id": ""}, "id", " text"),
-        ({"id": "bad"}, "id", "this id is taken"),
-        ({"colors": "red"}, "colors", "'colour' may be meant"),
+        ({"count": 0}, "count"),
+        ({"count": 10}, "count"),
+        ({"count": -1}, "count"),
+        ({"count": "x"}, "count"),
+        ({"share": 1.5}, "share"),
+        ({"share": "x"}, "share"),
+        ({"level": "mid"}, "level"),
+        ({"colour": "green"}, "colour"),
+        ({"pairs": "a"}, "pairs"),
+        ({"pairs": [["a"]]}, "pair"),
+        ({"parts": [{"name": "p", "is_new": "maybe"}]}, "is_new"),
+        ({"parts": [{"nam": "p"}]}, "nam"),
+        ({"file": "none.txt"}, "file"),
+        ({"id": ""}, "id"),
+        ({"id": "bad"}, "id"),
+        ({"colors": "red"}, "colors"),
     ],
 )
 def test_errors_name_the_line_and_the_field(
-    form: object, change: dict[str, object], name: str, words: str
+    form: object, change: dict[str, object], name: str
 ) -> None:
     assert callable(form)
     fields = {"id": "x", "colour": "red", **change}
@@ -112,7 +112,7 @@ def test_errors_name_the_line_and_the_field(
     if message.startswith("f.yaml"):
         assert int(message.split(",")[1].removeprefix(" line ").split(":")[0]) >= line
     assert name in message
-    assert words in message
+    check_text(message)
 
 
 @FORMS
