@@ -88,9 +88,9 @@ def test_offers_are_a_draw_of_relations_and_all_their_facts_l3(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"entity": 1}', "a line that"),
+        ('{"entity": 1}', "line 1: a line"),
         ('{"entity": {"id": "Q1", "label": "x", "description": null}, "level": "V"}', "line 1"),
-        ("[]", "a JSON object"),
+        ("[]", "line 1: a JSON"),
     ],
 )
 def test_a_wrong_line_of_a_sample_is_named(tmp_path: Path, line: str, told: str) -> None:

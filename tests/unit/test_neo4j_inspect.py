@@ -32,7 +32,7 @@ class Reads:
         ([["g@1", 0, NONE]], []),
         ([], []),
         ([["g@1", 2, NONE]], []),
-        ([["g@1", 1, NONE]], ["batches [] of 1"]),
+        ([["g@1", 1, NONE]], ["it has batches [] of 1"]),
     ],
 )
 def test_a_journal_is_broken_if_two_queries_say_so(later: list[Any], faults: list[str]) -> None:
