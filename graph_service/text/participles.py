@@ -1,63 +1,33 @@
-"""English participles, which end a noun phrase: the *tickets* of *tickets sold*."""
+"""English verbs: their base forms and participles, which end a noun phrase: *tickets sold*."""
 
 from __future__ import annotations
 
+_FORMS = """
+    beat beat beaten, become became become, begin began begun, bring brought, break broke broken,
+    breed bred, build built, burn burnt, buy bought, catch caught, choose chose chosen,
+    come came come, deal dealt, do did done, draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten,
+    fall fell fallen, feed fed, fight fought, find found, fly flew flown, forget forgot forgotten,
+    freeze froze frozen, get got, give gave given, go went gone, grow grew grown, hear heard,
+    hide hid hidden, hold held, keep kept, know knew known, lead led, leave left, lend lent,
+    light lit, lose lost, make made, mean meant, meet met, pay paid, prove proved proven,
+    ride rode ridden, ring rang rung, rise rose risen, run ran run, say said, see saw seen,
+    seek sought, sell sold, send sent, shake shook shaken, shoot shot, show showed shown,
+    sing sang sung, sink sank sunk, sleep slept, speak spoke spoken, spend spent, spin spun,
+    steal stole stolen, strike struck, swear swore sworn, swim swam swum,
+    take took taken, teach taught, tell told, think thought, throw threw thrown, wear wore worn,
+    weave wove woven, win won, write wrote written
+"""
+"""Irregular verbs: base, past tense, participle; two where these are one."""
+_VERBS = [forms.split() for forms in _FORMS.split(",")]
+_BASES = {form: base for base, *forms in _VERBS for form in forms if form != "found"}
+"""The base of each form; not of *found*, which is a base itself: *founded*."""
 PASTS_AND_PARTICIPLES = frozenset(
-    [
-        "built",
-        "held",
-        "led",
-        "made",
-        "won",
-        "bought",
-        "sold",
-        "taught",
-        "brought",
-        "caught",
-        "sent",
-        "spent",
-        "lost",
-        "met",
-        "paid",
-        "told",
-        "left",
-        "kept",
-        "shot",
-        "bred",
-    ]
+    forms[0] for base, *forms in _VERBS if len(forms) == 1 and base != forms[0]
 )
 """Irregular past tenses that are participles too."""
-IRREGULAR_PARTICIPLES = PASTS_AND_PARTICIPLES | frozenset(
-    [
-        "born",
-        "written",
-        "sung",
-        "spoken",
-        "drawn",
-        "given",
-        "taken",
-        "known",
-        "grown",
-        "thrown",
-        "broken",
-        "chosen",
-        "driven",
-        "seen",
-        "worn",
-        "fallen",
-        "hidden",
-        "done",
-        "eaten",
-        "beaten",
-        "shown",
-        "proven",
-        "sworn",
-        "found",
-        "set",
-        "said",
-        "hit",
-    ]
-)
+IRREGULAR_PARTICIPLES = frozenset(forms[-1] for base, *forms in _VERBS if base != forms[-1]) | {
+    "born"
+}
 # Words that end as pasts and are none.
 _NO_PASTS = frozenset(
     [
@@ -96,3 +66,14 @@ def is_regular_past(word: str, /) -> bool:
 def is_participle(word: str, /) -> bool:
     """Returns whether a word is a participle of the past, such as "sold" or "produced"."""
     return word in IRREGULAR_PARTICIPLES or is_regular_past(word)
+
+
+def base_form(verb: str, /) -> str:
+    """Returns the base of an irregular form, and other words as they are.
+
+    >>> [base_form(word) for word in ("wrote", "built", "died", "married", "founded")]
+    ['write', 'build', 'die', 'marry', 'founded']
+    """
+    if is_regular_past(verb) and verb.endswith("ied"):
+        return verb[:-1] if len(verb) < 5 else f"{verb[:-3]}y"
+    return _BASES.get(verb, verb)

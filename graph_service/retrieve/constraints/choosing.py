@@ -18,7 +18,7 @@ from graph_service.retrieve.constraints.answering import (
     walked,
 )
 from graph_service.retrieve.constraints.coverage import is_kin
-from graph_service.retrieve.constraints.doubts import UNSAID, first_doubt
+from graph_service.retrieve.constraints.doubts import OUTWEIGHED, first_doubt
 from graph_service.retrieve.constraints.judging import (
     CandidateJudge,
     JudgedCandidate,
@@ -90,8 +90,10 @@ class Chosen:
 
     @property
     def is_unsaid(self) -> bool:
-        """Whether no word of the question speaks of the best candidate, and nothing else is doubted."""
-        return self.doubt == UNSAID
+        """Whether no word of the question speaks of the best candidate, or no verb of it does, and
+        nothing else is doubted.
+        """
+        return self.doubt in OUTWEIGHED
 
     @property
     def compares(self) -> bool:

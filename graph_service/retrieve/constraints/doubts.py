@@ -17,10 +17,7 @@ from graph_service.retrieve.constraints.answer_kind import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
-from graph_service.retrieve.constraints.said_labels import (
-    leaves_its_verb,
-    walks_the_noun_of_its_name,
-)
+from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
 from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
     leaves_a_step_unsaid,
@@ -31,6 +28,7 @@ from graph_service.retrieve.constraints.said_steps import (
     walks_in_another_order,
     walks_its_clause,
 )
+from graph_service.retrieve.constraints.said_verbs import leaves_its_verb, names_another_verb
 from graph_service.retrieve.constraints.unread import names_another_relation
 
 _Test: TypeAlias = Callable[[CandidateJudge, JudgedCandidate], bool]
@@ -52,8 +50,10 @@ class Doubt:
     of_plain_questions: bool = False
 
 
+ANOTHER_VERB = "another verb is said"
 UNSAID = "all steps unsaid"
-"""The name of the last doubt, which published questions outweigh that ask in such words."""
+OUTWEIGHED = frozenset({ANOTHER_VERB, UNSAID})
+"""The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
     Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
@@ -77,14 +77,12 @@ DOUBTS = (
     Doubt("another relation is named", names_another_relation),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
-    Doubt(
-        "a relation of the verb's name is left",
-        lambda judge, best: leaves_its_verb(judge, best.walks),
-    ),
+    Doubt("a relation of the verb's name is left", leaves_its_verb),
     Doubt(
         "the noun of a name is walked",
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
+    Doubt(ANOTHER_VERB, names_another_verb),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )
 

@@ -23,6 +23,8 @@ class ConstraintRules:
         yes_margin: By how much the best candidate may fit better than one that joins what is named.
         rival_margin: The same, than one whose first comes before that of the best.
         spoken: Cosine from which on a word speaks of a relation.
+        same_verb: Cosine from which on a verb speaks of a relation whose name is made of another
+            verb: of pairs of published questions 2 in 100 are lost, of other pairs 64 in 100 are.
         as_like: By how much a common relation's label may be more like what a name owns (*the boss
             of X*) than the relation walked.
         compared: Cosine from which on a relation has the numbers that a superlative compares.
@@ -41,6 +43,7 @@ class ConstraintRules:
     yes_margin: float = 2.0
     rival_margin: float = 4.0
     spoken: float = 0.4
+    same_verb: float = 0.76
     as_like: float = 0.02
     compared: float = 0.5
     unmet_share: float = 0.5

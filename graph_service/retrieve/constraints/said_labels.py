@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
+from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.text.fold import word_spans, words
 
 _BEFORE_NAMES = frozenset({"a", "an", "called", "named", "the", "titled", "to"})
 """Words that may stand between a noun and the name of such a thing."""
-
-
-def leaves_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether the verb of *who chairs X* is the name of a relation around, and none that a
-    candidate walks is said so.
-    """
-    if not judge.form.asks_who_acts:
-        return False
-    verb = root(judge.form.following)
-    own = frozenset[str]().union(
-        *(side.words for each in walks.relations for side in sides_of(judge.texts[each]))
-    )
-    return verb not in own and any(
-        stems_of(words(label)) == {verb} for label in judge.texts.values()
-    )
 
 
 def walks_the_noun_of_its_name(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

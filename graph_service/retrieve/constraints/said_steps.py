@@ -53,7 +53,7 @@ _OF_SEVERAL_STEPS = frozenset(
 """Kin that may be reached by way of other kin."""
 _SURELY_SWAPPED = 0.1
 """How much better two phrases must fit the other's step than their own, as cosines."""
-_DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
+DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -139,7 +139,7 @@ def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> b
     the mentor.
     """
     start, end = judge.span(walks)
-    if start < 0 or walks.backward[0] or not _DOES.search(judge.question[:start]):
+    if start < 0 or walks.backward[0] or not DOES.search(judge.question[:start]):
         return False
     following = word_spans(judge.question[end:])
     label = words(judge.texts[walks.relations[0]])

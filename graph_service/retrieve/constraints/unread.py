@@ -37,7 +37,7 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     and of those by which a constraint is met, words like these, and kinds of things. A noun of kin
     must be what a step leads to.
     """
-    joining = _joining(judge, best)
+    joining = joining_relations(judge, best)
     left = _unsaid_words(judge, best, joining)
     if not left:
         return ()
@@ -62,7 +62,7 @@ def reads_every_word(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a candidate accounts for each content word of a question that constrains it,
     likeness apart: *which child of Ann is not a judge*.
     """
-    return bool(best.met) and not _unsaid_words(judge, best, _joining(judge, best))
+    return bool(best.met) and not _unsaid_words(judge, best, joining_relations(judge, best))
 
 
 def _unsaid_words(
@@ -72,7 +72,7 @@ def _unsaid_words(
     relations walked or of those by which a constraint is met.
     """
     expected, walks = judge.expected, best.walks
-    taken = _used_spans(judge, best)
+    taken = used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
     side_words = frozenset[str]().union(*(side.words for side in (*sides, *others)))
@@ -90,7 +90,7 @@ def _unsaid_words(
     return left
 
 
-def _used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
+def used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
     """Returns the characters of names, dates, constraints and words of degree that were used."""
     expected, walks = judge.expected, best.walks
     used = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
@@ -101,7 +101,7 @@ def _used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int,
     return used
 
 
-def _joining(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
+def joining_relations(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:
     """Returns the relations by which what was named joins what a candidate passes."""
     start = best.walks.nodes[:1, 0]
     joined: list[tuple[Int64, Int64]] = [
@@ -134,9 +134,13 @@ def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> b
     labels = [judge.texts[relation] for relation in best.walks.relations]
     roots = frozenset[str]().union(
         *(side.words for label in labels for side in sides_of(label)),
-        *(side.words for each in _joining(judge, best) for side in sides_of(judge.texts[each])),
+        *(
+            side.words
+            for each in joining_relations(judge, best)
+            for side in sides_of(judge.texts[each])
+        ),
     )
-    used = _used_spans(judge, best)
+    used = used_spans(judge, best)
     nouns: list[list[tuple[str, int, int]]] = [
         phrase
         for phrase in owned_phrases(judge.question, judge.span(best.walks))

@@ -24,7 +24,11 @@ from graph_service.retrieve.learned.confidence import (
 )
 from graph_service.retrieve.learned.namesakes import is_lesser_namesake
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
-from graph_service.retrieve.learned.relation_prior import common_labels
+from graph_service.retrieve.learned.relation_prior import (
+    common_labels,
+    masked_words,
+    shipped_prior,
+)
 from graph_service.retrieve.learned.unstated import (
     UNSTATED_RULES,
     asks_by_another_label,
@@ -32,6 +36,7 @@ from graph_service.retrieve.learned.unstated import (
 )
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
+from graph_service.text.function_words import content_words
 from graph_service.text.question_form import read_form
 
 
@@ -131,13 +136,17 @@ class AnswerJudge:
     def _is_misread(self, chosen: Chosen, inputs: Float64) -> bool:
         """Returns whether the question may be misread. That no word speaks of the relations walked
         says nothing where published questions ask for them, and for no common one rather, in such
-        words.
+        words: a word that none of them has tells nothing.
         """
         if not chosen.is_unsaid:
             return bool(chosen.doubt)
-        labels = self._reader.walked_labels(chosen.ranked[0].number)
+        number = chosen.ranked[0].number
+        labels = self._reader.walked_labels(number)
         fits_best = inputs[INPUT_NAMES.index("prior_gap")] == 0.0
-        return not (fits_best and labels.issubset(common_labels()))
+        start = self._start_of(number)
+        own_words = content_words(" ".join(masked_words(self._reader.question, start.span))) or []
+        is_known = shipped_prior().knows(own_words)
+        return not (is_known and fits_best and labels.issubset(common_labels()))
 
     def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""

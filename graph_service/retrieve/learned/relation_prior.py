@@ -102,6 +102,10 @@ class RelationPrior:
         best: Float64 = self.fit(ways, common_labels()).max(axis=(1, 2))
         return best
 
+    def knows(self, texts: Sequence[str], /) -> bool:
+        """Returns whether questions of the training have each of some words."""
+        return bool(np.isin(keys_of(texts), self.run_keys).all())
+
     def fit(self, ways: Sequence[Sequence[str]], labels: Sequence[str], /) -> Float64:
         """Returns how well each step fits each way of asking, float64 [ways, labels, 2].
 
