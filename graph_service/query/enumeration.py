@@ -407,8 +407,13 @@ class _Enumerator:
             (node,) = self._walker.nodes((thing.id,)).tolist() or (None,)
             if node is None:
                 continue
+            itself = Condition((), Among((thing.id,)))
+            if node in targets and thing.is_negated:
+                # *flats except Mill Lane 1*: that one is left out, and none that is joined to it.
+                yield _Option((Not(itself),), thing.span, gain + thing.score)
+                continue
             if node in targets and self._parts.fold is Fold.EXISTS:
-                yield _Option((Condition((), Among((thing.id,))),), thing.span, gain + thing.score)
+                yield _Option((itself,), thing.span, gain + thing.score)
             relations = self._walker.relations_to(targets, node)
             if not relations and not followed:
                 yield from self._bridges(thing)

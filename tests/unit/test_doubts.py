@@ -127,7 +127,7 @@ def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list
 def test_published_questions_outweigh_that_no_word_speaks_of_the_answer(
     service: Service, names: list[str]
 ) -> None:
-    result = retrieve(service, "where did Tove Lake originate?")
+    result = retrieve(service, "where did Tove Lake hail from?")
     assert names == [UNSAID]
     assert result.confidence is not None
     assert result.confidence > DOUBTED

@@ -62,6 +62,8 @@ def test_a_verb_beside_a_relation_of_another_verb_is_doubted(ships: Service, que
         "who reviewed The Glass Orchard?",
         "which wars did Hal Torrin lose?",
         "when did the Salt War end?",
+        "which plays did Carla Menz write?",
+        "which plays did Nora Feld reject?",
     ],
 )
 def test_neither_likeness_nor_unknown_words_answer_for_a_verb(

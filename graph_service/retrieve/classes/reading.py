@@ -53,6 +53,7 @@ from graph_service.retrieve.classes.wording import (
 )
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import read_dates, read_degrees
+from graph_service.retrieve.constraints.verb_labels import verbs_in
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -153,6 +154,11 @@ def read_class_question(
             by yes or no.
     """
     content = content_of(question)
+    own_words = [(word.text, word.start, word.end) for word in content]
+    verbs = verbs_in(question, own_words, [thing.span for thing in things])
+    content = [
+        replace(each, is_verb=(each.text, each.start, each.end) in verbs) for each in content
+    ]
     text = QuestionText(question, content, classes[0].span, profiles, cosines)
     return _Reader(text, classes, things, is_claim=is_claim).read()
 

@@ -10,6 +10,8 @@ import numpy as np
 from graph_service.model.graph import Float64
 from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.constraints.coverage import root, sides_of
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.verb_labels import says, verb_root, verbs_of
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
@@ -80,11 +82,12 @@ _BY_ROOT = {root(word): frozenset(map(root, meant)) for word, meant in _MEANINGS
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word of a question, folded, and its characters."""
+    """A content word of a question, folded, its characters, and whether it is a verb."""
 
     text: str
     start: int
     end: int
+    is_verb: bool = False
 
 
 class RelationWords:
@@ -109,12 +112,18 @@ class RelationWords:
         self.fits: Float64 = np.zeros((len(content), len(profiles)))
         if content and profiles:
             near = cosines([word.text for word in content], [each.label for each in profiles])
-            self.fits = np.where(near >= _LEAST_COSINE, np.minimum(near, 0.6), 0.0)
+            least = np.full(near.shape, _LEAST_COSINE)
+            for row, word in enumerate(content):
+                for column, profile in enumerate(profiles):
+                    if word.is_verb and verbs_of(profile.label):
+                        least[row, column] = CONSTRAINT_RULES.same_verb
+            self.fits = np.where(near >= least, np.minimum(near, 0.6), 0.0)
         for row, word in enumerate(content):
             for column, profile in enumerate(profiles):
-                self.fits[row, column] = max(
-                    self.fits[row, column], word_fit(word.text, profile.label)
-                )
+                fit = word_fit(word.text, profile.label)
+                if word.is_verb and says(verb_root(word.text), profile.label):
+                    fit = max(fit, _KNOWN)
+                self.fits[row, column] = max(self.fits[row, column], fit)
 
     def speaks_of(
         self, row: int, relation_ids: Iterable[str], /, *, least: float = LEAST_FIT

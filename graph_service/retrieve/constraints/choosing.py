@@ -33,6 +33,7 @@ from graph_service.retrieve.constraints.said_steps import (
     repeats_unsaid,
     says_a_label,
 )
+from graph_service.retrieve.constraints.said_verbs import says_another_verb
 from graph_service.retrieve.constraints.unread import other_unread, reads_every_word, unread_words
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import RetrievalContext, SelectedAnswer
@@ -246,6 +247,8 @@ def _by_yes_no(
 ) -> Chosen:
     best = judged[0].score
     decision = decide(judge, judged)
+    if judge.strict and says_another_verb(judge, decision.judged):
+        decision = replace(decision, answer=None)
     if decision.rows.any():
         decision.judged.score = best + CONSTRAINT_RULES.named_bonus
     is_met = bool(decision.rows.any())

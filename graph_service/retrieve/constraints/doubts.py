@@ -17,6 +17,7 @@ from graph_service.retrieve.constraints.answer_kind import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
+from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
 from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
 from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
@@ -82,6 +83,7 @@ DOUBTS = (
         "the noun of a name is walked",
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
+    Doubt("a qualifier that is not read", leaves_a_qualifier),
     Doubt(ANOTHER_VERB, names_another_verb),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )

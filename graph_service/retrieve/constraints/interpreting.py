@@ -207,7 +207,8 @@ class _Interpreter:
             relation = min(how.relations or (), default=None)
             return None if relation is None else self._dated(relation, constraint)
         if how.by_end:
-            return Condition((), self._test_for(judge, constraint.nodes))
+            itself = Condition((), self._test_for(judge, constraint.nodes))
+            return Not(itself) if constraint.is_negated else itself
         return self._joined(reading, constraint, how)
 
     def _joined(self, reading: Reading, named: NamedNodes, how: Met) -> Filter | None:

@@ -25,6 +25,7 @@ from graph_service.retrieve.constraints.meeting import (
     Surroundings,
     applies,
     kind_of,
+    leads_to_others,
     meets_date,
     meets_named,
     meets_not,
@@ -240,8 +241,9 @@ class CandidateJudge:
             if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
             how = meets_named(self._near(named), walks)
-            if how is not None and named.is_negated:
-                how = meets_not(named, how, walks, self.around)
+            if named.is_negated:
+                others = leads_to_others(named, walks)
+                how = others or (how and meets_not(named, how, walks, self.around))
             if how is not None:
                 met.append((named, how))
         return JudgedCandidate(walks, ranked.score, met)

@@ -290,6 +290,16 @@ def meets_not(
     return Met(rows, how.column) if rows.any() else None
 
 
+def leads_to_others(named: NamedNodes, walks: CandidateWalks, /) -> Met | None:
+    """Returns which walks lead to others than what is said not to be, if some lead to that: ships of
+    X *except the Saltwind*.
+    """
+    is_named = np.isin(walks.end_nodes, named.nodes)
+    if not is_named.any() or is_named.all():
+        return None
+    return Met(~is_named, len(walks.relations), by_end=True)
+
+
 def meets_date(
     constraint: DateConstraint,
     walks: CandidateWalks,

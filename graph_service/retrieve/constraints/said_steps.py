@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.verb_labels import DOES
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
@@ -53,7 +53,6 @@ _OF_SEVERAL_STEPS = frozenset(
 """Kin that may be reached by way of other kin."""
 _SURELY_SWAPPED = 0.1
 """How much better two phrases must fit the other's step than their own, as cosines."""
-DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 def repeats_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -7,89 +7,49 @@ answer, however like the words are: words for opposites are like one another too
 from __future__ import annotations
 
 from graph_service.query.enumeration import overlap
-from graph_service.retrieve.constraints.coverage import is_kin, root, sides_of
+from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.said_steps import DOES
 from graph_service.retrieve.constraints.unread import joining_relations, used_spans
+from graph_service.retrieve.constraints.verb_labels import (
+    content_of_label,
+    names,
+    says,
+    verb_root,
+    verbs_in,
+    verbs_of,
+)
 from graph_service.retrieve.kinds import KINDS
-from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
-from graph_service.text.participles import base_form, is_participle
 from graph_service.text.question_form import ASKING_WORDS
 
-_NO_DOERS = frozenset(
-    [
-        "border",
-        "brother",
-        "chapter",
-        "character",
-        "center",
-        "color",
-        "colour",
-        "corner",
-        "cover",
-        "customer",
-        "daughter",
-        "doctor",
-        "door",
-        "error",
-        "factor",
-        "father",
-        "finger",
-        "floor",
-        "flower",
-        "letter",
-        "master",
-        "matter",
-        "mayor",
-        "member",
-        "minister",
-        "mirror",
-        "mother",
-        "motor",
-        "number",
-        "officer",
-        "order",
-        "paper",
-        "partner",
-        "power",
-        "professor",
-        "quarter",
-        "river",
-        "sector",
-        "semester",
-        "sister",
-        "soldier",
-        "summer",
-        "tower",
-        "water",
-        "weather",
-        "winter",
-    ]
-)
-"""Nouns that end as those for who does something, and are made of no verb."""
-_LIKE_A_WORD = 5
-"""Letters in common from which on two words are forms of one: discovered, discovery."""
+_OWN = "own"
+"""A verb after a name that does it, and an empty word elsewhere."""
 
 
 def names_another_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a verb of the question says no relation of a candidate, and one of these has
     a name made of another verb, which the question doesn't say: *who illustrated X* of a publisher.
     """
-    verbs = _said_verbs(judge, best)
+    verbs = _verbs_in(judge, best)
     if not verbs:
         return False
-    relations = (*best.walks.relations, *sorted(joining_relations(judge, best)))
+    dated = sorted(frozenset[int]().union(*(how.relations or () for _, how in best.met)))
+    relations = dict.fromkeys((*best.walks.relations, *dated))
     labels = list(dict.fromkeys(judge.texts[relation] for relation in relations))
-    roots = frozenset(_verb_root(word) for word, _, _ in judge.own_words)
+    roots = frozenset(verb_root(word) for word, _, _ in judge.own_words)
     of_other_verb = [
-        bool(_verbs_of(label)) and not any(_says(root, label) for root in roots) for label in labels
+        bool(verbs_of(label)) and not any(names(root, label) for root in roots) for label in labels
     ]
     if not any(of_other_verb):
         return False
-    left = [verb for verb in verbs if not any(_says(_verb_root(verb), label) for label in labels)]
+    joining = [judge.texts[relation] for relation in sorted(joining_relations(judge, best))]
+    left = [
+        verb
+        for verb in verbs
+        if not any(says(verb_root(verb), label) for label in (*labels, *joining))
+    ]
     if not left:
         return False
     least = [
@@ -97,6 +57,11 @@ def names_another_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         for is_other in of_other_verb
     ]
     return bool((judge.cosines(left, labels) < least).all(axis=1).any())
+
+
+def says_another_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a verb of the question asks for another relation than those of a candidate."""
+    return leaves_its_verb(judge, best) or names_another_verb(judge, best)
 
 
 def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
@@ -107,60 +72,35 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     labels = [judge.texts[relation] for relation in relations]
     left = [
         verb
-        for word in _said_verbs(judge, best)
-        if not any(_says(verb := _verb_root(word), label) for label in labels)
+        for word in _verbs_in(judge, best)
+        if not any(says(verb := verb_root(word), label) for label in labels)
     ]
-    names = {frozenset(map(_verb_root, _content(label))) for label in judge.texts.values()}
-    return any(frozenset({verb}) in names for verb in left)
+    of_labels = {
+        frozenset(map(verb_root, content_of_label(label))) for label in judge.texts.values()
+    }
+    return any(frozenset({verb}) in of_labels for verb in left)
 
 
-def _said_verbs(judge: CandidateJudge, best: JudgedCandidate) -> list[str]:
+def _verbs_in(judge: CandidateJudge, best: JudgedCandidate) -> list[str]:
     """Returns the verbs that a question says beside names, dates and words that only ask."""
-    start_end = judge.span(best.walks)
     used = used_spans(judge, best)
     own = [
         (word, start, end)
         for word, start, end in judge.own_words
         if not any(overlap((start, end), span) for span in used)
     ]
-    verbs = [word for word, _, _ in own if is_participle(word) or base_form(word) != word]
+    spans = [judge.span(best.walks), *judge.names]
+    verbs = [word for word, _, _ in verbs_in(judge.question, own, spans)]
     if judge.form.asks_who_acts:
         verbs.append(judge.form.following)
-    if start_end[0] >= 0 and DOES.search(judge.question[: start_end[0]]):
-        verbs += [word for word, start, _ in own if start >= start_end[1]][:1]
     return [verb for verb in dict.fromkeys(verbs) if _is_content(verb)]
 
 
 def _is_content(word: str) -> bool:
     return (
         len(word) > 1
-        and word not in EMPTY_IN_ENGLISH
+        and (word not in EMPTY_IN_ENGLISH or word == _OWN)
         and word not in ASKING_WORDS
         and not is_kin(word)
         and singular(word) not in KINDS
-    )
-
-
-def _content(label: str) -> list[str]:
-    return [word for word in words(label) if word not in EMPTY_IN_ENGLISH and len(word) > 1]
-
-
-def _verb_root(word: str) -> str:
-    return root(base_form(word))
-
-
-def _verbs_of(label: str) -> list[str]:
-    """Returns the words of a label that are made of verbs: participles, and who does something."""
-    content = _content(label)
-    last = singular(content[-1]) if content else ""
-    is_doer = last.endswith(("er", "or")) and len(last) > 4 and last not in _NO_DOERS
-    return [word for word in content if is_participle(word)] + [last] * is_doer
-
-
-def _says(verb: str, label: str) -> bool:
-    """Returns whether a root is one of the words that say a relation, or a form of one."""
-    own = frozenset(map(_verb_root, _content(label)))
-    said = own.union(*(side.words for side in sides_of(label)))
-    return verb in said or any(
-        verb[:_LIKE_A_WORD] == each[:_LIKE_A_WORD] and len(verb) >= _LIKE_A_WORD for each in own
     )

@@ -37,16 +37,23 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
     and of those by which a constraint is met, words like these, and kinds of things. A noun of kin
     must be what a step leads to.
     """
+    return tuple(word for word, _, _ in unread_spans(judge, best))
+
+
+def unread_spans(
+    judge: CandidateJudge, best: JudgedCandidate, /
+) -> tuple[tuple[str, int, int], ...]:
+    """Returns ``unread_words``, each with its characters."""
     joining = joining_relations(judge, best)
     left = _unsaid_words(judge, best, joining)
     if not left:
         return ()
     near = [judge.texts[relation] for relation in (*best.walks.relations, *sorted(joining))]
-    like = judge.cosines(left, near).max(axis=1) >= CONSTRAINT_RULES.spoken
+    like = judge.cosines([word for word, _, _ in left], near).max(axis=1)
     return tuple(
         word
-        for word, is_like in zip(left, like.tolist(), strict=True)
-        if not is_like or is_kin(word)
+        for word, is_like in zip(left, (like >= CONSTRAINT_RULES.spoken).tolist(), strict=True)
+        if not is_like or is_kin(word[0]) or word[0].isdigit()
     )
 
 
@@ -67,16 +74,16 @@ def reads_every_word(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
 
 def _unsaid_words(
     judge: CandidateJudge, best: JudgedCandidate, joining: frozenset[int]
-) -> list[str]:
+) -> list[tuple[str, int, int]]:
     """Returns the content words that no name, date or degree that was used takes, nor a word of the
-    relations walked or of those by which a constraint is met.
+    relations walked or of those by which a constraint is met, with their characters.
     """
     expected, walks = judge.expected, best.walks
     taken = used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
     side_words = frozenset[str]().union(*(side.words for side in (*sides, *others)))
-    left: list[str] = []
+    left: list[tuple[str, int, int]] = []
     for word, start, end in word_spans(judge.question):
         if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in ASKING_WORDS:
             continue
@@ -84,9 +91,9 @@ def _unsaid_words(
             continue
         if is_kin(word):
             if not (any(means(word, side) for side in sides) and has_sex(judge, word, best)):
-                left.append(word)
+                left.append((word, start, end))
         elif root(word) not in side_words and singular(word) not in KINDS:
-            left.append(word)
+            left.append((word, start, end))
     return left
 
 

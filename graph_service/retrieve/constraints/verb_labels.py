@@ -1,0 +1,128 @@
+"""Verbs in the names of relations: *own* of owner, *publish* of published by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from graph_service.retrieve.constraints.coverage import root, sides_of
+from graph_service.text.fold import words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.nouns import singular
+from graph_service.text.participles import base_form, is_participle
+
+DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
+"""What stands before a name that does what the next verb says: *did* of *did Ann sell the boat*."""
+_NO_DOERS = frozenset(
+    [
+        "border",
+        "brother",
+        "chapter",
+        "character",
+        "center",
+        "color",
+        "colour",
+        "corner",
+        "cover",
+        "customer",
+        "daughter",
+        "doctor",
+        "door",
+        "error",
+        "factor",
+        "father",
+        "finger",
+        "floor",
+        "flower",
+        "letter",
+        "master",
+        "matter",
+        "mayor",
+        "member",
+        "minister",
+        "mirror",
+        "mother",
+        "motor",
+        "number",
+        "officer",
+        "order",
+        "paper",
+        "partner",
+        "power",
+        "professor",
+        "quarter",
+        "river",
+        "sector",
+        "semester",
+        "sister",
+        "soldier",
+        "summer",
+        "tower",
+        "water",
+        "weather",
+        "winter",
+    ]
+)
+"""Nouns that end as those for who does something, and are made of no verb."""
+_LIKE_A_WORD = 5
+"""Letters in common from which on two words are forms of one: discovered, discovery."""
+
+
+def content_of_label(label: str, /) -> list[str]:
+    """Returns the words of a label that are no function words."""
+    return [word for word in words(label) if word not in EMPTY_IN_ENGLISH and len(word) > 1]
+
+
+def verb_root(verb: str, /) -> str:
+    """Returns the stem of a verb in its base form."""
+    return root(base_form(verb))
+
+
+def is_past(word: str, /) -> bool:
+    """Returns whether a word is a past tense or a participle."""
+    return is_participle(word) or base_form(word) != word
+
+
+def verbs_in(
+    question: str, own_words: Sequence[tuple[str, int, int]], names: Iterable[tuple[int, int]], /
+) -> list[tuple[str, int, int]]:
+    """Returns those of a question's words that are verbs: past tenses, participles, and what one of
+    some names does.
+
+    >>> verbs_in("Did Ann sell it?", [("sell", 8, 12)], [(4, 7)])
+    [('sell', 8, 12)]
+    """
+    verbs = [word for word in own_words if is_past(word[0])]
+    for start, end in names:
+        if start >= 0 and DOES.search(question[:start]):
+            verbs += [word for word in own_words if word[1] >= end][:1]
+    return list(dict.fromkeys(verbs))
+
+
+def verbs_of(label: str, /) -> list[str]:
+    """Returns the words of a label that are made of verbs: participles, and who does something.
+
+    >>> verbs_of("owner"), verbs_of("published by"), verbs_of("captain")
+    (['owner'], ['published'], [])
+    """
+    content = content_of_label(label)
+    last = singular(content[-1]) if content else ""
+    is_doer = last.endswith(("er", "or")) and len(last) > 4 and last not in _NO_DOERS
+    return [word for word in content if is_participle(word)] + [last] * is_doer
+
+
+def says(verb: str, label: str, /) -> bool:
+    """Returns whether the root of a verb is one of the words that say a relation, or a form of one.
+
+    >>> says(verb_root("built"), "builder"), says(verb_root("sold"), "owner")
+    (True, False)
+    """
+    return names(verb, label) or any(verb in side.words for side in sides_of(label))
+
+
+def names(verb: str, label: str, /) -> bool:
+    """Returns whether the root of a verb is a word of a label, or a form of one."""
+    return any(
+        verb == each or (len(verb) >= _LIKE_A_WORD and verb[:_LIKE_A_WORD] == each[:_LIKE_A_WORD])
+        for each in map(verb_root, content_of_label(label))
+    )
