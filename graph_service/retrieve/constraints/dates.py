@@ -90,6 +90,11 @@ _FORMS = (
         lambda m: _century(_CENTURIES[m[1]], bc=bool(m[2])),
     ),
     _Form(r"([1-9]\d{0,3})\s+(?:bce?\b|b\.c\.(?:e\.)?)", lambda m: years(-int(m[1]), -int(m[1]))),
+    # Of fewer digits only what stands after a word of time, and before no noun, is a year.
+    _Form(
+        r"(?:(?<=after )|(?<=before )|(?<=since )|(?<=until )|(?<=the year ))([1-9]\d\d)\b(?!\s*\w)",
+        lambda m: years(int(m[1]), int(m[1])),
+    ),
     _Form(r"(?:ad|a\.d\.)\s+([1-9]\d{0,3})\b", lambda m: years(int(m[1]), int(m[1]))),
     _Form(
         rf"(?:the\s+year\s+)?({_YEAR})\b(?!['\u2019]?s\b)", lambda m: years(int(m[1]), int(m[1]))
@@ -120,6 +125,8 @@ def text_dates(text: str, /) -> list[TextDate]:
 
     >>> [date.days == years(1990, 1999) for date in text_dates("in the 90s or the 1990s")]
     [True, True]
+    >>> [len(text_dates(f"wars won {end}")) for end in ("before 700", "after 700 days", "by 700")]
+    [1, 0, 0]
     """
     folded = lowered(text)
     dates: list[TextDate] = []
