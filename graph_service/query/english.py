@@ -261,6 +261,9 @@ class _English:
             if _is_noun(label):
                 return f"that {verb} the {label} of {of}"
             return f"that {of} {'is not ' if negated else 'is '}{label}"
+        if last.backward and isinstance(test, InstanceOf) and not before and _is_noun(label):
+            of = _or([_article(self._names.entity(id_)) for id_ in test.class_ids])
+            return f"that {'are not' if negated else 'are'} the {label} of {of}"
         if not _is_noun(label) and isinstance(test, Among) and not before:
             of = _or([self._names.entity(id_) for id_ in test.ids])
             return f"{'not ' if negated else ''}{label} {of}"

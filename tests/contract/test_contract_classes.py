@@ -84,13 +84,13 @@ def test_a_view_changes_the_answer_by_both_routes(service: Service) -> None:
         assert result.provenance.view_id is not None
 
 
-def test_values_in_rows_are_answered_by_both_routes(
+def test_rows_have_values_and_values_have_rows_by_both_routes(
     store: Store, graph_name: str, tmp_path: Path
 ) -> None:
     rows = [
         ("crate/1", "rope", "acme", "12"),
         ("crate/2", "rope", "bolt", "30"),
-        ("crate/3", "hook", "acme", "5"),
+        ("crate/3", "hook", "acme", "12"),
     ]
     statements = [*STATEMENTS]
     entities = [*ENTITIES, Entity("class/crate", labels={"en": "crate"})]
@@ -111,6 +111,9 @@ def test_values_in_rows_are_answered_by_both_routes(
         service = open_service(store, settings=of_route, embedder=CountingWords())
         result = ask(service, "What tare has the crate with Steel Rope of Bolt & Sons?")
         assert value_of(result) == "30"
+        groups = ask(service, "How many crates are there per tare?").answer
+        assert groups is not None
+        assert [each.text for each in groups.groups] == ["12: 2", "30: 1"]
         # Without its content the row is none of those meant.
         hidden = [
             each for each in statements if (each.head, each.relation) == ("crate/2", "content")

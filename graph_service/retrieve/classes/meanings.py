@@ -170,6 +170,12 @@ class MeaningReader:
         at = Walks.at(self._walker.nodes(ids))
         return np.unique(self._walker.follow(at, meaning.relation).targets)
 
+    def largest_classes(self) -> list[str]:
+        """Returns the classes that a question may be about without naming one."""
+        if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
+            return []
+        return self._walker.largest_classes(CLASS_RULES.implied)
+
     def are_coded(self, nodes: Int64) -> bool:
         """Returns whether some nodes have codes for names, as rows have and no people."""
         return are_coded(self._labels, nodes)
@@ -238,11 +244,9 @@ class MeaningReader:
         """Returns the classes whose instances have the numbers that an average or a total is of, or
         of which the highest is asked for.
         """
-        if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
-            return []
         named = {id_ for ids in names.classes.values() for id_ in ids}
         meanings = []
-        for id_ in self._walker.largest_classes(CLASS_RULES.implied):
+        for id_ in self.largest_classes():
             if id_ in named:
                 continue
             nodes = np.unique(self._walker.instances((id_,)).targets)[: CLASS_RULES.labels]

@@ -212,17 +212,23 @@ class QueryRanker:
             self._joined,
             self._meanings.are_coded,
         )
-        named = self._meanings.names.classes
+        names = self._meanings.names
+        queries = [
+            (each, meaning.is_implied)
+            for meaning in self._meanings.of_tally()
+            for each in reader.queries(meaning, names.classes)
+        ]
+        classes = self._meanings.largest_classes()
+        queries += [(each, False) for each in reader.of_values(names, classes)]
         return [
             RankedReading(
                 each.scored,
                 each.reading,
                 round(each.scored.score - CLASS_RULES.unread * len(each.unread), 4),
                 each.unread,
-                meaning.is_implied,
+                is_implied,
             )
-            for meaning in self._meanings.of_tally()
-            for each in reader.queries(meaning, named)
+            for each, is_implied in queries
         ]
 
     @cached_property

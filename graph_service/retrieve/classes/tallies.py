@@ -34,6 +34,10 @@ _EACH = re.compile(
     r"\b(?:per|(?:(?:for|in|of|at|from|to|on|by|with|does|do|did|has|have|is|are|was|were)\s+)?"
     r"(?:each|every)(?:\s+of\s+the)?|grouped\s+by|broken\s+down\s+by)\s+(?=\w)"
 )
+_PER = re.compile(
+    r"^\W*(?:(?:list|show|give)\s+(?:me\s+)?)?(?:the\s+)?(?:\w+\s+){1,3}?(?P<per>per)\s+(?=\w)"
+)
+"""Before the noun of groups where nothing but *per* says that there is a count of each."""
 _BY = re.compile(r"\bby\s+(?=\w)")
 _COUNT_OF = re.compile(rf"\b(?:{_NUMBER_OF}|count\s+of)\b")
 
@@ -76,6 +80,8 @@ def read_tally(question: str, /) -> StatedTally | None:
     'mean'
     >>> read_tally("How many parts does each supplier have?").group_from
     25
+    >>> read_tally("Orders per customer").fold.value
+    'count'
     >>> read_tally("How many parts are there?"), read_tally("Who is the most satisfied?")
     (None, None)
     """
@@ -86,6 +92,10 @@ def read_tally(question: str, /) -> StatedTally | None:
 def _of_groups(question: str, folded: str) -> StatedTally | None:
     measure = read_measure(question)
     counting = read_form(question).count_span or _span(_COUNT_OF.search(folded))
+    plain = _PER.match(folded)
+    if counting is None and measure is None and plain is not None:
+        group = (plain.start("per"), plain.end())
+        return StatedTally(Fold.COUNT, (group,), 0, plain.end(), is_by=True)
     if counting is not None and (measure is None or measure.is_counting):
         fold, span = Fold.COUNT, counting
     elif measure is not None and not measure.is_implied:

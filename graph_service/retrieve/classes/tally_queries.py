@@ -7,6 +7,7 @@ one of the things.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Int64
+from graph_service.model.values import Time, Value
 from graph_service.query.algebra import (
     MAX_FILTER_STEPS,
     Comparable,
@@ -21,11 +23,11 @@ from graph_service.query.algebra import (
     Filter,
     Fold,
     InstanceOf,
-    Instances,
     Order,
     Present,
     Query,
     Relation,
+    Targets,
 )
 from graph_service.query.enumeration import (
     NamedThing,
@@ -36,7 +38,7 @@ from graph_service.query.enumeration import (
 from graph_service.query.walking import Walker, Walks
 from graph_service.retrieve.classes.extremes import count_of_class
 from graph_service.retrieve.classes.filtered import filtered_instances
-from graph_service.retrieve.classes.meanings import ClassMeaning
+from graph_service.retrieve.classes.meanings import ClassMeaning, Names
 from graph_service.retrieve.classes.profile import (
     RelationProfile,
     ValueKind,
@@ -49,9 +51,12 @@ from graph_service.retrieve.classes.vocabulary import LIGHT
 from graph_service.retrieve.classes.wording import Cosines, Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import lowered, words
+from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
+_NUMBER_OF = re.compile(r"(?:the\s+)?number\s+of\s+(?:the\s+)?")
+_YEAR = 9
+"""The precision of a date that is a year."""
 _MOST_INSTANCES = 20_000
 _BOTH = 12
 """Filters of the things, and of what is counted, that are put together."""
@@ -148,6 +153,74 @@ class TallyReader:
         own = self._readings(meaning, nodes, ())
         for counted in self._counted(meaning, nodes, named):
             yield from self._of_counted(meaning, nodes, own, counted)
+
+    def of_values(self, names: Names, classes: Sequence[str], /) -> Iterator[TallyQuery]:
+        """Yields the queries for the values of a column as the things, where no class has its name:
+        *students per form*, *total goals per season*.
+
+        Args:
+            names: What the question names.
+            classes: Those that averages and totals may be of where it names none.
+        """
+        start = self._stated.group_from
+        if start is None:
+            return
+        named = [(at, id_) for at, ids in names.classes.items() if at[1] <= start for id_ in ids]
+        if not named and self._stated.fold is not Fold.COUNT:
+            named = [(None, id_) for id_ in classes]
+        for span, class_id in named:
+            nodes = np.unique(self._walker.instances((class_id,)).targets)
+            if len(nodes) > _MOST_INSTANCES:
+                continue
+            for column in profile_relations(self._walker, nodes, dict(self._relation_labels)):
+                group = self._group_of(column)
+                if group is not None and not any(overlap(group, at) for at in names.classes):
+                    thing = NamedThing(column.id, group, targets_of=Relation(column.id))
+                    meaning = ClassMeaning((thing,), names.entities)
+                    for counted in self._of_group(column, class_id, span, nodes):
+                        yield from self._of_counted(meaning, nodes, self._own(meaning), counted)
+
+    def _group_of(self, column: RelationProfile) -> Span | None:
+        """Returns the words right after *per* that are the name of a column."""
+        are_dates = column.kind is ValueKind.DATE and not all(map(_is_year, column.values))
+        own = words(column.label)
+        if are_dates or not own:
+            return None
+        start = self._stated.group_from or 0
+        prefix = _NUMBER_OF.match(lowered(self._question), start)
+        start = prefix.end() if prefix else start
+        after = [each for each in word_spans(self._question) if each[1] >= start][: len(own)]
+        if [root(word) for word, _, _ in after] != [root(word) for word in own]:
+            return None
+        return after[0][1], after[-1][2]
+
+    def _of_group(
+        self, column: RelationProfile, class_id: str, span: Span | None, nodes: Int64
+    ) -> Iterator[_Counted]:
+        """Yields what is counted or measured of the instances of a class that have a value."""
+        back = Relation(column.id, backward=True)
+        names = next(
+            each
+            for each in name_rows(self._walker, self._labels, nodes)
+            if each.class_id == class_id
+        )
+        if self._stated.fold is Fold.COUNT:
+            yield _Counted((back,), class_id, span, nodes, names, _OWN, Fold.COUNT)
+            return
+        for profile in self._numbers(nodes):
+            if profile.id != column.id:
+                path = (back, Relation(profile.id))
+                score = (_OWN if span else _ROWS) + self._fit(profile)
+                fold = self._stated.fold
+                yield _Counted(path, class_id, span, nodes, names, score, fold)
+
+    def _own(self, meaning: ClassMeaning) -> list[tuple[ScoredQuery, ClassReading]]:
+        """Returns the query for all ends of a relation."""
+        (thing,) = meaning.things
+        assert thing.targets_of is not None
+        reading = read_class_question(self._question, meaning.things, (), (), self._cosines)
+        query = Query(Targets((thing.targets_of,)))
+        return [(ScoredQuery(query, 0.0, (thing.span,)), reading)]
 
     def _may_be_things(self, meaning: ClassMeaning) -> bool:
         """Returns whether the words of a class stand where those of the things do."""
@@ -362,9 +435,11 @@ class TallyReader:
             tuple(filters),
             first,
         )
-        assert isinstance(outer.start, Instances)
         of_things: list[Filter] = [*outer.filters]
-        if counted.fold is Fold.COUNT and not self._are_rows(nodes):
+        if isinstance(outer.start, Targets) and counted.class_id is not None:
+            # Values that others have in a column of that name are no groups.
+            of_things.append(Condition(counted.path[:1], InstanceOf((counted.class_id,))))
+        elif counted.fold is Fold.COUNT and not self._are_rows(nodes):
             # The values of several columns may be of one class: those of this one are meant.
             of_things.append(Condition(counted.path[:MAX_FILTER_STEPS], Present()))
         return Query(outer.start, (), tuple(of_things), order)
@@ -435,6 +510,11 @@ class TallyReader:
                 continue
             left.append(word.text)
         return tuple(left)
+
+
+def _is_year(value: Value) -> bool:
+    """Returns whether a value is a date that says a year and no more."""
+    return isinstance(value, Time) and value.precision == _YEAR
 
 
 def _speaks_of(reading: ClassReading | None, word: Word, relation_ids: set[str]) -> bool:
