@@ -109,12 +109,14 @@ def documents_of(
 def _answer_document(
     result: RetrievalResult, answer: Answer, common: Mapping[str, Any], index: int
 ) -> RetrievedDocument:
-    """Returns a computed answer as a document; its path are the statements that it rests on."""
+    """Returns a computed answer as a document; its path are the statements that it rests on. The
+    text of one that is not sure says so first.
+    """
     source = result.provenance
     best = max((item.score for item in result.items), default=0.0)
     return RetrievedDocument(
         id="/".join((source.edition, source.view_id or "", result.id, f"answer-{index}")),
-        text=answer.text,
+        text=answer.text if result.status is Status.OK else f"{result.status_text} {answer.text}",
         score=best,
         metadata={
             "citation": " ".join(citation([triple]) for triple in cited_triples(answer)),

@@ -161,9 +161,10 @@ def computed(answer: Answer | None, /) -> ComputedAnswer | None:
     )
 
 
-def answer_line(answer: Answer, /) -> str:
+def answer_line(answer: Answer, /, *, is_sure: bool) -> str:
     """Returns what the statements say in answer, and the first of these as citations."""
-    return f"Answer ({answer.kind.value}): {render.answer_line(answer)}"
+    name = "Answer" if is_sure else "Answer, not sure"
+    return f"{name} ({answer.kind.value}): {render.answer_line(answer)}"
 
 
 def part(position: int, result: RetrievalResult, indexes: Sequence[int], /) -> QuestionPart:
@@ -186,7 +187,8 @@ def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
     sure = "" if result.confidence is None else f", confidence {result.confidence:.2f}"
     lines = [one_line(f"Question {position}: {result.question} ({result.status.value}{sure})")]
     if result.answer is not None:
-        lines.append(f"  {answer_line(result.answer)}")
+        line = answer_line(result.answer, is_sure=result.status is Status.OK)
+        lines.append(f"  {line}")
     elif result.items and result.status is Status.OK:
         lines.append(f"  Best: {retrieved_line(retrieved(result.items[0]))}")
     return lines + [f"  {line}" for line in reading_lines(result.interpretation)]

@@ -251,17 +251,17 @@ class Tools:
         linked = [shapes.linked(entity) for entity in result.linked]
         answer = shapes.computed(result.answer)
         advice = shapes.ADVICE[result.status]
-        head = []
+        # A reader must know that an answer is not sure before reading it.
+        is_ok = result.status is Status.OK
+        head = [] if is_ok else [f"Status: {result.status.value}. {advice}"]
         singles = single_results(result) if result.parts else ()
         for position, single in enumerate(singles, 1):
             head += shapes.part_lines(position, single)
         if result.answer is not None:
-            head.append(shapes.answer_line(result.answer))
+            head.append(shapes.answer_line(result.answer, is_sure=is_ok))
         head.append(
             f"Entities: {', '.join(f'{each.label} ({each.id})' for each in linked) or 'none'}"
         )
-        if result.status is not Status.OK:
-            head.append(f"Status: {result.status.value}. {advice}")
         if result.confidence is not None:
             head.append(f"Confidence: {result.confidence:.2f}")
         unmet = [each.text for each in result.constraints if not each.met]

@@ -29,6 +29,13 @@ def test_a_computed_answer_is_the_first_document() -> None:
     assert len({each.id for each in (first, *others)}) == 3
 
 
+def test_the_text_of_an_answer_that_is_not_sure_says_so_first() -> None:
+    doubted = replace(FOUND, answer=COUNT, status=Status.LOW_CONFIDENCE)
+    first, *_ = documents_of(doubted, limit=3).documents
+    assert first.text.startswith(f"{doubted.status_text} 7: part 0, ")
+    assert first.metadata["status"] == "low-confidence"
+
+
 def test_entities_that_the_documents_name_are_no_document_more() -> None:
     named = Answer(AnswerKind.ENTITIES, "part 0", COUNT.entities[:1], BASIS[:1], 1)
     assert documents_of(replace(FOUND, answer=named)).documents == documents_of(FOUND).documents

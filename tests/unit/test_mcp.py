@@ -19,10 +19,11 @@ from graph_service.client import AsyncClient
 from graph_service.errors import StoreUnavailableError
 from graph_service.mcp.budget import count_tokens
 from graph_service.mcp.server import GraphServer, Profile
-from graph_service.mcp.shapes import cuts_of
+from graph_service.mcp.shapes import answer_line, cuts_of
+from graph_service.model.answer import AnswerKind
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import RetrievalResult, Status, Strategy
+from graph_service.model.result import Answer, RetrievalResult, Status, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.server.options import ServerOptions
 
@@ -114,11 +115,19 @@ def test_the_other_strategies_give_statements(server: GraphServer, strategy: str
     assert any(item["citation"].startswith(f"[{MARIA}, ") for item in data["items"])
 
 
+def test_the_line_of_an_answer_says_whether_it_is_sure() -> None:
+    count = Answer(AnswerKind.COUNT, "7")
+    assert answer_line(count, is_sure=True).startswith("Answer (count): 7")
+    assert answer_line(count, is_sure=False).startswith("Answer, not sure (count): 7")
+
+
 def test_nothing_found_is_an_answer_that_says_what_to_do(server: GraphServer) -> None:
     text, data = called(server, "retrieve", question="What is a zorblax?")
     assert (data["status"], data["items"]) == ("no-entity-linked", [])
     assert "search_items" in data["advice"]
     assert data["advice"] in text
+    # First of all, so that no reader takes what follows for sure.
+    assert text.splitlines()[0] == f"Status: no-entity-linked. {data['advice']}"
 
 
 def test_each_of_several_questions_says_how_it_was_read(server: GraphServer) -> None:
