@@ -7,6 +7,7 @@ the question before: the entity that a pronoun stands for (*when did he die*), o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from graph_service.model.result import (
     Strategy,
 )
 from graph_service.model.values import EntityValue
+from graph_service.retrieve.constraints.reading import read_dates
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.joined_nouns import joined_names, may_join_names
@@ -45,6 +47,7 @@ _MOST_ANSWERS = 5
 _EITHER = 0.5
 """Confidence that a pronoun stands for the one of two that was named."""
 _OTHERS = frozenset({"another", "else", "other", "others"})
+_PREPOSITION = re.compile(r"^(?:in|on|during|of|by|since|before|after|until|from)\s+(?:the\s+)?")
 _CONTINUING = frozenset({"about", "and", "but", "how", "or", "then", "what"})
 
 Spans = Sequence[tuple[int, int]]
@@ -194,17 +197,31 @@ class TurnReader:
         )
         if pronoun is not None:
             return self._resolved(request, wording, pronoun, earlier)
+        moved = _moved_on(wording, names, first) if goes_on(wording.text) else []
+        if moved:
+            return self._likeliest(request, moved)
         if names:
-            moved = _moved_on(wording, names, first) if goes_on(wording.text) else None
-            if moved is None:
-                return Turn(wording, self._retrieve(request))
-            return Turn(moved, self._retrieve(replace(request, question=moved.text)))
+            return Turn(wording, self._retrieve(request))
         alone = Turn(wording, self._retrieve(request))
         if alone.result.status is Status.OK and not goes_on(wording.text):
             return alone
         with_entity = self._resolved(request, wording, None, earlier)
         is_alone = not goes_on(wording.text) and _merit(alone) >= _merit(with_entity)
         return alone if is_alone else with_entity
+
+    def _likeliest(self, request: RetrieveRequest, moved: Sequence[Wording]) -> Turn:
+        """Returns the best of some readings of a question, doubted where two have other answers."""
+        turns = [
+            Turn(each, self._retrieve(replace(request, question=each.text)))
+            for each in moved[:MAX_ANTECEDENTS]
+        ]
+        best = max(turns, key=_merit)
+        answers = {
+            each.result.answer and each.result.answer.values
+            for each in turns
+            if each.result.status is Status.OK
+        }
+        return replace(best, result=_doubted(best.result, _EITHER)) if len(answers) > 1 else best
 
     def _resolved(
         self,
@@ -323,30 +340,56 @@ def _doubted(result: RetrievalResult, confidence: float) -> RetrievalResult:
     return replace(result, confidence=probability, status=status)
 
 
-def _moved_on(wording: Wording, names: Spans, before: Turn) -> Wording | None:
-    """Returns the question before, asked of what this one names and asks nothing of.
+def _moved_on(wording: Wording, names: Spans, before: Turn) -> list[Wording]:
+    """Returns the question before, asked of what this one names and asks nothing of, in each way
+    that it may be meant; or of the date of this one.
 
-    *Who directed Uncle?*, *And Night River?*
+    *Who directed Uncle?*, *And Night River?*; *Who managed Leeds in 1992?*, *And in 1993?*
     """
     text = wording.text
+    dates = [] if names else [(each.start, each.end) for each in read_dates(text)]
+    spans = [*names, *dates]
     left = [
         word
         for word, start, end in word_spans(text)
-        if not any(a <= start and end <= b for a, b in names)
+        if not any(a <= start and end <= b for a, b in spans)
     ]
-    if any(word not in EMPTY_IN_ENGLISH and word not in _CONTINUING for word in left):
-        return None
-    linked = next((each for each in before.result.linked if each.start >= 0), None)
-    if linked is None:
-        return None
-    (start, end), *_ = names
-    named = Wording(before.wording.pieces).replaced(linked.start, linked.end, text[start:end])
+    if not spans or any(word not in EMPTY_IN_ENGLISH and word not in _CONTINUING for word in left):
+        return []
+    (start, end), *_ = spans
+    if names:
+        parts = [(each.start, each.end) for each in before.result.linked if each.start >= 0]
+    else:
+        start, parts = _moved_dates(text, (start, end), before.wording.text)
+    return [_with_part(before.wording, part, text[start:end], (start, end)) for part in parts]
+
+
+def _moved_dates(
+    text: str, date: tuple[int, int], before: str
+) -> tuple[int, list[tuple[int, int]]]:
+    """Returns where a date begins, and the only date of the question before: with their
+    prepositions if the new one has one that is not *in*.
+    """
+    others = [(each.start, each.end) for each in read_dates(before)]
+    if len(others) != 1:
+        return date[0], []
+    (other,) = others
+    bare, of_other = (
+        (end - len(_PREPOSITION.sub("", of[start:end], count=1)), end)
+        for of, (start, end) in ((text, date), (before, other))
+    )
+    is_same = text[date[0] : bare[0]].strip() in {"", "in"}
+    return (bare[0], [of_other]) if is_same else (date[0], [other])
+
+
+def _with_part(before: Wording, part: tuple[int, int], text: str, at: tuple[int, int]) -> Wording:
+    """Returns a question with a text of a later one in the place of a part."""
     return Wording(
         tuple(
-            replace(piece, start=start, end=end)
-            if piece.text == text[start:end]
+            replace(piece, start=at[0], end=at[1])
+            if piece.text == text
             else replace(piece, start=-1, end=-1)
-            for piece in named.pieces
+            for piece in Wording(before.pieces).replaced(*part, text).pieces
         )
     )
 

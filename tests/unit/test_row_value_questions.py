@@ -6,7 +6,8 @@ import pytest
 from table_service import retrieve, service_of, sure_answers
 
 from graph_service import Service
-from graph_service.model.result import Status
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Status, Strategy
 
 TABLES = {
     "pupils": """Name,Form
@@ -102,3 +103,31 @@ def test_the_query_says_which_rows_are_meant(service: Service) -> None:
     )
     assert result.items[0].steps[-1].triple.value_label == "64"
     assert "grade" in (result.interpretation.cypher or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        # What is of the same kind is replaced, whichever comes first.
+        ("What grade did Ida Lund get in Botany?", "And in Latin?", {"64"}),
+        ("What grade did Ida Lund get in Botany?", "What about Otto Berg?", {"55"}),
+        ("What quantity of brass hook is in basket 501?", "and in basket 502?", {"5"}),
+        # A date is replaced by a date, with its preposition or without.
+        ("Who was the cox of the Herons in 2021?", "And in 2022?", {"Jon Moe"}),
+        ("Who was the cox of the Herons in 2021?", "What about 2022?", {"Jon Moe"}),
+        ("Herons points 2022", "and 2021?", {"14"}),
+    ],
+)
+def test_a_question_goes_on_with_another_value(
+    service: Service, before: str, question: str, expected: set[str]
+) -> None:
+    result = service.retrieve(RetrieveRequest(question, Strategy.PATHS, earlier=(before,)))
+    assert result.status is Status.OK
+    assert result.answer is not None
+    assert set(result.answer.value.split("; ")) == expected
+
+
+def test_a_question_that_goes_on_has_no_answer_where_no_row_says_it(service: Service) -> None:
+    before = ("What grade did Otto Berg get in Botany?",)
+    result = service.retrieve(RetrieveRequest("And in Latin?", Strategy.PATHS, earlier=before))
+    assert result.status is not Status.OK
