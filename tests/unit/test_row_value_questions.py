@@ -39,9 +39,13 @@ Otters,2021,22,Lise Vik
 501,Olga Prud
 502,Nils Aas
 """,
-    "goods": """Good,Price
-Brass hook,2.5
-Oak shelf,40
+    "goods": """Good,Price,Stock
+Brass hook,2.5,300
+Oak shelf,40,4
+""",
+    "paintings": """Painting,Price (EUR)
+Blue Fjord,900
+Old Quay,1500
 """,
     "basket_lines": """Basket,Good,Quantity
 501,Brass hook,12
@@ -61,6 +65,11 @@ service = service_of(TABLES)
         ("What grade did Ida Lund get in Botany?", {"81"}),
         ("What was Otto Berg's grade in Botany?", {"55"}),
         ("Ida Lund Latin grade", {"64"}),
+        # No row is called a grade: its column is meant.
+        ("What grades does Ida Lund have?", {"81", "64"}),
+        ("average grade in Latin", {"77.6667"}),
+        ("What is the lowest grade in Botany?", {"55"}),
+        ("How many grades are there?", {"5"}),
         # Both rows that are meant.
         ("What grade did Mia Falk get in Latin?", {"92", "77"}),
         # A year is one of the keys.
@@ -70,6 +79,7 @@ service = service_of(TABLES)
         # A table of two keys and no date.
         ("What quantity of brass hook is in basket 501?", {"12"}),
         ("How many brass hooks are in basket 502?", {"5"}),
+        ("What is the total value of the paintings?", {"2400"}),
         ("Which goods are in basket 501?", {"Brass hook", "Oak shelf"}),
     ],
 )
@@ -84,6 +94,11 @@ def test_values_in_rows_are_answered(service: Service, question: str, expected: 
         "What grade did Otto Berg get in Latin?",
         "Points of the Otters in 2022",
         "What quantity of oak shelf is in basket 502?",
+        # A value is a price times a stock, and no quantity.
+        "total value of all goods",
+        "What is the total cost of the goods?",
+        "What are the goods worth in total?",
+        "average value of the basket lines",
         # Not every word is read.
         "What grade did Ida Lund nearly get in Botany?",
         "What was the colour of the Herons in 2021 in Botany?",

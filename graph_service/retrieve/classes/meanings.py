@@ -31,6 +31,7 @@ from graph_service.retrieve.classes.roles import RoleReader
 from graph_service.retrieve.classes.row_words import are_coded, other_relations, other_side_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
+from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.naming import MOST_WORDS
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import word_spans
@@ -123,7 +124,7 @@ class MeaningReader:
         stated = read_measure(self._question)
         measured: list[ClassMeaning] = []
         if stated is not None:
-            measured = self._measured(names, stated.span[0])
+            measured = self._measured(names, stated.span[0], is_counting=stated.is_counting)
         elif extreme_span(self._question) is not None:
             measured = self._measured(names, 0)
         claims = self._claims(names)
@@ -240,25 +241,35 @@ class MeaningReader:
             thing = NamedThing(self._graph.node_ids[node], span, score, is_class=True)
             yield ClassMeaning((thing,), [entity], bridge=bridge)
 
-    def _measured(self, names: Names, start: int) -> list[ClassMeaning]:
+    def _measured(
+        self, names: Names, start: int, *, is_counting: bool = False
+    ) -> list[ClassMeaning]:
         """Returns the classes whose instances have the numbers that an average or a total is of, or
         of which the highest is asked for.
         """
         named = {id_ for ids in names.classes.values() for id_ in ids}
         meanings = []
         for id_ in self.largest_classes():
-            if id_ in named:
-                continue
             nodes = np.unique(self._walker.instances((id_,)).targets)[: CLASS_RULES.labels]
             relations = [each.id for each in self._walker.relations_at(nodes) if not each.backward]
             numbers = [self._graph.find_relation(each) for each in relations]
             known = np.array([each for each in numbers if each is not None], dtype=np.int64)
             labels = self._labels.relations(known)
+            # Of a table of marks, its column ``mark`` may be named and not the rows.
+            is_column = root(self._label_of(id_)) in map(root, labels) and not is_counting
+            if id_ in named and not is_column:
+                continue
             if any(names_a_measure(label, self._question) for label in labels):
                 # Of no words: those of the measure say which numbers.
                 thing = NamedThing(id_, (start, start), is_class=True)
-                meanings.append(ClassMeaning((thing,), names.entities, are_measured=True))
+                own = self._graph.find_node(id_)
+                entities = [each for each in names.entities if each[1] != own]
+                meanings.append(ClassMeaning((thing,), entities, are_measured=True))
         return meanings
+
+    def _label_of(self, id_: str) -> str:
+        (label,) = self._labels.nodes(self._walker.nodes((id_,)))
+        return label
 
     def _of_value(self, names: Names) -> list[ClassMeaning]:
         """Returns the things that the question calls by a value that they have, as in *which dogs*

@@ -11,7 +11,7 @@ from graph_service.query.enumeration import Degree, Span, overlap
 from graph_service.retrieve.classes.degrees import is_money
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind
 from graph_service.retrieve.classes.question_text import QuestionText
-from graph_service.retrieve.classes.vocabulary import FITTING
+from graph_service.retrieve.classes.vocabulary import FITTING, QUANTITIES, STOCK
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.units import is_money_word, units_of
@@ -31,6 +31,7 @@ _PAYING = frozenset(
                "charge", "money", "receive", "get", "take", "invoice", "bill"))
 )  # fmt: skip
 _SPENDING = frozenset(map(root, ("spend", "spent", "pay", "paid", "cost", "earn", "owe")))
+_WORTH = frozenset(map(root, ("value", "worth", "revenue", "turnover", "cost", "costs")))
 _NAMED_AFTER = 3
 _OWN_WORD = 0.9
 
@@ -116,9 +117,11 @@ class MeasureReader:
         """Returns the numbers as an order without a rank; none where no relation fits."""
         stated = self._stated
         relations = self._counted() if stated.is_counting else self._named()
+        factors = {each.id for each in self._numbers() if self._is_a_factor(each)}
+        relations = {id_: fit for id_, fit in relations.items() if id_ not in factors}
         if not relations:
             return []
-        paying = {row for row in self._rows() if is_of_paying(self._text.content[row].text)}
+        paying = {row for row in self._rows() if self._is_of_money(row)}
         if paying and any(_is_paid(each) for each in self._text.profiles if each.id in relations):
             self._text.companions.setdefault(stated.span, set()).update(paying)
         total = _SUM.search(self._text.folded)
@@ -135,6 +138,26 @@ class MeasureReader:
             if each.kind is ValueKind.NUMBER
             and not (each.are_years and self._stated.fold is Fold.SUM)
         ]
+
+    def _is_of_money(self, row: int) -> bool:
+        word = self._text.content[row].text
+        return is_of_paying(word) or root(word) in _WORTH
+
+    def _is_a_factor(self, profile: RelationProfile) -> bool:
+        """Returns whether numbers are at most a factor of what words of worth ask for: quantities,
+        or the prices of what there are several of.
+        """
+        said = [self._text.content[row].text for row in self._rows()]
+        if _WORTH.isdisjoint(map(root, said)):
+            return False
+        if any(word_fit(word, profile.label) >= 1.0 for word in said):
+            return False
+        are_several = any(
+            not (QUANTITIES | STOCK).isdisjoint(map(root, words(each.label)))
+            for each in self._numbers()
+            if each.id != profile.id
+        )
+        return not _is_paid(profile) or (self._stated.fold is Fold.SUM and are_several)
 
     def _rows(self) -> list[int]:
         return self._text.rows(0, len(self._text.folded))
@@ -181,7 +204,7 @@ class MeasureReader:
         if own:
             return own
         money = [each.id for each in self._numbers() if is_money(each)]
-        paying = any(is_of_paying(self._text.content[row].text) for row in self._rows())
+        paying = any(map(self._is_of_money, self._rows()))
         return {money[0]: FITTING} if paying and len(money) == 1 else {}
 
 

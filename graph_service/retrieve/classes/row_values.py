@@ -38,7 +38,7 @@ from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, p
 from graph_service.retrieve.classes.reading import ClassReading, content_of, read_class_question
 from graph_service.retrieve.classes.row_words import name_rows, says_rows
 from graph_service.retrieve.classes.rules import CLASS_RULES
-from graph_service.retrieve.classes.vocabulary import LIGHT
+from graph_service.retrieve.classes.vocabulary import LIGHT, QUANTITIES
 from graph_service.retrieve.classes.wording import OWN_WORD, Cosines, Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
@@ -49,9 +49,6 @@ from graph_service.text.question_form import read_form
 _MOST_ROWS = 20_000
 _MOST_CLASSES = 4
 _LEAST_KEYS = 2
-_QUANTITIES = frozenset(map(root, ("quantity", "qty", "amount", "number", "count", "units",
-                                   "pieces")))  # fmt: skip
-"""Words for a column that says how many or how much of something a row is about."""
 _BY_NAME, _BY_QUANTITY = 1.0, 0.8
 
 
@@ -138,9 +135,12 @@ class RowValueReader:
         )
         if reading.parts.degrees or reading.parts.fold not in (Fold.LIST, Fold.COUNT):
             return
+        own = {root(each.of_class) for each in name_rows(self._walker, self._labels, rows)}
         for scored in filtered_instances(reading.parts, self._walker):
             for column, fit in self._columns(scored, reading, profiles):
-                query = _in_rows(scored.query, class_id, column.id)
+                # Marks of a table of marks are no rows, however many columns say which.
+                least = 1 if root(column.label) in own else _LEAST_KEYS
+                query = _in_rows(scored.query, class_id, column.id, least=least)
                 if query is not None:
                     valued = ScoredQuery(query, scored.score + fit, scored.spans)
                     unread = self._unread(valued, reading, rows)
@@ -186,13 +186,13 @@ class RowValueReader:
         return left
 
 
-def _in_rows(query: Query, class_id: str, column_id: str) -> Query | None:
+def _in_rows(query: Query, class_id: str, column_id: str, *, least: int) -> Query | None:
     """Returns the query for what stands in a column of the rows that a query is for; None where
-    these are of one key, or begin at no entity.
+    fewer than the least number of columns say which, or none of them by an entity.
     """
     if not isinstance(query.start, Instances) or query.path or query.order is not None:
         return None
-    if len(query.filters) < _LEAST_KEYS:
+    if len(query.filters) < least:
         return None
     key = next((each for each in query.filters if _is_key(each)), None)
     if not isinstance(key, Condition) or not isinstance(key.test, Among):
@@ -225,4 +225,4 @@ def _is_named(label: str, free: Sequence[Word]) -> bool:
 
 
 def _is_quantity(label: str) -> bool:
-    return not _QUANTITIES.isdisjoint(map(root, words(label)))
+    return not QUANTITIES.isdisjoint(map(root, words(label)))

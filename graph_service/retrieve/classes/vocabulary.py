@@ -39,6 +39,9 @@ NO_STOCK = re.compile(
 )
 IN_STOCK = re.compile(r"\b(?:still |currently )?(?:in stock|available|on hand)\b")
 STOCK = frozenset(map(root, ("stock", "inventory", "available", "availability")))
+QUANTITIES = frozenset(map(root, ("quantity", "qty", "amount", "number", "count", "units",
+                                  "pieces")))  # fmt: skip
+"""Words for a column that says how many or how much of something a row is about."""
 KEEPING = re.compile(
     r"\bdo (?:you|we|they) (?:currently |still )?(?:stock|carry|offer|keep|have|own|sell)\b"
 )
