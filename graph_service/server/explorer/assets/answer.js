@@ -106,7 +106,8 @@ function side(page, title, one, other, key) {
     "section",
     { class: `side ${key}` },
     heading,
-    answer ? worded(page, answer, key) : ends(page, one, key),
+    result.status !== "OK" && h("p.answer.unsure", null, result.statusText),
+    answer ? worded(page, answer, key) : result.status === "OK" && ends(page, one, key),
     cited.length > 0 && [
       h(heading ? "h4.minor" : "h3.minor", null, isSure ? "It rests on" : "What comes nearest"),
       h(
@@ -213,14 +214,12 @@ function worded(page, answer, key) {
 }
 
 /**
- * What the best paths end at; what the service says where it is not sure.
+ * What the best paths end at.
  * @param {Page} page
  * @param {Side} one
  * @param {string} key
  */
 function ends(page, one, key) {
-  const result = one.paths ?? one.subgraph;
-  if (result.status !== "OK") return h("p.answer.unsure", null, result.statusText);
   const best = bestPaths(one);
   if (!best.length) return null;
   return h(
