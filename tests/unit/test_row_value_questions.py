@@ -80,6 +80,7 @@ service = service_of(TABLES)
         ("What quantity of brass hook is in basket 501?", {"12"}),
         ("How many brass hooks are in basket 502?", {"5"}),
         ("What is the total value of the paintings?", {"2400"}),
+        ("basket 501 brass hook quantity", {"12"}),
         ("Which goods are in basket 501?", {"Brass hook", "Oak shelf"}),
     ],
 )
@@ -99,6 +100,7 @@ def test_values_in_rows_are_answered(service: Service, question: str, expected: 
         "What is the total cost of the goods?",
         "What are the goods worth in total?",
         "average value of the basket lines",
+        "percentage of regattas by the Herons",
         # Not every word is read.
         "What grade did Ida Lund nearly get in Botany?",
         "What was the colour of the Herons in 2021 in Botany?",

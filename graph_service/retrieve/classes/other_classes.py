@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
-from graph_service.query.algebra import Fold, Query
+from graph_service.query.algebra import Fold, Query, paths_of
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.query.walking import Walker
@@ -122,17 +123,26 @@ def leads_to_another_class(
 def _lists_rows_for_values(
     question: str, query: Query, nodes: Int64, walker: Walker, labels: Labels
 ) -> bool:
-    """Returns whether a query lists rows with codes for names, whose class and one of whose columns
-    a question names by one word: ``mark 17``, for *Ana's mark in Physics*.
+    """Returns whether a query lists rows with codes for names where a question asks for a value in
+    them: it names one of their columns that the query leaves out, and it does not name the rows, or
+    by that word: ``mark 17``, for *Ana's mark in Physics*.
     """
     is_list = query.fold is Fold.LIST and len(nodes) and nodes[-1] < walker.graph.entity_count
     if not is_list or not are_coded(labels, nodes):
         return False
+    said = set(map(root, words(question)))
+    used = paths_of(query)
     columns = {
-        root(labels.relation(each.id)) for each in walker.relations_at(nodes) if not each.backward
+        frozenset(map(root, words(labels.relation(each.id))))
+        for each in walker.relations_at(nodes)
+        if not each.backward and each.id not in used | INSTANCE_RELATIONS
     }
-    classes = {root(label) for label in labels.nodes(np.unique(walker.classes_of(nodes).targets))}
-    return not (columns & classes).isdisjoint(map(root, words(question)))
+    classes = {
+        frozenset(map(root, words(label)))
+        for label in labels.nodes(np.unique(walker.classes_of(nodes).targets))
+    }
+    asked = {column for column in columns if column and column <= said}
+    return bool(asked & classes) or bool(asked and not any(each <= said for each in classes))
 
 
 def _first_answers(query: Query, walker: Walker, ranks: Sequence[int], deadline: Deadline) -> Int64:

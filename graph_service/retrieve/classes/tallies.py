@@ -94,8 +94,8 @@ def _of_groups(question: str, folded: str) -> StatedTally | None:
     counting = read_form(question).count_span or _span(_COUNT_OF.search(folded))
     plain = _PER.match(folded)
     if counting is None and measure is None and plain is not None:
-        group = (plain.start("per"), plain.end())
-        return StatedTally(Fold.COUNT, (group,), 0, plain.end(), is_by=True)
+        span = (plain.start("per"), plain.end())
+        return StatedTally(Fold.COUNT, (span,), 0, plain.end(), is_by=True)
     if counting is not None and (measure is None or measure.is_counting):
         fold, span = Fold.COUNT, counting
     elif measure is not None and not measure.is_implied:

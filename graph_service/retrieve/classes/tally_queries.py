@@ -165,7 +165,9 @@ class TallyReader:
         start = self._stated.group_from
         if start is None:
             return
-        named = [(at, id_) for at, ids in names.classes.items() if at[1] <= start for id_ in ids]
+        named: list[tuple[Span | None, str]] = [
+            (at, id_) for at, ids in names.classes.items() if at[1] <= start for id_ in ids
+        ]
         if not named and self._stated.fold is not Fold.COUNT:
             named = [(None, id_) for id_ in classes]
         for span, class_id in named:

@@ -9,14 +9,14 @@ from graph_service.retrieve.constraints.coverage import root
 from graph_service.text.fold import lowered, words
 
 _FIGURES = re.compile(
-    r"\b(?:(?:what|which|how\s+(?:big|large|high)(?:\s+a)?)\s+(?:is\s+the\s+|was\s+the\s+|a\s+)?"
-    r"(?P<share>share|percentages?|per\s?cent|proportion|fraction|ratio)\s+of"
-    r"|(?P<median>median|standard deviation|variance|quartile|percentile)\b"
-    r"|how\s+(?:many\s+(?P<times>times)|(?P<often>often|frequently))\b"
-    r"|how\s+(?P<old>old)\s+(?:was|were)\b.*\bwhen\b"
-    r"|(?P<difference>difference)\s+(?:in\s+\w+\s+)?between"
-    r"|how\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
-    r"|how\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
+    r"(?:(?:\b(?:what|which|how\s+(?:big|large|high)(?:\s+a)?)\s+(?:is\s+the\s+|was\s+the\s+|a\s+)?"
+    r"|^\W*(?:the\s+)?)(?P<share>share|percentages?|per\s?cent|proportion|fraction|ratio)\s+of"
+    r"|\b(?P<median>median|standard deviation|variance|quartile|percentile)\b"
+    r"|\bhow\s+(?:many\s+(?P<times>times)|(?P<often>often|frequently))\b"
+    r"|\bhow\s+(?P<old>old)\s+(?:was|were)\b.*\bwhen\b"
+    r"|\b(?P<difference>difference)\s+(?:in\s+\w+\s+)?between"
+    r"|\bhow\s+(?:much|many)(?:\s+\w+)?\s+(?P<more>more|less|fewer)(?:\s+\w+){0,6}\s+than\b(?!\s+\d)"
+    r"|\bhow\s+much\s+(?P<degree>\w{3,}er)(?:\s+\w+){0,6}\s+than\b(?!\s+\d))"
 )
 _DEGREES = frozenset(
     {"best", "worst", "fastest", "slowest", "quickest", "strongest", "weakest", "hottest", "coldest",
@@ -57,8 +57,8 @@ def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
 
     >>> asks_uncomputed("What share of the parts is red?"), asks_uncomputed("What is the share?")
     (True, False)
-    >>> asks_uncomputed("What is the median price?")
-    True
+    >>> asks_uncomputed("What is the median price?"), asks_uncomputed("percentage of games won")
+    (True, True)
     >>> asks_uncomputed("What is the median price?", ["median price"])
     False
     >>> asks_uncomputed("How many times was it played?", ["playing time"])
