@@ -35,6 +35,7 @@ Kite One,2021,800,sun
 Kite One,2022,1200,sun
 Heron,2021,650,cloud
 Falcon,2022,900,sun
+Falcon,2022,100,cloud
 """,
 }
 
@@ -49,10 +50,15 @@ service = service_of(TABLES)
         ("How many gliders are there per number of berths?", {"2: 3", "1: 1"}),
         ("number of gliders by berths", {"2: 3", "1: 1"}),
         ("How many gliders were there per registered?", {"2003: 2", "2011: 2", "1998: 1"}),
-        ("What are the total metres per season?", {"2022: 2100", "2021: 1450"}),
-        ("average metres by season", {"2022: 1050", "2021: 725"}),
+        ("What are the total metres per season?", {"2022: 2200", "2021: 1450"}),
+        ("average metres by season", {"2022: 733.3333", "2021: 725"}),
         ("loans per lender", {"Moss Air: 2", "Vik Gliding: 1"}),
         ("gliders per home", {"Moss: 3", "Vik: 2"}),
+        # Two flights of one season.
+        (
+            "How many seasons does each glider have?",
+            {"Kite One: 2", "Falcon: 1", "Heron: 1", "Robin: 0", "Swallow: 0"},
+        ),
         ("number of flights in sun per season", {"2022: 2", "2021: 1"}),
     ],
 )
@@ -72,8 +78,11 @@ def test_values_of_a_column_have_a_number_each(
         # No column is called so, or a word is not read.
         "How many gliders are there per engine?",
         "number of broken gliders per home",
-        # Nobody counts metres.
+        # Nobody counts metres: it may be a rate.
         "metres per season",
+        "metres per glider",
+        # Gliders lend nothing.
+        "Who lent the glider with the most flights?",
     ],
 )
 def test_what_no_column_says_has_no_groups(service: Service, question: str) -> None:

@@ -57,7 +57,9 @@ class StatedTally:
         rank: Of the things meant; None for each of them, or for the ``first``.
         first: How many things are meant, the first ones.
         is_often: Whether a verb says what is counted: *who called most often*.
-        is_by: Whether only *by* says that there is one of each, which a name may follow too.
+        is_by: Whether only *by* or *per* says that there is one of each, which a name may follow too.
+        is_plain: Whether no word says that things are counted: *orders per year*. A number of each
+            may be a rate then (*points per game*), and is not added up.
     """
 
     fold: Fold | None
@@ -69,6 +71,7 @@ class StatedTally:
     first: int | None = None
     is_often: bool = False
     is_by: bool = False
+    is_plain: bool = False
 
 
 def read_tally(question: str, /) -> StatedTally | None:
@@ -95,7 +98,7 @@ def _of_groups(question: str, folded: str) -> StatedTally | None:
     plain = _PER.match(folded)
     if counting is None and measure is None and plain is not None:
         span = (plain.start("per"), plain.end())
-        return StatedTally(Fold.COUNT, (span,), 0, plain.end(), is_by=True)
+        return StatedTally(Fold.COUNT, (span,), 0, plain.end(), is_by=True, is_plain=True)
     if counting is not None and (measure is None or measure.is_counting):
         fold, span = Fold.COUNT, counting
     elif measure is not None and not measure.is_implied:

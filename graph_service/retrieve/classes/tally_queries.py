@@ -53,6 +53,7 @@ from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.question_form import BE, read_form
 
 _NUMBER_OF = re.compile(r"(?:the\s+)?number\s+of\s+(?:the\s+)?")
 _YEAR = 9
@@ -230,6 +231,10 @@ class TallyReader:
         if stated.group_from is not None:
             between = self._question[stated.group_from : start].strip().casefold()
             return start >= stated.group_from and between in {"", "the", "of the"}
+        form = read_form(self._question)
+        if form.word == "who" and form.following not in BE and not meaning.are_people:
+            # Who managed the team with the most points is no team.
+            return False
         return start < stated.counted_from
 
     # What is counted
@@ -291,10 +296,17 @@ class TallyReader:
             return
         noun = None if self._stated.is_often else self._noun()
         amounts = [] if noun is None or span is not None else self._named_by(noun, nodes)
-        for profile in amounts:
+        for profile in [] if self._stated.is_plain else amounts:
             path = (relation, Relation(profile.id))
             yield _Counted(path, names.class_id, None, nodes, names, _OWN, Fold.SUM)
         if amounts:
+            return
+        columns = [] if noun is None or span is not None else self._columns(noun, nodes)
+        for column in columns:
+            # Seasons of rows are fewer than the rows.
+            path = (relation, Relation(column.id))
+            yield _Counted(path, names.class_id, None, nodes, names, _ROWS, Fold.COUNT)
+        if columns:
             return
         if span is not None:
             yield _Counted((relation,), names.class_id, span, nodes, names, _OWN, Fold.COUNT)
@@ -348,6 +360,16 @@ class TallyReader:
             and not each.are_years
             and self._says_label(noun, each.label)
             and len({getattr(value, "unit", None) for value in each.values}) == 1
+        ]
+
+    def _columns(self, noun: Word, nodes: Int64) -> list[RelationProfile]:
+        """Returns the relations to literals that are no amounts whose name a noun is."""
+        profiles = profile_relations(self._walker, nodes, dict(self._relation_labels))
+        return [
+            each
+            for each in profiles
+            if (each.are_years or each.kind in (ValueKind.TEXT, ValueKind.DATE))
+            and self._says_label(noun, each.label)
         ]
 
     def _says_label(self, noun: Word, label: str) -> bool:
