@@ -70,6 +70,8 @@ service = service_of(TABLES)
         ("average grade in Latin", {"77.6667"}),
         ("What is the lowest grade in Botany?", {"55"}),
         ("How many grades are there?", {"5"}),
+        ("Which exams are over 80?", {"1", "4"}),
+        ("How many grades are over 80?", {"2"}),
         # Both rows that are meant.
         ("What grade did Mia Falk get in Latin?", {"92", "77"}),
         # A year is one of the keys.
@@ -101,6 +103,10 @@ def test_values_in_rows_are_answered(service: Service, question: str, expected: 
         "What are the goods worth in total?",
         "average value of the basket lines",
         "percentage of regattas by the Herons",
+        # Rows are no people, nor what another word asks for; their numbers look like grades.
+        "Who tutors Ida Lund?",
+        "Ida Lund's score in Botany",
+        "Which grades are over 80?",
         # Not every word is read.
         "What grade did Ida Lund nearly get in Botany?",
         "What was the colour of the Herons in 2021 in Botany?",

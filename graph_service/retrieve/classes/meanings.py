@@ -136,7 +136,7 @@ class MeaningReader:
     @cached_property
     def names(self) -> Names:
         """The classes and the entities that the question names."""
-        return _find_names(self._question, self._graph, self._walker)
+        return find_names(self._question, self._graph, self._walker)
 
     def of_tally(self) -> Iterator[ClassMeaning]:
         """Yields the classes of which a count of each may be asked: those that are named, and the
@@ -348,7 +348,8 @@ class Names:
         return [span for span, _, _ in self.entities]
 
 
-def _find_names(question: str, graph: KnowledgeGraph, walker: Walker) -> Names:
+def find_names(question: str, graph: KnowledgeGraph, walker: Walker, /) -> Names:
+    """Returns the classes and the entities that runs of a question's words name."""
     classes: dict[Span, list[str]] = {}
     entities: list[tuple[Span, int, float]] = []
     spans = word_spans(question)

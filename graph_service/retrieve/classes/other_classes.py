@@ -16,9 +16,10 @@ from graph_service.query.algebra import Fold, Query, paths_of
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits
 from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.meanings import find_names
 from graph_service.retrieve.classes.question_text import nouns_of_things
 from graph_service.retrieve.classes.roles import Role, RoleReader
-from graph_service.retrieve.classes.row_words import are_coded
+from graph_service.retrieve.classes.row_words import are_coded, are_numbered
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
@@ -124,12 +125,15 @@ def _lists_rows_for_values(
     question: str, query: Query, nodes: Int64, walker: Walker, labels: Labels
 ) -> bool:
     """Returns whether a query lists rows with codes for names where a question asks for a value in
-    them: it names one of their columns that the query leaves out, and it does not name the rows, or
-    by that word: ``mark 17``, for *Ana's mark in Physics*.
+    them, or for a person: it names one of their columns that the query leaves out, and it does not
+    name the rows, or by that word, as in *Ana's mark in Physics*; or it names neither, and the codes
+    are numbers.
     """
     is_list = query.fold is Fold.LIST and len(nodes) and nodes[-1] < walker.graph.entity_count
     if not is_list or not are_coded(labels, nodes):
         return False
+    if read_form(question).word == "who":
+        return True
     said = set(map(root, words(question)))
     used = paths_of(query)
     columns = {
@@ -137,12 +141,16 @@ def _lists_rows_for_values(
         for each in walker.relations_at(nodes)
         if not each.backward and each.id not in used | INSTANCE_RELATIONS
     }
-    classes = {
-        frozenset(map(root, words(label)))
-        for label in labels.nodes(np.unique(walker.classes_of(nodes).targets))
-    }
+    classes = np.unique(walker.classes_of(nodes).targets)
+    class_labels = labels.nodes(classes)
     asked = {column for column in columns if column and column <= said}
-    return bool(asked & classes) or bool(asked and not any(each <= said for each in classes))
+    if not asked.isdisjoint(frozenset(map(root, words(label))) for label in class_labels):
+        return True
+    named = find_names(question, walker.graph, walker).classes.values()
+    own = set(walker.graph.node_ids.take(classes))
+    if any(not own.isdisjoint(ids) for ids in named):
+        return False
+    return bool(asked) or are_numbered(labels, nodes, class_labels)
 
 
 def _first_answers(query: Query, walker: Walker, ranks: Sequence[int], deadline: Deadline) -> Int64:

@@ -299,7 +299,19 @@ class QueryRanker:
                 return None
         score = round(scored.score - CLASS_RULES.unread * len(unread), 4)
         is_value = self._asks_value(scored.query, meaning)
+        if not is_value and self._lists_rows_for_values(scored.query, context):
+            reading = replace(reading, refusal="rows for the values that they are called as")
         return RankedReading(scored, reading, score, unread, meaning.is_implied, is_value)
+
+    def _lists_rows_for_values(self, query: Query, context: _Context) -> bool:
+        """Returns whether a query lists rows with codes for names by a word that is one of their
+        columns too: of marks the numbers are meant.
+        """
+        if query.fold is not Fold.LIST or query.path or not isinstance(query.start, Instances):
+            return False
+        noun = root(self._request.question[slice(*context.meaning.span)].casefold())
+        columns = {root(self._relation_labels[id_]) for id_ in context.kinds}
+        return noun in columns and self._meanings.are_coded(context.nodes)
 
     def _asks_value(self, query: Query, meaning: ClassMeaning) -> bool:
         """Returns whether the value that orders a query's answers is asked for."""

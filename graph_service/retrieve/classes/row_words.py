@@ -70,6 +70,15 @@ def are_coded(labels: Labels, nodes: Int64, /) -> bool:
     return 2 * coded > len(some)
 
 
+def are_numbered(labels: Labels, nodes: Int64, class_labels: Sequence[str], /) -> bool:
+    """Returns whether the labels of some nodes are numbers, or numbers behind what they are: ``7``,
+    ``sale 7``.
+    """
+    some = labels.nodes(nodes[: CLASS_RULES.labels])
+    kinds = {"", *(f"{label} " for label in class_labels)}
+    return all(label.rstrip("0123456789") in kinds - {label} for label in some)
+
+
 def name_rows(walker: Walker, labels: Labels, rows: Int64, /) -> list[RowNames]:
     """Returns the names of some distinct rows, which ascend, for each class of them."""
     of_class = walker.classes_of(rows)
