@@ -374,12 +374,12 @@ def _moved_dates(
     if len(others) != 1:
         return date[0], []
     (other,) = others
-    bare, of_other = (
+    new, of_other = (
         (end - len(_PREPOSITION.sub("", of[start:end], count=1)), end)
         for of, (start, end) in ((text, date), (before, other))
     )
-    is_same = text[date[0] : bare[0]].strip() in {"", "in"}
-    return (bare[0], [of_other]) if is_same else (date[0], [other])
+    is_same = text[date[0] : new[0]].strip() in {"", "in"}
+    return (new[0], [of_other]) if is_same else (date[0], [other])
 
 
 def _with_part(before: Wording, part: tuple[int, int], text: str, at: tuple[int, int]) -> Wording:

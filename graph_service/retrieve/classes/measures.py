@@ -147,10 +147,10 @@ class MeasureReader:
         """Returns whether numbers are at most a factor of what words of worth ask for: quantities,
         or the prices of what there are several of.
         """
-        said = [self._text.content[row].text for row in self._rows()]
-        if _WORTH.isdisjoint(map(root, said)):
+        content = [self._text.content[row].text for row in self._rows()]
+        if _WORTH.isdisjoint(map(root, content)):
             return False
-        if any(word_fit(word, profile.label) >= 1.0 for word in said):
+        if any(word_fit(word, profile.label) >= 1.0 for word in content):
             return False
         are_several = any(
             not (QUANTITIES | STOCK).isdisjoint(map(root, words(each.label)))

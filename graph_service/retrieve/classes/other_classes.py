@@ -134,7 +134,7 @@ def _lists_rows_for_values(
         return False
     if read_form(question).word == "who":
         return True
-    said = set(map(root, words(question)))
+    roots = set(map(root, words(question)))
     used = paths_of(query)
     columns = {
         frozenset(map(root, words(labels.relation(each.id))))
@@ -143,14 +143,14 @@ def _lists_rows_for_values(
     }
     classes = np.unique(walker.classes_of(nodes).targets)
     class_labels = labels.nodes(classes)
-    asked = {column for column in columns if column and column <= said}
-    if not asked.isdisjoint(frozenset(map(root, words(label))) for label in class_labels):
+    named_columns = {column for column in columns if column and column <= roots}
+    if not named_columns.isdisjoint(frozenset(map(root, words(label))) for label in class_labels):
         return True
     named = find_names(question, walker.graph, walker).classes.values()
     own = set(walker.graph.node_ids.take(classes))
     if any(not own.isdisjoint(ids) for ids in named):
         return False
-    return bool(asked) or are_numbered(labels, nodes, class_labels)
+    return bool(named_columns) or are_numbered(labels, nodes, class_labels)
 
 
 def _first_answers(query: Query, walker: Walker, ranks: Sequence[int], deadline: Deadline) -> Int64:
