@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from table_service import retrieve, service_of
+from table_service import retrieve, service_of, sure_answers
 from things_of_tables import Things
 
 from graph_service import Service
@@ -69,3 +69,10 @@ def test_a_question_of_a_type_is_answered_by_the_column(
     assert result.status is Status.OK
     step = result.items[0].steps[-1]
     assert step.triple.value_label == value
+
+
+def test_kinds_of_things_are_not_the_things(service: Service) -> None:
+    kinds = {"Laptop", "Printer", "Scanner"}
+    assert sure_answers(service, "Which kinds of device are there?") == kinds
+    result = retrieve(service, "How many kinds of garages are there?")
+    assert result.status is not Status.OK

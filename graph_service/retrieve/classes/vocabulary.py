@@ -22,7 +22,7 @@ LOADED = frozenset(
 IGNORED = (ASKING_WORDS - {"total", "two", "used", "uses", "use"}) | frozenset(
     {"exist", "exists", "existing", "currently", "still", "altogether", "different", "various",
      "database", "graph", "anyone", "anybody", "anything", "someone", "somebody", "something",
-     "our", "yet", "already", "see", "need", "know", "want", "please", "there", "kinds", "possible", "available", "display",
+     "our", "yet", "already", "see", "need", "know", "want", "please", "there", "possible", "available", "display",
      "return", "enumerate", "entire", "whole", "complete", "following", "identify", "retrieve",
      "been", "being", "got", "out", "ones", "overview", "stock", "say", "look"}
 ) - {"stock", "available", "out"}  # fmt: skip
