@@ -14,54 +14,22 @@ from graph_service.text.months import MONTHS
 _MONTH_NAMES = {
     name.casefold(): index
     for names in (
-        MONTHS,
-        [month[:3] for month in MONTHS],
-        [
-            "januar",
-            "februar",
-            "märz",
-            "april",
-            "mai",
-            "juni",
-            "juli",
-            "august",
-            "september",
-            "oktober",
-            "november",
-            "dezember",
-        ],
-        ["jän", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"],
-        [
-            "janvier",
-            "février",
-            "mars",
-            "avril",
-            "mai",
-            "juin",
-            "juillet",
-            "août",
-            "septembre",
-            "octobre",
-            "novembre",
-            "décembre",
-        ],
-        [
-            "enero",
-            "febrero",
-            "marzo",
-            "abril",
-            "mayo",
-            "junio",
-            "julio",
-            "agosto",
-            "septiembre",
-            "octubre",
-            "noviembre",
-            "diciembre",
-        ],
+        " ".join(MONTHS),
+        " ".join(month[:3] for month in MONTHS),
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "jän feb mär apr mai jun jul aug sep okt nov dez",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "januari februari maart april mei juni juli augustus september oktober november december",
+        "januari februari mars april maj juni juli augusti september oktober november december",
+        "januar februar marts april maj juni juli august september oktober november december",
     )
-    for index, name in enumerate(names, start=1)
-} | {"sept": 9}
+    for index, name in enumerate(names.split(), start=1)
+} | {"sept": 9, "desember": 12}
+"""In English, German, French, Spanish, Italian, Portuguese, Dutch and Scandinavian languages: no
+name is of another month in another of them."""
 _CLOCK = (
     r"(?:[T ]\s*(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
     r"\s*(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
@@ -80,6 +48,9 @@ _MONTH_NAMED = re.compile(
 )
 _MONTH_OF_YEAR = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)|(?P<month_2>\d\d)/(?P<year_2>\d{4})")
 _NAMED_MONTH_OF_YEAR = re.compile(r"(?P<name>[^\W\d_]{3,10})\.? (?P<year>\d{4})")
+_EAST_ASIAN = re.compile(
+    r"(?P<year>\d{4})\s?[年년]\s?(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]"
+)
 _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 
 
@@ -151,6 +122,8 @@ def read_date_cell(cell: str, /) -> DateCell | None:
     """
     if match := _YEAR_FIRST.fullmatch(cell):
         return _sure(match, int(match["month"]), int(match["day"]))
+    if match := _EAST_ASIAN.fullmatch(cell):
+        return _date(int(match["year"]), int(match["month"]), int(match["day"]))
     if match := _YEAR_LAST.fullmatch(cell):
         return _unsure(match)
     if match := _DAY_NAMED.fullmatch(cell) or _MONTH_NAMED.fullmatch(cell):

@@ -11,7 +11,28 @@ from functools import lru_cache
 from graph_service.model.values import Quantity
 from loaders.rdf.values import decimal_text
 
-_SYMBOLS = {"\u20ac": "EUR", "\u00a3": "GBP", "\u20b9": "INR", "\u20a9": "KRW", "\u20ba": "TRY"}
+_SYMBOLS = {
+    "\u20ac": "EUR",
+    "\u00a3": "GBP",
+    "\u20b9": "INR",
+    "\u20a9": "KRW",
+    "\u20ba": "TRY",
+    "\u20bd": "RUB",
+    "\u20b4": "UAH",
+    "\u20aa": "ILS",
+    "\u20ab": "VND",
+    "\u0e3f": "THB",
+    "\u20b1": "PHP",
+    "\u20a6": "NGN",
+    "R$": "BRL",
+    "\u5186": "JPY",
+    "\u5143": "CNY",
+    "\uc6d0": "KRW",
+    "z\u0142": "PLN",
+    "K\u010d": "CZK",
+    "\u0440\u0443\u0431": "RUB",
+    "\u0440\u0443\u0431.": "RUB",
+}
 _CURRENCIES = frozenset(
     [
         "AED",
@@ -160,7 +181,7 @@ _UNITS = frozenset(
 # Glued to digits these may be something else: 5m is five metres, or five million.
 _NEEDS_SPACE = frozenset({"m", "d", "t"})
 _NUMBER = re.compile(
-    r"(?P<sign>[+\-\u2212\u2013]?)\s*(?P<prefix>[A-Z]{3}|US\$|[\u20ac$\u00a3\u00a5\u20b9\u20a9\u20ba])?\s*"
+    r"(?P<sign>[+\-\u2212\u2013]?)\s*(?P<prefix>[A-Z]{3}|US\$|R\$|[$\u00a3\u00a5\u0e3f\u20a0-\u20bf])?\s*"
     r"(?P<sign_2>[+\-\u2212\u2013]?)(?P<body>\d[\d.,'\u2019 \u00a0\u202f]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?P<space>[ \u00a0\u202f]?)(?P<suffix>[^\d\s.,'+\-][^\d,;]{0,15})?"
 )

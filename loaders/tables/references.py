@@ -309,6 +309,8 @@ def _names_things_of(table: TableLook, column: ColumnMapping, look: TableLook) -
     same = name == relation_name(key.name).lower() and (
         bool(referred_name(key.name)) or _has_own_name(table, column)
     )
+    noun = referred_name(key.name).lower()
+    same = same or (bool(noun) and base == noun)
     return same or base == look.kind.lower() or base.endswith(f" {look.kind.lower()}")
 
 

@@ -275,3 +275,13 @@ def test_a_first_column_called_as_the_rows_names_them_by_numbers(tmp_path: Path)
         "booking/b-2": "room/201",
         "booking/b-3": "room/c1",
     }
+
+
+def test_a_column_called_as_the_noun_of_a_key_refers_to_it(tmp_path: Path) -> None:
+    """``Part`` of lots.csv names the rows that ``PartNo`` of stock.csv names."""
+    tables = {
+        "stock.csv": "PartNo,Price\nP1,5.00\nP2,6.00\n",
+        "lots.csv": "Lot,Part,Qty\nL1,P1,3\nL2,P2,4\nL3,P1,6\n",
+    }
+    things = Things(tmp_path, tables)
+    assert things.values("part")["lot/l1"] == "stock/p1"

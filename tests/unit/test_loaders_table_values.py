@@ -367,3 +367,35 @@ def test_keys_that_two_tables_have_are_counted(tmp_path: Path) -> None:
     assert things.parsed.kept == {
         "keys of orders_old.csv that orders.csv has too, one thing each": 1
     }
+
+
+@pytest.mark.parametrize(
+    ("cell", "amount", "unit"),
+    [
+        ("800円", "800", "JPY"),
+        ("₽ 500", "500", "RUB"),
+        ("1 234,50 zł", "1234.50", "PLN"),
+        ("R$ 99,90", "99.90", "BRL"),
+        ("12 руб.", "12", "RUB"),
+        ("₫12.000,50", "12000.50", "VND"),
+    ],
+)
+def test_currencies_by_their_signs(cell: str, amount: str, unit: str) -> None:
+    number = read_number(cell)
+    assert number is not None
+    assert (number.amount(""), number.unit) == (amount, unit)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["2024年3月12日", "2024년 3월 12일", "12 marzo 2024", "12 maart 2024", "12 de março de 2024",
+     "12. mars 2024", "12 marts 2024"],
+)  # fmt: skip
+def test_months_in_more_languages(cell: str) -> None:
+    date = read_date_cell(cell)
+    assert date is not None
+    assert date.time("") == Time("2024-03-12T00:00:00Z")
+
+
+def test_months_that_there_are_not() -> None:
+    assert read_date_cell("2024年13月1日") is read_date_cell("12 marzipan 2024") is None
