@@ -176,6 +176,18 @@ def _has_names(table: TableLook, column: ColumnMapping, least: int) -> bool:
     )
 
 
+def _has_codes(table: TableLook, column: ColumnMapping, least: int) -> bool:
+    """Returns whether the cells of a column are codes of letters and digits (``T2``), at least so
+    many different ones: single letters are the keys of a table by chance more often.
+    """
+    cells = table.profile(column.name).distinct
+    return (
+        column.type in (ColumnType.TEXT, ColumnType.ENTITY)
+        and len(cells) >= least
+        and all(any(map(str.isalpha, cell)) and any(map(str.isdigit, cell)) for cell in cells)
+    )
+
+
 def _refer_by_cells(table: TableLook, column: ColumnMapping, looks: Sequence[TableLook]) -> bool:
     """Makes a column refer to the one other table whose names its cells are; returns whether it
     does.
@@ -187,7 +199,7 @@ def _refer_by_cells(table: TableLook, column: ColumnMapping, looks: Sequence[Tab
     # First and last name are a coincidence less often than one word.
     are_long = cells.is_complete and all(" " in cell for cell in cells.distinct)
     least = _LEAST_LONG_NAMES_OF_OTHERS if are_long else _LEAST_NAMES_OF_OTHERS
-    if not _has_names(table, column, least):
+    if not (_has_names(table, column, least) or _has_codes(table, column, least)):
         return False
     named = [
         look

@@ -285,3 +285,19 @@ def test_a_column_called_as_the_noun_of_a_key_refers_to_it(tmp_path: Path) -> No
     }
     things = Things(tmp_path, tables)
     assert things.values("part")["lot/l1"] == "stock/p1"
+
+
+@pytest.mark.parametrize(("codes", "joins"), [("T1 T2 T3", True), ("A B C", False)])
+def test_codes_that_one_table_alone_has_refer_to_it(
+    tmp_path: Path, codes: str, joins: bool
+) -> None:
+    first, second, third = codes.split()
+    tables = {
+        "teachers.csv": f"TeacherID,Name,Room\n{first},Mr. Pike,104\n{second},Ms. Vale,201\n"
+        f"{third},Mrs. Orr,117\n",
+        "students.csv": f"StudentID,Name,Tutor\nS1,Amy Reed,{second}\nS2,Ben Cole,{first}\n"
+        f"S3,Cara Dunn,{third}\nS4,Dan Frey,{second}\n",
+    }
+    things = Things(tmp_path, tables)
+    kind = "teacher" if joins else "tutor"
+    assert things.values("tutor")["student/s1"] == f"{kind}/{second.lower()}"
