@@ -358,9 +358,9 @@ def test_several_files_of_labels_and_ids_without_a_statement(
         return capsys.readouterr().out.splitlines()
 
     lines = run("g")
-    assert any("2 entities, 1 statements" in line for line in lines), lines
+    assert any("2 entities, 1 statement " in line for line in lines), lines
     check_line(lines, "2 ids")
-    assert any("5 entities, 1 statements" in line for line in run("h", "--entities-from-labels"))
+    assert any("5 entities, 1 statement " in line for line in run("h", "--entities-from-labels"))
     with open_store(store) as opened:
         found = opened.entities("g@1", ["Q1", "Q2", "P1"]).entities
     assert [found[id_].labels for id_ in ("Q1", "Q2", "P1")] == [
