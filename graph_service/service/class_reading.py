@@ -14,7 +14,17 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.values import EntityValue, Quantity, Time, Value, stored_value
-from graph_service.query.algebra import Fold, Query, conditions_of_list
+from graph_service.query.algebra import (
+    Among,
+    During,
+    Entities,
+    Fold,
+    Number,
+    Query,
+    conditions_of,
+    conditions_of_list,
+    filters_of,
+)
 from graph_service.query.execution import execute
 from graph_service.query.readings import amount_of
 from graph_service.query.result import QueryLimits
@@ -163,7 +173,9 @@ def leaves_values_apart(
     if leaves_a_degree(walked.read.unread) or (is_unordered and asks_for_most(question)):
         return True
     is_through_rows = len(query.relations) > 1 and query.relations[0].backward
-    if is_through_rows and says_an_outcome(walked.read.unread):
+    if is_through_rows and (
+        says_an_outcome(walked.read.unread) or _leaves_a_number(query, source, question, labels)
+    ):
         return True
     # What the graph does not say is no answer of another class.
     if not walked.unstated and leads_to_another_class(
@@ -216,7 +228,24 @@ def _counts_something_else(
         return True
     if any(node < source.named.arrays.entity_count for node in nodes):
         return False
-    return _are_several(values(), Quantity)
+    some = values()
+    if walked.answer is not None and len(some) == 1 and isinstance(some[0], Quantity):
+        # Of the pieces that a row states, their number and not that there is one such number.
+        return walked.answer.value != some[0].amount
+    return _are_several(some, Quantity)
+
+
+def _leaves_a_number(query: Query, source: GraphSlice, question: str, labels: Labels) -> bool:
+    """Returns whether a question has a number that no name and no test of a query holds: *week 2*."""
+    numbers = {word for word in words(question) if word.isdigit()}
+    conditions = [each for filter in filters_of(query) for each in conditions_of(filter)]
+    if not numbers or any(isinstance(each.test, Number | During) for each in conditions):
+        return False
+    ids = list(query.start.ids) if isinstance(query.start, Entities) else []
+    ids += [id_ for each in conditions if isinstance(each.test, Among) for id_ in each.test.ids]
+    nodes = [source.named.arrays.find_node(id_) for id_ in ids]
+    known = np.array([node for node in nodes if node is not None], dtype=np.int64)
+    return not numbers <= {word for label in labels.nodes(known) for word in words(label)}
 
 
 def _counts_literals(

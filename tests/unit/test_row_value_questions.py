@@ -43,6 +43,20 @@ Otters,2021,22,Lise Vik
 Brass hook,2.5,300
 Oak shelf,40,4
 """,
+    "depots": """Depot,Beds
+North,20
+East,14
+""",
+    "supplies": """Good,Depot,Pieces
+Brass hook,North,9
+Brass hook,East,3
+Oak shelf,North,1
+""",
+    "rota": """Week,Tutor,Turn
+1,Ms Quist,early
+2,Ms Quist,late
+2,Mr Hoel,early
+""",
     "paintings": """Painting,Price (EUR)
 Blue Fjord,900
 Old Quay,1500
@@ -83,6 +97,9 @@ service = service_of(TABLES)
         ("How many brass hooks are in basket 502?", {"5"}),
         ("What is the total value of the paintings?", {"2400"}),
         ("basket 501 brass hook quantity", {"12"}),
+        ("How many brass hooks are in the North depot?", {"9"}),
+        ("How many pieces of brass hook does East have?", {"3"}),
+        ("What turn did Ms Quist have in week 2?", {"late"}),
         ("Which goods are in basket 501?", {"Brass hook", "Oak shelf"}),
     ],
 )
@@ -107,6 +124,8 @@ def test_values_in_rows_are_answered(service: Service, question: str, expected: 
         "Who tutors Ida Lund?",
         "Ida Lund's score in Botany",
         "Which grades are over 80?",
+        "What turn did Mr Hoel have in week 1?",
+        "pieces per supply",
         # Not every word is read.
         "What grade did Ida Lund nearly get in Botany?",
         "What was the colour of the Herons in 2021 in Botany?",

@@ -20,6 +20,7 @@ from graph_service.retrieve.classes.meanings import find_names
 from graph_service.retrieve.classes.question_text import nouns_of_things
 from graph_service.retrieve.classes.roles import Role, RoleReader
 from graph_service.retrieve.classes.row_words import are_coded, are_numbered
+from graph_service.retrieve.classes.vocabulary import QUANTITIES
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.labels import Labels
@@ -127,12 +128,12 @@ def _lists_rows_for_values(
     """Returns whether a query lists rows with codes for names where a question asks for a value in
     them, or for a person: it names one of their columns that the query leaves out, and it does not
     name the rows, or by that word, as in *Ana's mark in Physics*; or it names neither, and the codes
-    are numbers.
+    are numbers. Or whether it counts rows that it does not name, and that say how many themselves.
     """
-    is_list = query.fold is Fold.LIST and len(nodes) and nodes[-1] < walker.graph.entity_count
-    if not is_list or not are_coded(labels, nodes):
+    is_able = query.fold in (Fold.LIST, Fold.COUNT) and len(nodes) > 0
+    if not is_able or nodes[-1] >= walker.graph.entity_count or not are_coded(labels, nodes):
         return False
-    if read_form(question).word == "who":
+    if read_form(question).word == "who" and query.fold is Fold.LIST:
         return True
     roots = set(map(root, words(question)))
     used = paths_of(query)
@@ -141,16 +142,23 @@ def _lists_rows_for_values(
         for each in walker.relations_at(nodes)
         if not each.backward and each.id not in used | INSTANCE_RELATIONS
     }
+    if query.fold is Fold.COUNT:
+        # How many bolts are in order 7: a row of it says how many.
+        columns = {column for column in columns if not column.isdisjoint(QUANTITIES)}
     classes = np.unique(walker.classes_of(nodes).targets)
     class_labels = labels.nodes(classes)
-    named_columns = {column for column in columns if column and column <= roots}
-    if not named_columns.isdisjoint(frozenset(map(root, words(label))) for label in class_labels):
+    is_count = query.fold is Fold.COUNT
+    named_columns = {column for column in columns if column and (column <= roots or is_count)}
+    if not is_count and not named_columns.isdisjoint(
+        frozenset(map(root, words(label))) for label in class_labels
+    ):
         return True
     named = find_names(question, walker.graph, walker).classes.values()
     own = set(walker.graph.node_ids.take(classes))
     if any(not own.isdisjoint(ids) for ids in named):
         return False
-    return bool(named_columns) or are_numbered(labels, nodes, class_labels)
+    is_numbered = not is_count and are_numbered(labels, nodes, class_labels)
+    return bool(named_columns) or is_numbered
 
 
 def _first_answers(query: Query, walker: Walker, ranks: Sequence[int], deadline: Deadline) -> Int64:

@@ -97,7 +97,9 @@ class ClassReading:
             if row not in rows
             and not any(start < word.end and word.start < end for start, end in taken)
             and not self.words.speaks_of(
-                row, relation_ids, least=OWN_WORD if row in self.degrees else LEAST_FIT
+                row,
+                relation_ids,
+                least=OWN_WORD if row in self.degrees or word.text in LOADED else LEAST_FIT,
             )
             and not (is_located and word.text in WHERE)
         )
