@@ -28,7 +28,7 @@ service = service_of({"boats": BOATS, "races": RACES})
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    [("Which boat was built first?", {"Lillan"}), ("Which boat was founded last?", {"Maage"})],
+    [("Which boat was built first?", {"Lillan"}), ("Which boat was built last?", {"Maage"})],
 )
 def test_a_verb_of_making_orders_by_the_year_of_it(
     service: Service, question: str, expected: set[str]
