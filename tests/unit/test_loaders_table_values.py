@@ -364,9 +364,7 @@ def test_keys_that_two_tables_have_are_counted(tmp_path: Path) -> None:
     }
     things = Things(tmp_path, tables)
     assert things.values("customer")["order/1"] == ["customer/c1", "customer/c3"]
-    assert things.parsed.kept == {
-        "keys of orders_old.csv that orders.csv has too, one thing each": 1
-    }
+    check_counts(things.parsed.kept, 1)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_types_of_variables_are_a_json_schema(tmp_path: Path) -> None:
         (
             '\nmutation a { deleteGraph(input: {name: "x"}) { __typename } }',
             2,
-            "this is a mutation",
+            "is a mutation",
         ),
         ("query retrieve { graphs { nodes { name } } }", 1, "tool 'retrieve' already"),
         (
