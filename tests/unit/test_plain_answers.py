@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from table_service import service_of
 
-from graph_service import Service
+from graph_service import Service, open_service
 from graph_service.model.answer import AnswerKind
 from graph_service.model.render import is_stated_by
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Answer, PathsResult, Status, Strategy, TripletsResult
+from graph_service.settings import Settings
+from graph_service.store import open_store
+from loaders.load import load
 
 service = service_of(
     {
@@ -94,3 +98,29 @@ def test_a_word_that_nothing_accounts_for_leaves_the_paths_alone(service: Servic
         RetrieveRequest("Who was the first mother of Ida Falk?", Strategy.PATHS)
     )
     assert result.answer is None
+
+
+def test_of_two_namesakes_neither_is_the_answer_alone(tmp_path: Path) -> None:
+    facts = tmp_path / "people.ttl"
+    facts.write_text(
+        """@prefix : <http://example.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:occupation rdfs:label "occupation" . :born rdfs:label "place of birth" .
+:p1 rdfs:label "Lena Orr" ; :occupation :actor ; :born :oslo .
+:p2 rdfs:label "Lena Orr" ; :occupation :stunts ; :born :bergen .
+:p3 rdfs:label "Ivo Dahl" ; :occupation :actor ; :born :oslo .
+:actor rdfs:label "actor" . :stunts rdfs:label "stunt performer" .
+:oslo rdfs:label "Oslo" . :bergen rdfs:label "Bergen" .
+"""
+    )
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        load(facts, store=store, graph="people")
+        with open_service(store, settings=Settings(graph="people")) as service:
+            result = service.retrieve(
+                RetrieveRequest("What is Lena Orr's occupation?", Strategy.PATHS)
+            )
+            assert isinstance(result, PathsResult)
+            assert result.answer is None
+            ends = [item.steps[-1].triple.value_label for item in result.items[:2]]
+            assert set(ends) == {"actor", "stunt performer"}
+            assert answer(service, "What is Ivo Dahl's occupation?").text == "actor"

@@ -36,6 +36,9 @@ from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.picking import most_walks, pick_walks
 
+_EQUAL = 1.0
+"""By how much less two namesakes differ in the learned score if neither is surely meant."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asking:
@@ -129,6 +132,7 @@ def by_learning(
     )
     answer = chosen.answer
     is_plain = verdict.confident and not judge.openly and chosen.is_plain
+    is_plain = is_plain and not _is_of_two_namesakes(candidates, chosen, start_entities)
     if answer is None and is_plain and chosen.reading is not None:
         total = int(candidates.walks[chosen.ranked[0].number])
         is_cut = total > most_walks(preset) or chosen.reading.is_cut
@@ -163,6 +167,23 @@ def _carried_onward(
             if fit is not None:
                 fit[longer] = max(fit[longer], fit[shorter])
     return replace(finalists, read_scores=read), score, stops_short
+
+
+def _is_of_two_namesakes(
+    candidates: Candidates, chosen: Chosen, start_entities: Sequence[StartCandidate]
+) -> bool:
+    """Returns whether the next candidate is the same of another that the same words name, and fits
+    nearly as well: neither is the answer without the other.
+    """
+    best, *others = chosen.ranked[:2]
+    start = start_entities[int(candidates.start[best.number])]
+    return any(
+        candidates.sequence(each.number) == candidates.sequence(best.number)
+        and start_entities[int(candidates.start[each.number])].span == start.span
+        and candidates.start[each.number] != candidates.start[best.number]
+        and each.score >= best.score - _EQUAL
+        for each in others
+    )
 
 
 def _answer_set(
