@@ -254,7 +254,7 @@ class _English:
             if last.backward:
                 verb = "are not" if negated else "are"
                 return f"that {verb} the {label} of something" + self._through(before)
-            return f"{what} a {label}" + self._through(before)
+            return f"{what} {_article(label)}" + self._through(before)
         if last.backward and isinstance(test, Among) and not before:
             of = _or([self._names.entity(id_) for id_ in test.ids])
             verb = "are not" if negated else "are"

@@ -315,7 +315,7 @@ class CandidateJudge:
         """Returns the names that may constrain what a candidate leads to, longer ones first."""
         if walks.number not in self._applying:
             span, around = self.span(walks), self.around.around
-            stems = relation_stems(walks.relations, self.texts)
+            stems = [noun_stems(self.texts.get(relation, "")) for relation in walks.relations]
             self._applying[walks.number] = [
                 named
                 for named in self.named

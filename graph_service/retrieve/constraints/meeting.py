@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -213,7 +213,7 @@ def applies(
     span: tuple[int, int],
     question: str,
     near: Bool,
-    stems: frozenset[str],
+    stems: Sequence[frozenset[str]],
 ) -> bool:
     """Returns whether words may constrain what a candidate leads to.
 
@@ -226,19 +226,23 @@ def applies(
         span: Characters of its start's name.
         question: As asked.
         near: What is joined to the named nodes, bool [n].
-        stems: Of the words of its relations.
+        stems: Of the words of each of its relations.
     """
     start = int(walks.nodes[0, 0])
     is_repeated = constraint.text.casefold() == question[slice(*span)].casefold()
     if constraint.overlaps(*span) or start in constraint.nodes or is_repeated:
         return False
     noun = singular(constraint.words[-1])
+    own = {stem(singular(word)) for word in constraint.words}
+    if constraint.is_entity and own in stems:
+        # "The account manager of X" is the relation of that name, and no job title of that name.
+        return False
     if constraint.is_entity or kin_of(noun):
         return True
     between = question[constraint.end : span[0]] or question[span[1] : constraint.start]
     if span[0] >= 0 and near[start] and not between.strip():
         return False
-    return not {stem(singular(word)) for word in constraint.words} <= stems
+    return not own <= frozenset[str]().union(*stems)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -15,6 +15,7 @@ from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.coverage import root, stems_of
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -32,6 +33,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.learned.shared_words import labels_within_others
 from graph_service.retrieve.learned.whereabouts import lead_to_somebody
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
@@ -378,6 +380,24 @@ class QuestionReader:
             question = self.entity_questions[way].text
             misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
         return misses
+
+    def takes_words_twice(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates walks two relations by the same words.
+
+        *Who is X's account manager?* does not ask for the manager of the account manager.
+        """
+        candidates, encode = self.candidates, self._call.encode
+        twice = np.zeros(len(numbers), dtype=np.bool_)
+        for row, candidate_id in enumerate(numbers.tolist()):
+            labels = [self.texts[relation] for relation, _ in candidates.sequence(candidate_id)]
+            if len(labels) == 1:
+                continue
+            start, end = self._start_entities[int(candidates.start[candidate_id])].span or (0, 0)
+            question = f"{self._question[:start]} {self._question[end:]}"
+            for label, others in labels_within_others(question, labels):
+                cosines = encode(others) @ encode([label]).T if others else np.zeros((1, 1))
+                twice[row] |= bool(cosines.max() < CONSTRAINT_RULES.spoken)
+        return twice
 
     def answers_nothing(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to its own start or to unknown values only.
