@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from graph_service.model.answer import AnswerKind
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.result import (
     Answer,
     PathsResult,
@@ -42,12 +44,32 @@ def citation(triples: Sequence[Triple], /) -> str:
 
 
 MOST_CITED = 5
-"""Statements of an answer that are cited with it."""
+"""Statements of an answer that are cited with it, but for those of what it names."""
 
 
 def cited_triples(answer: Answer, /) -> tuple[Triple, ...]:
-    """Returns the statements that an answer is printed with: the first that it rests on."""
-    return tuple(row.triple for row in answer.basis[:MOST_CITED])
+    """Returns the statements that an answer is printed with: those of each thing that it names, in
+    that order, and then the first others that it rests on.
+
+    The class of a thing is cited where nothing else tells of it.
+    """
+    basis = [row.triple for row in answer.basis]
+    beyond_class = [
+        triple for triple in basis if triple.relation.id not in INSTANCE_RELATIONS
+    ] or basis
+    cited = {
+        triple.statement_id: triple
+        for _, value in answer.named
+        for triple in beyond_class
+        if is_about(triple, value)
+    }
+    others = (triple for triple in beyond_class if triple.statement_id not in cited)
+    return (*cited.values(), *islice(others, max(0, MOST_CITED - len(cited))))
+
+
+def is_about(triple: Triple, value: str, /) -> bool:
+    """Returns whether a statement has a thing, by its id, or a value, in plain text, at either end."""
+    return value in (triple.head.id, plain_value(triple.value))
 
 
 def is_stated_by(answer: Answer, triples: Sequence[Triple], /) -> bool:

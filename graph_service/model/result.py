@@ -362,6 +362,15 @@ class Answer:
             return (self.value,)
         return tuple(value for _, value in self._meant())
 
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """The label and the plain value of each thing that the text names, in its order."""
+        if self.kind is AnswerKind.YES_NO or self.measure is not None or self.groups:
+            return ()
+        if self.kind is AnswerKind.COUNT:
+            return tuple((each.label, each.id) for each in self.entities[:MOST_COUNTED])
+        return tuple(self._meant()[:MOST_NAMED])
+
     def _meant(self) -> list[tuple[str, str]]:
         """Returns the label and the plain value of each thing that is meant.
 

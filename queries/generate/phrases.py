@@ -94,6 +94,8 @@ _NO_PLURAL = re.compile(
 _PLURALS = _set("children people men women alumni media criteria data")
 _OF_TIME = _set("started ended finished")
 """What people do and things do alike: nobody *was started in* 2019."""
+_SINCE = _set("since until till")
+"""Before a date they want a verb that is not there."""
 _WORDED = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f' ,/()-]*")
 _MOST_CHARACTERS = 80
 
@@ -136,6 +138,8 @@ def relation_phrase(label: str, /, *, dated: str = "") -> str:
 
 def _single(word: str, shown: str, dated: str) -> str | None:
     """Of one word: what it says, nothing for a noun, None for what no sentence is made of."""
+    if word in _SINCE:
+        return None
     if word in _PREPOSITIONS:
         return f"{{head}} is {shown} {{value}}"
     if dated and (word in _INTRANSITIVE or word in _OF_TIME):

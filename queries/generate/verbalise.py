@@ -8,11 +8,13 @@ model``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from graph_service.model.answer import AnswerKind
-from graph_service.model.render import cited_triples, is_stated_by
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.render import cited_triples, is_about, is_stated_by
 from graph_service.model.result import (
+    Answer,
     LinkedEntity,
     RetrievalResult,
     ScoredPath,
@@ -217,6 +219,7 @@ def verbalise(
             single,
             knowledge,
             choose_triples(single, limit=limit, min_score=min_score),
+            limit,
         )
         texts.append(text)
         sentences += of_single
@@ -224,20 +227,67 @@ def verbalise(
 
 
 def _verbalised(
-    result: RetrievalResult, knowledge: Sequence[Triple], chosen: Sequence[Triple]
+    result: RetrievalResult, knowledge: Sequence[Triple], chosen: Sequence[Triple], limit: int
 ) -> tuple[str, tuple[Sentence, ...]]:
     """Returns the text and the sentences of a result of one question."""
     if not chosen:
         sentence = missing_sentence(result.linked, result.status)
         return f"{sentence} {NOT_AVAILABLE}.", (Sentence(_ended(sentence), (), True),)
-    if result.answer is None or is_stated_by(result.answer, chosen):
+    if result.answer is None:
         return state(chosen, knowledge)
+    if is_stated_by(result.answer, chosen) and not _says_class_alone(result.answer, chosen):
+        topics = {item.entity.id for item in result.linked}
+        return _state_all(result.answer, chosen, knowledge, topics, limit)
     words = one_line(result.answer.text)
     if result.answer.kind is AnswerKind.YES_NO:
         words = words.capitalize()
     cited = cited_triples(result.answer)
     text, stated = _cited(words, cited, knowledge, CitationReader(knowledge))
     return text, (stated,)
+
+
+def _says_class_alone(answer: Answer, triples: Sequence[Triple]) -> bool:
+    """Returns whether statements say of what an answer names nothing but its class: who lacks a
+    manager is not told by that.
+    """
+    heads = {triple.head.id for triple in triples}
+    return all(triple.relation.id in INSTANCE_RELATIONS for triple in triples) and any(
+        value in heads for _, value in answer.named
+    )
+
+
+def _state_all(
+    answer: Answer,
+    chosen: Sequence[Triple],
+    knowledge: Sequence[Triple],
+    topics: Collection[str],
+    limit: int,
+) -> tuple[str, tuple[Sentence, ...]]:
+    """Returns the sentences of an answer that statements say, with those that join what it names to
+    what the question names, and one more sentence for what the others do not name.
+    """
+    unsaid = [
+        value for _, value in answer.named if not any(is_about(triple, value) for triple in chosen)
+    ]
+    further = [
+        triple
+        for triple in cited_triples(answer)
+        if triple not in chosen and any(is_about(triple, each) for each in (*unsaid, *topics))
+    ]
+    stated = [*chosen, *further[: max(0, limit - len(chosen))]]
+    text, sentences = state(stated, knowledge)
+    unnamed = {
+        label: [triple for triple in further if is_about(triple, value)]
+        for label, value in answer.named
+        if not any(is_about(triple, value) for triple in stated)
+    }
+    if not unnamed:
+        return text, sentences
+    triples = [triple for own in unnamed.values() for triple in own]
+    count = len(answer.values) - len(answer.named) + len(unnamed)
+    words = one_line(f"And {count} more: {', '.join(unnamed)}")
+    more, sentence = _cited(words, triples, knowledge, CitationReader(knowledge))
+    return f"{text} {more}", (*sentences, sentence)
 
 
 def known_triples(result: RetrievalResult, /) -> tuple[Triple, ...]:

@@ -371,7 +371,9 @@ def test_entities_that_the_sentences_say_are_not_stated_twice() -> None:
     said = Answer(AnswerKind.ENTITIES, "Q2", (EntityRef("Q2", "Q2"),), basis(one), 1)
     assert verbalise(replace(found, answer=said)) == verbalise(found)
     both = replace(said, entities=(*said.entities, EntityRef("Q3", "Q3")), basis=basis(one, other))
-    assert verbalise(replace(found, answer=both)) == verbalise(found)
+    assert verbalise(replace(found, answer=both)) == verbalise(
+        paths([([one], 0.9), ([other], 0.9)])
+    )
     # A statement that the answer does not rest on would be taken for a part of it.
     third = replace(
         found, items=paths([([one], 0.9), ([triple("s3", "Q1", "a", "Q4")], 0.9)]).items
