@@ -124,3 +124,22 @@ def test_of_two_namesakes_neither_is_the_answer_alone(tmp_path: Path) -> None:
             ends = [item.steps[-1].triple.value_label for item in result.items[:2]]
             assert set(ends) == {"actor", "stunt performer"}
             assert answer(service, "What is Ivo Dahl's occupation?").text == "actor"
+
+
+def test_items_without_a_label_are_no_rows_with_codes(tmp_path: Path) -> None:
+    facts = tmp_path / "clubs.ttl"
+    facts.write_text(
+        """@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+wd:P112 rdfs:label "founded by" . wd:P31 rdfs:label "instance of" .
+wd:Q1 rdfs:label "Juventa FC" ; wdt:P112 wd:Q982438 ; wdt:P31 wd:Q6 .
+wd:Q2 rdfs:label "Torrent FC" ; wdt:P112 wd:Q982440 ; wdt:P31 wd:Q6 .
+wd:Q982438 wdt:P31 wd:Q5 . wd:Q982440 wdt:P31 wd:Q5 .
+wd:Q5 rdfs:label "human" . wd:Q6 rdfs:label "football club" .
+"""
+    )
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        load(facts, store=store, graph="clubs")
+        with open_service(store, settings=Settings(graph="clubs")) as service:
+            assert answer(service, "Who founded Juventa FC?").text == "Q982438"

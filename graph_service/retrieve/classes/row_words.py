@@ -27,6 +27,7 @@ from graph_service.text.fold import lowered
 from graph_service.text.question_form import read_form
 
 _LEAST_COSINE = 0.56
+_ITEM = re.compile(r"Q\d+")
 # Who gives is the other side of what rows say of who takes: to buy and to sell are both a sale.
 _GIVING = frozenset(
     map(root, ("sell", "sold", "lend", "lent", "give", "gave", "given", "supply", "supplied",
@@ -64,9 +65,13 @@ def other_side_span(question: str, /) -> tuple[Span, bool] | None:
 
 
 def are_coded(labels: Labels, nodes: Int64, /) -> bool:
-    """Returns whether most of some nodes have a digit in their label, as rows have and no people."""
+    """Returns whether most of some nodes have a digit in their label, as rows have and no people; the
+    id of an item of Wikidata says nothing, of which the graph has no label.
+    """
     some = labels.nodes(nodes[: CLASS_RULES.labels])
-    coded = sum(any(letter.isdigit() for letter in label) for label in some)
+    coded = sum(
+        any(letter.isdigit() for letter in label) and not _ITEM.fullmatch(label) for label in some
+    )
     return 2 * coded > len(some)
 
 
