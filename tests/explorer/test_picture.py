@@ -194,7 +194,7 @@ def test_on_a_phone_the_path_leads_down_from_the_answer_to_the_question(
 def test_on_a_phone_the_base_stands_above_the_view_with_what_changed(
     opened: Open, url: str
 ) -> None:
-    page = drawn(opened(at(url, graph="demo", q=QUESTION, m="rr", level=30), size=PHONE))
+    page = drawn(opened(at(url, graph="demo", q=QUESTION, m="rs", level=40, seed=7), size=PHONE))
     expect(page.locator("#picture h3")).to_have_text(["Base", "View"])
     answers = page.locator("#answers .answer").all_inner_texts()
     tops = [page.evaluate(NODES, 0)[0], page.evaluate(NODES, 1)[0]]

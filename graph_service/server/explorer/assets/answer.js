@@ -55,7 +55,7 @@ function linked(page, result) {
     return h(
       "div.link",
       null,
-      one.mention ? h("span", null, "“", said(one.mention), "” is ") : "Chosen: ",
+      one.mention ? h("span", null, "“", said(one.mention), "” is ") : page.state.from.length ? "Chosen: " : "About ",
       entity(page, one.item, `linked ${place}`),
       " ",
       idOf(one.item.itemId),

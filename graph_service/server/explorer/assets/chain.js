@@ -1,7 +1,7 @@
 // A picture for a phone: the path from the answer down to the question, and what hangs on it.
 
 import { xy } from "./curves.js";
-import { BOLD, HEIGHT, order, short, widthOf } from "./layout.js";
+import { BOLD, HEIGHT, cut, order, short, widthOf } from "./layout.js";
 import { ranked } from "./union.js";
 
 /**
@@ -14,6 +14,7 @@ import { ranked } from "./union.js";
  * @property {Map<string, Place>} places of the nodes that are drawn
  * @property {Edge[]} edges that are drawn
  * @property {Map<string, {d: string, at: (share: number) => Point}>} courses of those edges
+ * @property {Map<string, string>} words of those edges, cut where a chain ends
  */
 
 /** Neighbours that hang on a node at most: of a path few, so that it stays in sight. */
@@ -31,6 +32,8 @@ const CORNER = 9;
 const TO_LABEL = 15;
 const TO_NODE = 24;
 const LABEL_LINE = 18;
+/** How wide a chain is at least: its labels end there. */
+export const CHAIN_WIDTH = 300;
 
 /**
  * Returns the picture as a chain.
@@ -104,6 +107,8 @@ class Drawing {
     this.edges = [];
     /** @type {Map<string, {d: string, at: (share: number) => Point}>} */
     this.courses = new Map();
+    /** @type {Map<string, string>} */
+    this.words = new Map();
     this.y = 0;
   }
 
@@ -221,8 +226,11 @@ class Drawing {
    * @param {number} y of its middle
    */
   #line(edge, d, left, y) {
-    const width = (edge.onPath ? BOLD : 1) * widthOf(this.wordsOf(edge));
+    const larger = edge.onPath ? BOLD : 1;
+    const words = cut(this.wordsOf(edge), (CHAIN_WIDTH - left) / larger);
+    const width = larger * widthOf(words);
     this.edges.push(edge);
+    this.words.set(edge.id, words);
     this.courses.set(edge.id, { d, at: () => ({ x: left + width / 2, y }) });
   }
 }

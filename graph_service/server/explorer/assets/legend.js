@@ -17,6 +17,14 @@ export const LOOKS = {
   unknown: { sign: "?", dash: "1 4", width: 1.3, colour: "#6b7280", words: "not compared" },
 };
 
+const SIDES = /** @type {const} */ (["before", "after"]);
+
+/**
+ * Returns what a side of a changed statement is called.
+ * @param {string} side
+ */
+export const sideWords = (side) => `${side} the change`;
+
 /**
  * Returns what the marks of nodes and lines mean, as items of a list.
  * @param {[string, (typeof LOOKS)["kept"]][]} looks
@@ -29,8 +37,8 @@ export function statusLegend(looks, nodes) {
     place(nodes.some((node) => node.start), "start", "of the question"),
     place(nodes.some((node) => node.answer), "in-answer", "in the answer"),
     ...(looks.length > 1 || looks.some(([status]) => status !== "kept")
-      ? looks.flatMap(([status, look]) => (status === "changed" ? [": before", ": after"] : [""]).map((side) =>
-          h(`li.line.${status}${side.replace(": ", ".")}`, null, h("span.line"), `${look.sign} ${look.words}${side}`.trim())))
+      ? looks.flatMap(([status, look]) => (status === "changed" ? SIDES : [""]).map((side) =>
+          h(`li.line.${status}${side && `.${side}`}`, null, h("span.line"), `${look.sign} ${side ? sideWords(side) : look.words}`.trim())))
       : []),
   ];
 }

@@ -28,13 +28,13 @@ export const OPTIONS = {
     words: "Chains", start: 3, bounds: { least: 1, most: 100 }, give: (count) => ({ count }),
   },
   draw: {
-    words: "draw with replacement, as OKGQA's code does", start: 0, give: () => ({ sampling: "OKGQA" }),
+    words: "a statement may be drawn twice, as in OKGQA's code", start: 0, give: () => ({ sampling: "OKGQA" }),
   },
   nth: {
-    words: "Which of the least likely", start: 1, bounds: { least: 1, most: 1000 }, give: (nth) => ({ nth }),
+    words: "Least likely relation: the first, second ...", start: 1, bounds: { least: 1, most: 1000 }, give: (nth) => ({ nth }),
   },
   scorer: {
-    words: "find it by the trained scorer", start: 0, give: () => ({ scorer: "trained" }),
+    words: "likely by the trained scorer, not by counts", start: 0, give: () => ({ scorer: "trained" }),
   },
   control: {
     words: "as many beside the paths instead, to compare", start: 0, give: () => ({ control: true }),
@@ -54,7 +54,7 @@ export const OPTIONS = {
     words: "Steps around them", start: 2, bounds: { least: 0, most: 4 }, give: (hops) => ({ hops }),
   },
   pruned: {
-    words: "of that only what PageRank keeps, as OKGQA does", start: 0, give: () => ({ pruned: true }),
+    words: "of these only what PageRank keeps, as OKGQA does", start: 0, give: () => ({ pruned: true }),
   },
 };
 

@@ -197,7 +197,7 @@ function changes(page) {
     .filter(([status]) => counts.get(status))
     .map(([status, look]) => `${look.sign}${look.sign ? " " : ""}${counts.get(status)} ${look.words}`);
   byId("changes-said").textContent = words.join(" · ");
-  byId("change-at").textContent = listed.length ? `${at < 0 ? "–" : at + 1} of ${listed.length} changes` : "no change here";
+  byId("change-at").textContent = at < 0 ? `${listed.length} to step through` : `${at + 1} of ${listed.length}`;
   byId("next-change").disabled = byId("previous-change").disabled = !listed.length;
 }
 

@@ -2,12 +2,12 @@
 // the style sheet of the page says otherwise where it is dark.
 
 import { arrows, line } from "./arrows.js";
-import { chainOf } from "./chain.js";
+import { CHAIN_WIDTH, chainOf } from "./chain.js";
 import { coloured } from "./classes.js";
 import { BEND, CLEARANCE, around, bent, loop, round } from "./curves.js";
 import { s } from "./dom.js";
 import { ROW_LABEL, hubOf, rowCourse } from "./fan.js";
-import { BOLD, HEIGHT, cut, folded, order, placesOf, short, widestOf, widthOf } from "./layout.js";
+import { BOLD, HEIGHT, folded, order, placesOf, short, widestOf, widthOf } from "./layout.js";
 import { LOOKS } from "./legend.js";
 
 /**
@@ -33,10 +33,8 @@ export const NARROW_PX = 560;
 const BORDER = 2;
 /** What colours nodes have by their class, the classes of most nodes first. */
 const FILLS = ["#fdebd8", "#dff3e3", "#efe4fa", "#fbf2c4", "#d9f0f3", "#fae0e7"];
-/** A chain: what stands beside it, how wide it is at least, and its widest label. */
+/** What stands beside a chain. */
 const CHAIN_MARGIN = 3;
-const CHAIN_WIDTH = 300;
-const CHAIN_LABEL = 225;
 /** Where on its line a label may stand, and how far above or below it, best first. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8];
 const STANDS = [0, -12, 12, -24, 24].flatMap((aside) => SHARES.map((share) => [share, aside]));
@@ -61,8 +59,8 @@ export function draw(whole, shown, marked) {
   const isChain = room < NARROW_PX && !isFan;
   const most = (room - BORDER) / LEAST_SCALE;
   const isNarrow = room < NARROW_PX || (isFan && boxOf([...placesOf(whole, false, most).values()], MARGIN).width > most);
-  const wordsOf = isChain ? (/** @type {Edge} */ edge) => cut(changeOf(edge, whole.edges), CHAIN_LABEL) : signed;
-  const chain = isChain ? chainOf(shown, marked.expanded ?? [], wordsOf) : null;
+  const chain = isChain ? chainOf(shown, marked.expanded ?? [], (edge) => changeOf(edge, whole.edges)) : null;
+  const wordsOf = (/** @type {Edge} */ edge) => chain?.words.get(edge.id) ?? signed(edge);
   const places = chain?.places ?? placesOf(whole, isNarrow, most - 2 * MARGIN);
   const box = chain ? chainBox([...places.values()]) : boxOf(isNarrow ? drawnPlaces(whole, places) : [...places.values()], isNarrow ? NARROW_MARGIN : MARGIN);
   const dense = !chain && shown.edges.length > MOST_LABELS;
@@ -113,7 +111,7 @@ export function draw(whole, shown, marked) {
     lines.append(line(edge, course.d, selected, name));
     const isRow = !chain && from.row !== "" && to.row !== "";
     const words = isRow && rowLines ? rowLines(wordsOf(edge)) : [wordsOf(edge)];
-    if (!dense || isMarked) labels.append(label(edge, words, free(edge, words, course.at, taken, box), selected));
+    if (!dense || isMarked) labels.append(...label(edge, words, free(edge, words, course.at, taken, box), selected));
   }
   const boxes = s("g", { class: "nodes", "font-size": 13 });
   const colours = coloured(whole.nodes, marked.classes);
@@ -182,7 +180,7 @@ function drawnPlaces(whole, places) {
 function chainBox(places) {
   const box = boxOf(places, CHAIN_MARGIN);
   const [above, below] = [MARGIN + 14 - CHAIN_MARGIN, MARGIN - 8];
-  return { x: box.x, y: box.y + above, width: Math.max(box.width, CHAIN_WIDTH), height: box.height - above - below };
+  return { x: box.x, y: box.y + above, width: Math.max(box.width, CHAIN_WIDTH + 2 * CHAIN_MARGIN), height: box.height - above - below };
 }
 
 /**
@@ -270,6 +268,7 @@ function signed(edge) {
 }
 
 /**
+ * Returns the label of an edge, and the paper below it that hides its line.
  * @param {Edge} edge
  * @param {readonly string[]} words of each line
  * @param {Point} middle
@@ -277,7 +276,8 @@ function signed(edge) {
  */
 function label(edge, words, middle, selected) {
   const look = LOOKS[edge.status];
-  return s(
+  const paper = boxAt(middle, widthOfLabel(edge, words) + 8, words.length * LABEL_HEIGHT - 2);
+  const text = s(
     "text",
     {
       x: round(middle.x),
@@ -286,11 +286,6 @@ function label(edge, words, middle, selected) {
       "data-edge": edge.id,
       "text-anchor": "middle",
       fill: edge.status === "kept" ? "#4b5563" : look.colour,
-      stroke: PAPER,
-      // What shows between two lines of words looks like a line through them.
-      "stroke-width": words.length === 1 ? 6 : 9,
-      "stroke-linejoin": "round",
-      "paint-order": "stroke",
       "font-weight": selected || edge.onPath ? 700 : null,
     },
     words.length === 1
@@ -298,6 +293,8 @@ function label(edge, words, middle, selected) {
       : words.map((line, at) => s("tspan", { x: round(middle.x), dy: at && LABEL_HEIGHT }, at ? ` ${line}` : line)),
     words.at(-1)?.endsWith("…") && s("title", null, edge.label),
   );
+  const { x, y, width, height } = paper;
+  return [s("rect", { x: round(x), y: round(y), width: round(width), height, fill: PAPER, class: "paper", "data-edge": edge.id }), text];
 }
 
 /** @param {import("./union.js").Node} node */

@@ -1,7 +1,7 @@
 // The table of a picture: each statement a row. What is selected in one is selected in the other.
 
 import { byId, h, said, show } from "./dom.js";
-import { LOOKS } from "./legend.js";
+import { LOOKS, sideWords } from "./legend.js";
 import { entity } from "./question.js";
 import { ranked } from "./union.js";
 
@@ -108,8 +108,7 @@ function row(page, edge, labels, compared, scored) {
 
 /** @param {Edge} edge */
 export function wordsOf(edge) {
-  if (edge.status !== "changed") return LOOKS[edge.status].words;
-  return edge.side === "before" ? "changed: before" : "changed: after";
+  return edge.status === "changed" ? sideWords(edge.side) : LOOKS[edge.status].words;
 }
 
 /** @param {Edge} edge */
