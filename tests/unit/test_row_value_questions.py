@@ -57,6 +57,10 @@ Oak shelf,North,1
 2,Ms Quist,late
 2,Mr Hoel,early
 """,
+    "sales": """Sale,Sale date,Buyer name
+A-1,2023-04-02,Olga Prud
+A-2,2023-01-30,Nils Aas
+""",
     "paintings": """Painting,Price (EUR)
 Blue Fjord,900
 Old Quay,1500
@@ -83,6 +87,12 @@ service = service_of(TABLES)
         ("What grades does Ida Lund have?", {"81", "64"}),
         ("average grade in Latin", {"77.6667"}),
         ("What is the lowest grade in Botany?", {"55"}),
+        ("lowest grade in Botany", {"55"}),
+        ("highest grade", {"92"}),
+        # A value, its thing, and a value whose name begins with that of the thing.
+        ("highest price of the paintings", {"1500 EUR"}),
+        ("highest price painting", {"Old Quay"}),
+        ("the latest sale date", {"2023-04-02"}),
         ("How many grades are there?", {"5"}),
         ("Which exams are over 80?", {"1", "4"}),
         ("How many grades are over 80?", {"2"}),

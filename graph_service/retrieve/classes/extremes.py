@@ -10,7 +10,7 @@ from graph_service.retrieve.classes.vocabulary import COUNTS, RANKS, read_count
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.reading import read_degrees
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
-from graph_service.text.fold import lowered, word_spans
+from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _ASKING = re.compile(
@@ -35,11 +35,25 @@ def extreme_span(question: str, /) -> Span | None:
 
     >>> extreme_span("What is the highest salary?"), extreme_span("Who has the highest salary?")
     ((12, 19), None)
+    >>> extreme_span("lowest salary in Sales")
+    (0, 6)
     """
     folded = lowered(question)
     spans = [(each.start, each.end) for each in read_degrees(question)]
     spans += [match.span() for match in DEGREE_OF_NOUN.finditer(folded)]
-    return next((span for span in sorted(spans) if _ASKING.match(folded[: span[0]])), None)
+    return next(
+        (
+            span
+            for span in sorted(spans)
+            if _ASKING.match(folded[: span[0]]) or _is_at_most_article(folded[: span[0]])
+        ),
+        None,
+    )
+
+
+def _is_at_most_article(folded: str) -> bool:
+    """Returns whether what stands before a word of degree asks nothing: *the highest salary*."""
+    return folded.strip() in {"", "the"}
 
 
 def asks_for_value(question: str, query: Query, label: str, class_span: Span, /) -> bool:
@@ -59,6 +73,8 @@ def asks_for_value(question: str, query: Query, label: str, class_span: Span, /)
     span = extreme_span(question)
     if span is None:
         return False
+    if _is_at_most_article(lowered(question)[: span[0]]) and class_span[0] < class_span[1]:
+        return _is_value_of(question, span[1], label, class_span)
     end = class_span[0] if class_span[0] < class_span[1] and class_span[0] >= span[1] else None
     after = [
         word
@@ -66,6 +82,19 @@ def asks_for_value(question: str, query: Query, label: str, class_span: Span, /)
         if start >= span[1] and (end is None or start < end)
     ]
     return any(word_fit(word, label) >= 1.0 for word in after[:2])
+
+
+def _is_value_of(question: str, start: int, label: str, class_span: Span) -> bool:
+    """Returns whether the label of a value comes next in a question, and its things are said to have
+    it: the highest salary of the employees. The highest salary employee is none; the latest order
+    date is the date of an order.
+    """
+    own = words(label)
+    following = [each for each in word_spans(question) if each[1] >= start][: len(own)]
+    if not own or [word for word, _, _ in following] != own:
+        return False
+    end = following[-1][2]
+    return class_span[1] <= end or bool(question[end : class_span[0]].strip())
 
 
 def value_of_extreme(question: str, /) -> tuple[str, ...]:
