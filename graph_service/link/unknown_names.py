@@ -21,6 +21,7 @@ from graph_service.link.partial_names import is_initial, names_of
 from graph_service.link.question_context import QuestionContext
 from graph_service.text.fold import words
 from graph_service.text.function_words import FUNCTION_WORDS, is_english
+from graph_service.text.question_form import DO
 from graph_service.text.relation_phrases import asking_words, read_phrases
 
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -87,9 +88,24 @@ def _neighbours(reading: QuestionContext, left: int, right: int) -> tuple[str, .
         if not is_initial(atoms[after].text):
             break
     neighbours = dict.fromkeys(
-        atoms[index].text for index in (before, after) if not left <= index < right
+        atoms[index].text
+        for index in (before, after)
+        if not left <= index < right and not _is_its_verb(reading, left, index)
     )
     return tuple(word for word in neighbours if not _is_ordinary(word, reading))
+
+
+def _is_its_verb(reading: QuestionContext, left: int, index: int) -> bool:
+    """Returns whether a word is what a name does, the last of a question: *what does the Saddle cost*.
+
+    In *where does Bob Marley live* it is not, since a verb is to come.
+    """
+    words_before = [atom.text for atom in reading.atoms[:left]]
+    if words_before[-1:] == ["the"]:
+        words_before.pop()
+    words_after = (atom.text for atom in reading.atoms[index + 1 :])
+    follows_do = bool(words_before) and words_before[-1] in DO
+    return follows_do and index > left and FUNCTION_WORDS.issuperset(words_after)
 
 
 def _holds_all(label: str, neighbours: Sequence[str]) -> bool:

@@ -39,6 +39,7 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "old": frozenset({"birth", "age", "founded", "inception"}),
     "aged": frozenset({"birth", "age"}),
     "born": frozenset({"birth", "born"}),
+    "pay": frozenset({"fee", "rent", "charge", "toll", "premium"}),
     "earn": frozenset({"salary", "wage", "income", "pay"}),
     "paid": frozenset({"salary", "wage", "income", "pay"}),
     "make": frozenset({"salary", "manufacturer", "maker"}),
