@@ -100,15 +100,22 @@ def verbs_in(
 
 
 def verbs_of(label: str, /) -> list[str]:
-    """Returns the words of a label that are made of verbs: participles, and who does something.
+    """Returns the words of a label that are made of verbs: participles, but for those that describe
+    a noun after them, and who does something.
 
-    >>> verbs_of("owner"), verbs_of("published by"), verbs_of("captain")
-    (['owner'], ['published'], [])
+    >>> [verbs_of(label) for label in ("owner", "published by", "captain", "unmarried spouse")]
+    [['owner'], ['published'], [], []]
     """
     content = content_of_label(label)
     last = singular(content[-1]) if content else ""
     is_doer = last.endswith(("er", "or")) and len(last) > 4 and last not in _NO_DOERS
-    return [word for word in content if is_participle(word)] + [last] * is_doer
+    following = [*words(label)[1:], ""]
+    participles = [
+        word
+        for word, after in zip(words(label), following, strict=False)
+        if is_participle(word) and (not after or after in EMPTY_IN_ENGLISH)
+    ]
+    return participles + [last] * is_doer
 
 
 def says(verb: str, label: str, /) -> bool:
