@@ -186,7 +186,7 @@ class TurnReader:
         if first is None:
             return Turn(wording, self._retrieve(request))
         earlier = _chained(first, before)
-        names = self._find_names(request)
+        names = self._find_names(request) or _written_name(wording.text)
         pronoun = next(
             (
                 each
@@ -236,7 +236,7 @@ class TurnReader:
         for turn in earlier:
             antecedents = self._antecedents(turn, request, pronoun)
             known |= {linked.entity.id for linked in turn.result.linked}
-            if antecedents:
+            if antecedents or _names_what_is_unknown(turn):
                 break
         if not antecedents:
             return Turn(wording, self._retrieve(request))
@@ -338,6 +338,36 @@ def _doubted(result: RetrievalResult, confidence: float) -> RetrievalResult:
     if status is Status.OK and probability < least:
         status = Status.LOW_CONFIDENCE
     return replace(result, confidence=probability, status=status)
+
+
+def _names_what_is_unknown(turn: Turn) -> bool:
+    """Returns whether a question names by words with capitals what the graph lacks: a pronoun after it
+    stands for nothing that was named before.
+    """
+    text = turn.wording.text
+    return turn.result.status is Status.NO_ENTITY_LINKED and any(
+        text[start].isupper() and word not in EMPTY_IN_ENGLISH
+        for word, start, _ in word_spans(text)[1:]
+    )
+
+
+def _written_name(text: str) -> Spans:
+    """Returns the characters of words with capitals that a question goes on with and that are all it
+    says: *what about Ted?* They may be a part of a name.
+
+    >>> _written_name("And Ted?"), _written_name("And the director?")
+    ([(4, 7)], [])
+    """
+    if not goes_on(text) or read_dates(text):
+        return []
+    content = [
+        (start, end)
+        for word, start, end in word_spans(text)
+        if word not in EMPTY_IN_ENGLISH and word not in _CONTINUING
+    ]
+    if not content or not all(text[start].isupper() for start, _ in content):
+        return []
+    return [(content[0][0], content[-1][1])]
 
 
 def _moved_on(wording: Wording, names: Spans, before: Turn) -> list[Wording]:

@@ -103,7 +103,7 @@ def extract(
         )
         sentences: tuple[Sentence, ...] = (Sentence(f"{label}.", citations),)
     else:
-        label = missing_sentence(result.linked, result.status)
+        label = missing_sentence(result)
         text = f"{label} {NOT_AVAILABLE}."
         sentences = (Sentence(f"{label}.", (), True),)
     return Answer(

@@ -15,7 +15,6 @@ from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.render import cited_triples, is_about, is_stated_by
 from graph_service.model.result import (
     Answer,
-    LinkedEntity,
     RetrievalResult,
     ScoredPath,
     ScoredTriple,
@@ -33,8 +32,10 @@ from graph_service.model.values import (
     StringValue,
     Time,
 )
-from graph_service.text.fold import relation_words
+from graph_service.text.fold import relation_words, word_spans
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.months import MONTHS
+from graph_service.text.question_form import ASKING_WORDS
 from queries.generate.articles import articled
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
 from queries.generate.common_phrases import common_phrase
@@ -175,18 +176,34 @@ def choose_triples(
     return tuple(chosen.values())
 
 
-def missing_sentence(linked: Sequence[LinkedEntity], status: Status, /) -> str:
+def missing_sentence(result: RetrievalResult, /) -> str:
     """Returns the sentence for a question that nothing retrieved bears on, without its marker.
 
-    What is not sure is not said to be missing.
+    What is not sure is not said to be missing; the words that ask for it are named.
     """
-    labels = list(dict.fromkeys(one_line(item.entity.label) for item in linked))
+    labels = list(dict.fromkeys(one_line(item.entity.label) for item in result.linked))
     if not labels:
-        return "The graph knows no entity that this question names"
+        return "No entity of the graph was recognised in this question"
     listed = labels[0] if len(labels) == 1 else ", ".join(labels[:-1]) + " and " + labels[-1]
-    if status is Status.LOW_CONFIDENCE:
-        return f"It is not sure that the graph says this of {listed}"
-    return f"The graph does not say this of {listed}"
+    if result.status is not Status.LOW_CONFIDENCE:
+        return f"The graph does not say this of {listed}"
+    asking = ", ".join(f'"{word}"' for word in _asking_words(result))
+    return f"It is not sure that the graph says this of {listed}" + (
+        f": {asking}" if asking else ""
+    )
+
+
+def _asking_words(result: RetrievalResult) -> list[str]:
+    """Returns the content words of a question that are part of no name that was linked."""
+    names = [(each.start, each.end) for each in result.linked]
+    return [
+        result.question[start:end]
+        for word, start, end in word_spans(result.question)
+        if len(word) > 1
+        and word not in EMPTY_IN_ENGLISH
+        and word not in ASKING_WORDS
+        and not any(start < last and first < end for first, last in names)
+    ]
 
 
 def _ended(sentence: str) -> str:
@@ -231,7 +248,7 @@ def _verbalised(
 ) -> tuple[str, tuple[Sentence, ...]]:
     """Returns the text and the sentences of a result of one question."""
     if not chosen:
-        sentence = missing_sentence(result.linked, result.status)
+        sentence = missing_sentence(result)
         return f"{sentence} {NOT_AVAILABLE}.", (Sentence(_ended(sentence), (), True),)
     if result.answer is None:
         return state(chosen, knowledge)

@@ -52,7 +52,7 @@ def test_each_side_has_its_answer(cli: Cli) -> None:
     run = cli("compare", QUESTION, *VIEWS)
     answers = run.out.split("\n\n")[2].splitlines()
     assert answers[0].startswith("base      Maria Shriver's spouse is Arnold Schwarzenegger")
-    check_line(answers, "ed:1.0", "Maria Shriver [NA]")
+    check_line(answers, "ed:1.0", 'Maria Shriver: "husband" [NA]')
     check_text(answers[-1])
     run = cli("compare", QUESTION, "ed:1.0", "--json")
     found = run.json["answers"]

@@ -14,10 +14,10 @@ from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from loaders.load import load
 
-MACHINES = """name,maker,depot,office,technician
-Lift W4,Acme GmbH,Depot North,Room 12,Jo Hale
-Saw S1,Bolt Ltd,Depot South,Room 14,Kim Lee
-Drill D9,Cole Inc,Depot East,Room 3,Mia Noor
+MACHINES = """name,maker,depot,office,technician,country
+Lift W4,Acme GmbH,Depot North,Room 12,Jo Hale,Chile
+Saw S1,Bolt Ltd,Depot South,Room 14,Kim Lee,Peru
+Drill D9,Cole Inc,Depot East,Room 3,Mia Noor,Ghana
 """
 MAKERS = "name,city\nAcme GmbH,Kassel\nBolt Ltd,Leeds\nCole Inc,Austin\n"
 STAFF = "name,job\nJo Hale,technician\nKim Lee,technician\nMia Noor,driver\n"
@@ -50,6 +50,9 @@ def ask(service: Service, question: str) -> RetrievalResult:
         ("Where is Maria Shriver's husband?", Status.LOW_CONFIDENCE),
         ("Where was the mother of Maria Shriver born?", Status.OK),
         ("Where is the birthplace of Maria Shriver?", Status.OK),
+        ("Where was Maria Shriver married?", Status.LOW_CONFIDENCE),
+        ("Where was Arnold Schwarzenegger elected?", Status.LOW_CONFIDENCE),
+        ("Where did Maria Shriver go to school?", Status.OK),
     ],
 )
 def test_whom_a_question_names_is_not_where_they_are(
@@ -66,6 +69,9 @@ def test_whom_a_question_names_is_not_where_they_are(
         ("Where is the maker of Saw S1 located?", Status.OK),
         ("Where is the depot of Saw S1?", Status.OK),
         ("Where is Saw S1's office?", Status.OK),
+        ("Who is in the country of Saw S1?", Status.LOW_CONFIDENCE),
+        ("Who is the technician of Saw S1?", Status.OK),
+        ("Which country is Saw S1 from?", Status.OK),
     ],
 )
 def test_who_made_a_thing_of_a_table_is_not_where(

@@ -281,7 +281,7 @@ def test_triples_near_the_best_are_told(strategy: Strategy) -> None:
         (Status.OK, ["A"], "The graph does not say this of A"),
         (Status.NOT_IN_GRAPH, ["A"], "The graph does not say this of A"),
         (Status.LOW_CONFIDENCE, ["A"], "It is not sure that the graph says this of A"),
-        (Status.NO_ENTITY_LINKED, [], "The graph knows no entity that this question names"),
+        (Status.NO_ENTITY_LINKED, [], "No entity of the graph was recognised in this question"),
     ],
 )
 def test_what_the_graph_lacks_is_marked_k1(status: Status, linked: list[str], said: str) -> None:
@@ -289,6 +289,13 @@ def test_what_the_graph_lacks_is_marked_k1(status: Status, linked: list[str], sa
     assert text == f"{said} [NA]."
     assert sentences == (Sentence(f"{said}.", (), True),)
     assert parse_answer(text, ()) == sentences
+
+
+def test_what_is_not_sure_names_the_words_that_ask_for_it() -> None:
+    result = triplets([], status=Status.LOW_CONFIDENCE, linked=["A"])
+    text, _ = verbalise(replace(result, question="Who is the mother of A's husband?"))
+    expected = 'It is not sure that the graph says this of A: "mother", "husband" [NA].'
+    assert text == expected
 
 
 def test_statements_that_print_alike_are_cited_by_number() -> None:

@@ -206,3 +206,23 @@ def test_a_hundred_earlier_questions_are_read(demo_service: Service) -> None:
     earlier = ["Who is Maria Shriver?", *["When was she born?"] * 99]
     result = ask(demo_service, "When was she born?", *earlier)
     assert (result.status, end(result)) == (Status.OK, "1955-11-06")
+
+
+@pytest.mark.parametrize("follow_up", ["what about Ted?", "And Ted?"])
+def test_a_part_of_a_name_is_what_the_question_before_is_asked_of(
+    demo_service: Service, follow_up: str
+) -> None:
+    earlier = "Where was Robert F. Kennedy born?"
+    result = ask(demo_service, follow_up, earlier)
+    assert (end(result), result.linked[0].entity.label) == ("Boston", "Ted Kennedy")
+    result = ask(demo_service, "And how many children did he have?", earlier, follow_up)
+    assert result.linked[0].entity.label == "Ted Kennedy"
+    assert result.answer is None or result.answer.value == "3"
+
+
+def test_a_pronoun_after_a_name_that_is_not_known_stands_for_none_before_it(
+    demo_service: Service,
+) -> None:
+    earlier = ("Where was Robert F. Kennedy born?", "And Zed?")
+    result = ask(demo_service, "How many children did he have?", *earlier)
+    assert (result.status, result.linked) == (Status.NO_ENTITY_LINKED, ())

@@ -176,7 +176,7 @@ def result_lines(
     if result.status is not Status.OK:
         lines.append(
             {
-                Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
+                Status.NO_ENTITY_LINKED: "no entity of the graph was recognised in the question",
                 Status.LOW_CONFIDENCE: "no answer is sure: nothing that the graph says fits the "
                 "question well, or a name means something else; what comes nearest:",
                 Status.NOT_IN_GRAPH: "the graph does not say this; what comes nearest:",
@@ -188,7 +188,8 @@ def result_lines(
     unmet = ", ".join(
         f'"{constraint.text}"' for constraint in result.constraints if not constraint.met
     )
-    if unmet:
+    # That nothing meets it is what *no* says.
+    if unmet and not (result.answer and result.answer.value == "no"):
         lines.append(f"not met: {unmet}")
     if result.confidence is not None:
         lines.append(f"confidence: {result.confidence:.2f}")

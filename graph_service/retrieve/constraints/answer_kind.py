@@ -10,8 +10,10 @@ import numpy as np
 from graph_service.model.values import StringValue, Value
 from graph_service.retrieve.constraints.coverage import (
     Side,
+    is_by_marriage,
     is_kin,
     is_mutual,
+    marriage_step,
     means,
     names_end,
     names_other_end,
@@ -34,7 +36,6 @@ from graph_service.text.months import FOLDED_MONTHS
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
-_BY_MARRIAGE = re.compile(r"[\s-]in[\s-]law", re.IGNORECASE)
 _TIME = re.compile(
     r"(?<![^\W\d][-/_.#])\b[12]\d{3}\b|\b\d{1,2}[:.h]\d{2}\b"
     rf"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:{'|'.join(FOLDED_MONTHS)})\b",
@@ -123,8 +124,8 @@ def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
         if not is_kin(word):
             continue
         own = singular(word)
-        if _BY_MARRIAGE.match(judge.question[end:]):
-            if len(every) != 2 or not (_mean(every, "spouse", own) or _mean(every, own, "spouse")):
+        if is_by_marriage(judge.question, end):
+            if marriage_step(own, walks, judge.texts) is None:
                 return False
             continue
         if not own.startswith("grand"):
@@ -178,6 +179,18 @@ def has_sex(judge: CandidateJudge, noun: str, best: JudgedCandidate) -> bool:
     if any(root(own) in stems_of(words(label)) for label in labels):
         return True
     return any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
+
+
+def lacks_sex_of_end(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a noun of kin by marriage says a sex that the ends are not known to have: the
+    wives of brothers are no brothers-in-law.
+    """
+    noun = judge.noun_by_marriage
+    label = judge.texts[best.walks.relations[-1]]
+    return bool(sex_of(singular(noun))) and not (
+        root(noun) in stems_of(words(label))
+        or any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
+    )
 
 
 def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -91,8 +91,8 @@ class Chosen:
 
     @property
     def is_unsaid(self) -> bool:
-        """Whether no word of the question speaks of the best candidate, or no verb of it does, and
-        nothing else is doubted.
+        """Whether no word of the question speaks of the best candidate, or no verb or noun for
+        somebody does, and nothing else is doubted.
         """
         return self.doubt in OUTWEIGHED
 

@@ -7,6 +7,7 @@ common relations (``text.relation_phrases``) do for nouns that labels lack.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.relation_phrases import read_phrases
 
+_IN_LAW = re.compile(r"[\s-]in[\s-]law\b", re.IGNORECASE)
 _VERB_PREPOSITIONS = frozenset({"by", "in", "at", "from", "to", "with", "on", "for", "as"})
 _KIN = frozenset(
     [
@@ -61,6 +63,10 @@ _NEAREST_KIN = frozenset(
     ["child", "daughter", "father", "husband", "mother", "parent", "son", "spouse", "wife"]
 )
 """What no other kin leads to."""
+_OF_SPOUSE = frozenset(["brother", "father", "mother", "sibling", "sister"])
+"""Kin by marriage that are kin of a spouse: a *mother-in-law*. Parents may be two relations."""
+_SPOUSE_OF = frozenset(["brother", "child", "daughter", "sibling", "sister", "son"])
+"""Kin by marriage that are spouses of kin: a *son-in-law*."""
 _MUTUAL = frozenset(["cousin", "relative", "sibling", "spouse", "twin"])
 
 
@@ -114,6 +120,15 @@ def is_kin(noun: str, /) -> bool:
     """
     own = _singular(noun)
     return own in _KIN or own.removeprefix("great") in _KIN
+
+
+def is_by_marriage(question: str, noun_end: int, /) -> bool:
+    """Returns whether a noun of kin that ends at a character says kin by marriage.
+
+    >>> is_by_marriage("Who is her brother-in-law?", 18), is_by_marriage("Her son in Rome", 7)
+    (True, False)
+    """
+    return _IN_LAW.match(question, noun_end) is not None
 
 
 def follows_from_kin(noun: str, /) -> bool:
@@ -245,3 +260,20 @@ def names_end(noun: str, walks: CandidateWalks, texts: Mapping[int, str], /) -> 
 def names_other_end(noun: str, walks: CandidateWalks, texts: Mapping[int, str], /) -> bool:
     """Returns whether a noun names what the last step comes from: parents, where children are."""
     return means(noun, sides_of(texts[walks.relations[-1]])[not walks.backward[-1]])
+
+
+def marriage_step(noun: str, walks: CandidateWalks, texts: Mapping[int, str], /) -> int | None:
+    """Returns which step of a candidate joins spouses, if it leads to somebody's ``noun``-in-law: to
+    kin of a spouse, or to a spouse of kin.
+    """
+    if len(walks.relations) != 2:
+        return None
+    first, last = (side_of(walks, step, texts) for step in range(2))
+    joins_spouses = [
+        any(means("spouse", side) for side in sides_of(texts[relation]))
+        for relation in walks.relations
+    ]
+    own = singular(noun)
+    if own in _OF_SPOUSE and joins_spouses[0] and means(own, last):
+        return 0
+    return 1 if own in _SPOUSE_OF and means(own, first) and joins_spouses[1] else None

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from graph_service.retrieve.constraints.answer_kind import (
     answers_in_another_form,
     counts_its_noun,
+    lacks_sex_of_end,
     leads_to_the_other_kin,
     walks_its_kin,
 )
@@ -19,6 +20,10 @@ from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCan
 from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
 from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
 from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
+from graph_service.retrieve.constraints.said_nouns import (
+    names_another_person,
+    names_another_relation,
+)
 from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
     leaves_a_step_unsaid,
@@ -30,7 +35,7 @@ from graph_service.retrieve.constraints.said_steps import (
     walks_its_clause,
 )
 from graph_service.retrieve.constraints.said_verbs import leaves_its_verb, names_another_verb
-from graph_service.retrieve.constraints.unread import names_another_relation
+from graph_service.retrieve.constraints.unread import leaves_which_kin
 
 _Test: TypeAlias = Callable[[CandidateJudge, JudgedCandidate], bool]
 
@@ -51,9 +56,10 @@ class Doubt:
     of_plain_questions: bool = False
 
 
+ANOTHER_PERSON = "another person is named"
 ANOTHER_VERB = "another verb is said"
 UNSAID = "all steps unsaid"
-OUTWEIGHED = frozenset({ANOTHER_VERB, UNSAID})
+OUTWEIGHED = frozenset({ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
 """The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
@@ -63,6 +69,8 @@ DOUBTS = (
         "the other side of kin",
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
     ),
+    Doubt("kin of another sex", lacks_sex_of_end),
+    Doubt("which kin is left", leaves_which_kin),
     Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
@@ -84,6 +92,7 @@ DOUBTS = (
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
+    Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )

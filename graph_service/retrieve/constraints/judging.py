@@ -17,7 +17,15 @@ from graph_service.model.answer import ConstraintKind
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import CutReason
 from graph_service.query.enumeration import overlap
-from graph_service.retrieve.constraints.coverage import is_kin, names_end, names_other_end
+from graph_service.retrieve.constraints.coverage import (
+    is_by_marriage,
+    is_kin,
+    marriage_step,
+    means,
+    names_end,
+    names_other_end,
+    side_of,
+)
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -39,6 +47,7 @@ from graph_service.retrieve.constraints.reading import (
     DateConstraint,
     kin_of,
     read_answer,
+    sex_of,
 )
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
@@ -139,6 +148,8 @@ class CandidateJudge:
             return False
         if expected.form is not AnswerForm.ENTITIES or expected.dates or self._kin:
             return False
+        if self.strict and self.noun_by_marriage:
+            return False
         mention = self.mentions[start]
         return all(named.overlaps(mention.start, mention.end) for named in self.named)
 
@@ -165,6 +176,14 @@ class CandidateJudge:
     def kin_nouns(self) -> tuple[str, ...]:
         """The nouns of kin that the question says beside names."""
         return tuple(word for word, _, _ in self.own_words if is_kin(word))
+
+    @cached_property
+    def noun_by_marriage(self) -> str:
+        """The only noun of kin, where that is kin by marriage (*mother-in-law*); else nothing."""
+        nouns = [(word, end) for word, _, end in self.own_words if is_kin(word)]
+        if len(nouns) != 1 or not is_by_marriage(self.question, nouns[0][1]):
+            return ""
+        return nouns[0][0]
 
     @cached_property
     def _seen(self) -> Int64:
@@ -240,13 +259,26 @@ class CandidateJudge:
         for named in self.applying(walks):
             if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
-            how = meets_named(self._near(named), walks)
+            how = meets_named(self._near(named), walks, self._columns(named, walks))
             if named.is_negated:
                 others = leads_to_others(named, walks)
                 how = others or (how and meets_not(named, how, walks, self.around))
             if how is not None:
                 met.append((named, how))
         return JudgedCandidate(walks, ranked.score, met)
+
+    def _columns(self, named: NamedNodes, walks: CandidateWalks) -> Sequence[int]:
+        """Returns the columns of a candidate's nodes that may meet a name, the ends first: for a
+        noun of kin that says a sex those that it means, and the ends for kin by marriage.
+        """
+        columns = range(len(walks.relations), 0, -1)
+        noun = named.words[-1]
+        if not self.strict or not (is_kin(noun) and sex_of(singular(noun))):
+            return columns
+        if is_by_marriage(self.question, named.end):
+            return columns[:1]
+        meant = [each for each in columns if means(noun, side_of(walks, each - 1, self.texts))]
+        return meant or columns
 
     def _near(self, named: NamedNodes) -> Bool:
         """Returns which nodes are what is named, or joined to it: of namesakes that the question
@@ -460,7 +492,11 @@ class CandidateJudge:
             total += full if how.column == candidate.last else full / 2
         last_stems = noun_stems(self.texts[candidate.walks.relations[-1]])
         leads_to_kin = bool(self._kin & last_stems) and not candidate.walks.backward[-1]
-        if self.strict and (noun := self._noun_of_end):
+        if self.strict and (noun := self.noun_by_marriage):
+            step = marriage_step(noun, candidate.walks, self.texts)
+            # The same spouses are often stated both ways.
+            leads_to_kin = step is not None and not candidate.walks.backward[step]
+        elif self.strict and (noun := self._noun_of_end):
             leads_to_kin = names_end(noun, candidate.walks, self.texts)
             if not leads_to_kin and names_other_end(noun, candidate.walks, self.texts):
                 return total - _RULES.wrong_end_cost

@@ -257,9 +257,11 @@ def relation_stems(relations: Iterable[int], texts: Mapping[int, str], /) -> fro
     return stems.union(*(noun_stems(texts.get(relation, "")) for relation in relations))
 
 
-def meets_named(near: Bool, walks: CandidateWalks, /) -> Met | None:
-    """Returns which walks meet a value or an entity: by their ends, else by nodes on the way."""
-    for column in range(walks.nodes.shape[1] - 1, 0, -1):
+def meets_named(near: Bool, walks: CandidateWalks, columns: Iterable[int], /) -> Met | None:
+    """Returns which walks meet a value or an entity, by the first of some columns that does: by
+    their ends, else by nodes on the way.
+    """
+    for column in columns:
         met = near[walks.nodes[:, column]]
         if met.any():
             return Met(met, column)

@@ -509,7 +509,12 @@ def _superlative(
         return None
     degree = DEGREE_WORDS[match[1]]
     following = _NEXT.match(folded, match.end())
-    is_of_birth = degree.is_date and following and singular(following[1]) in _BORN
+    noun = singular(following[1]) if following else ""
+    is_order = degree in (DEGREE_WORDS["first"], DEGREE_WORDS["last"])
+    if strict and is_order and "spouse" in (noun, kin_of(noun)):
+        # The first wife is not the oldest.
+        return None
+    is_of_birth = degree.is_date and noun in _BORN
     return _stated(question, match, degree, BORN if is_of_birth else ())
 
 

@@ -87,6 +87,8 @@ def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     nouns = [singular(noun) for noun in judge.kin_nouns]
     if len(nouns) != 1 or nouns[0] in _OF_SEVERAL_STEPS or nouns[0].startswith("grand"):
         return False
+    if judge.noun_by_marriage:
+        return False
     kin = [any(map(is_kin, words(judge.texts[each]))) for each in walks.relations]
     return sum(kin) > 1
 

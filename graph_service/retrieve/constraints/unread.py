@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,18 +15,18 @@ from graph_service.retrieve.constraints.coverage import (
     root,
     side_of,
     sides_of,
-    stems_of,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
-from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
+
+_JOINTS = " -\u2010\u2011"
+"""Between the words of *half-brother*."""
 
 
 def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, ...]:
@@ -125,55 +124,12 @@ def joining_relations(judge: CandidateJudge, best: JudgedCandidate) -> frozenset
     return frozenset(relations)
 
 
-@cache
-def _common_stems() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Returns the names of common relations with the stems of their words."""
-    return tuple((label, stems_of(words(label))) for label in common_labels())
-
-
-def names_another_relation(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
-    """Returns whether a question asks for another relation of the start than those walked.
-
-    What stands as *the boss of X* or *X's boss* names a relation. It is one that is walked if its
-    words are those of the label or of its wordings, or if no common relation's label is more like
-    it. A boss is more like an *employer* than an *occupation*.
+def leaves_which_kin(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether nothing accounts for the word right before a noun of kin: a half-brother is not
+    each brother, nor the second wife each wife.
     """
-    labels = [judge.texts[relation] for relation in best.walks.relations]
-    roots = frozenset[str]().union(
-        *(side.words for label in labels for side in sides_of(label)),
-        *(
-            side.words
-            for each in joining_relations(judge, best)
-            for side in sides_of(judge.texts[each])
-        ),
-    )
-    used = used_spans(judge, best)
-    nouns: list[list[tuple[str, int, int]]] = [
-        phrase
-        for phrase in owned_phrases(judge.question, judge.span(best.walks))
-        if not any(overlap(word[1:], span) for word in phrase for span in used)
-    ]
-    if len(labels) == 1:
-        nouns = [[word for phrase in reversed(nouns) for word in phrase]] if nouns else []
-    stems = [stems_of(words(label)) for label in labels]
-    others = [
-        label for label, of_label in _common_stems() if not any(of_label <= own for own in stems)
-    ]
-    for phrase in nouns:
-        if all(_is_accounted(word, roots) for word, _, _ in phrase):
-            continue
-        text = " ".join(word for word, _, _ in phrase)
-        cosines = judge.cosines([text], [*labels, *others])[0]
-        own, other = cosines[: len(labels)].max(), cosines[len(labels) :].max()
-        if own + CONSTRAINT_RULES.as_like < other:
-            return True
-    return False
-
-
-def _is_accounted(word: str, roots: Container[str]) -> bool:
-    return (
-        root(word) in roots
-        or is_kin(word)
-        or singular(word) in KINDS
-        or word in {"number", "count", "total"}
+    left = _unsaid_words(judge, best, joining_relations(judge, best))
+    return any(
+        is_kin(noun[0]) and word in left and not judge.question[word[2] : noun[1]].strip(_JOINTS)
+        for word, noun in pairwise(judge.own_words)
     )

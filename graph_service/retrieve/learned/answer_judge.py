@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from graph_service.link.starts import StartCandidate
+from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Float64
 from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
@@ -86,7 +87,10 @@ class AnswerJudge:
         self._preset = preset
         self.relevance = float(finalists.text_scores[best])
         # The probability is that of one statement, which is no account: its words must bear on it.
-        self.openly = read_form(reader.question).asks_for_account
+        form = read_form(reader.question)
+        self.openly = form.asks_for_account
+        # A cause or a manner may be a value: *how did X die*.
+        self.asks_for_values = not self.openly or form.word == "how"
         self._in_other_name = self._start_of(int(finalists.numbers[best])).in_other_name
         self._bears = self.relevance >= preset.min_relevance and not self._in_other_name
 
@@ -152,9 +156,11 @@ class AnswerJudge:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""
         reader = self._reader
         met = [each.text for each in chosen.constraints if each.met]
+        lists = chosen.answer is None or chosen.answer.kind is AnswerKind.ENTITIES
         return (
             (reader.stops_short(number) and not reader.asks_for_any(met))
             or bool(reader.leads_to_no_location(np.array([number]))[0])
+            or (lists and reader.answers_another_word(number))
             or is_lesser_namesake(self._start_of(number), self._start_entities)
             or reader.answers_who_by_rows(number)
             or asks_by_another_label(

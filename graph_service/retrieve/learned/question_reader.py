@@ -34,7 +34,11 @@ from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.learned.shared_words import labels_within_others
-from graph_service.retrieve.learned.whereabouts import lead_to_somebody
+from graph_service.retrieve.learned.whereabouts import (
+    lead_to_somebody,
+    names_no_location,
+    names_nobody,
+)
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
@@ -398,6 +402,16 @@ class QuestionReader:
                 cosines = encode(others) @ encode([label]).T if others else np.zeros((1, 1))
                 twice[row] |= bool(cosines.max() < CONSTRAINT_RULES.spoken)
         return twice
+
+    def answers_another_word(self, number: int, /) -> bool:
+        """Returns whether a candidate ends at values that are surely no places, where the question
+        asks *where*, or nobody, where it asks *who*, by the label of their relation.
+        """
+        relation, is_backward = self.candidates.sequence(number)[-1]
+        label, encode = self.texts[relation], self._call.encode
+        if self._form.asks_where:
+            return not is_backward and names_no_location(label, encode)
+        return self._form.asks_for_person and not is_backward and names_nobody(label, encode)
 
     def answers_nothing(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to its own start or to unknown values only.

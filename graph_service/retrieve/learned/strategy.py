@@ -132,7 +132,7 @@ def by_learning(
         call, reader, chosen, relevance, openly=judge.openly, in_order=in_order
     )
     answer = chosen.answer
-    is_plain = verdict.confident and not judge.openly and chosen.is_plain
+    is_plain = verdict.confident and judge.asks_for_values and chosen.is_plain
     is_plain = is_plain and not _is_of_two_namesakes(candidates, chosen, start_entities)
     if answer is None and is_plain and chosen.reading is not None:
         total = int(candidates.walks[chosen.ranked[0].number])

@@ -1,6 +1,7 @@
-"""Whether a question asks where somebody is, and an answer says who that is.
+"""Whether a question asks *where* or *who*, and an answer says something else.
 
-*Where is the maker of X?* asks for the place of the maker. The maker is no answer.
+*Where is the maker of X?* asks for the place of the maker. The maker is no answer. *Where was X
+married?* does not ask for the spouse, nor *who* for a place.
 """
 
 from __future__ import annotations
@@ -11,12 +12,23 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.constraints.coverage import is_kin, root, stems_of
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.said_steps import DOERS
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 
+Encode = Callable[[Sequence[str]], np.ndarray]
+"""Texts to unit vectors."""
+_LOCATED = ("place", "location", "country", "city", "school", "company", "organization")
+_UNLOCATED = ("person", "family", "profession", "position held", "award", "date", "film")
+_SOMEBODY = ("person", "organization", "company", "team", "character")
+_NOBODY = ("place", "city", "country", "date", "year", "number")
+_LEAST_LEAN = 0.1
+"""By how much more a label must be like what is not asked for. Of published questions with *where*
+that loses 6 in 1,000, of those with *who* 11. Of the other's relations 36 and 60 in 100 are so.
+"""
 _SUFFIXES_OF_DOERS = ("er", "or", "ist", "ian", "man", "person")
 _LOCATIONS = frozenset(
     {"border", "center", "chamber", "container", "corner", "corridor", "counter", "drawer", "floor",
@@ -44,7 +56,7 @@ def lead_to_somebody(
     candidates: Candidates,
     numbers: Int64,
     texts: Sequence[str],
-    encode: Callable[[Sequence[str]], np.ndarray],
+    encode: Encode,
     /,
 ) -> Bool:
     """Returns whether each candidate ends at somebody that a question names by what they do.
@@ -77,3 +89,25 @@ def lead_to_somebody(
         (fits[:, :-1].max(axis=1) >= of_where)[last_relations]
     )
     return is_last
+
+
+def names_no_location(label: str, encode: Encode, /) -> bool:
+    """Returns whether the label of a relation is surely that of values that are nowhere: of kin, an
+    office, an award. Where somebody works or learns is a place.
+    """
+    return any(map(is_kin, words(label))) or _leans(label, _LOCATED, _UNLOCATED, encode)
+
+
+def names_nobody(label: str, encode: Encode, /) -> bool:
+    """Returns whether the label of a relation is surely that of values that are nobody: places, dates
+    and numbers.
+    """
+    return not any(map(is_kin, words(label))) and _leans(label, _SOMEBODY, _NOBODY, encode)
+
+
+def _leans(label: str, meant: Sequence[str], others: Sequence[str], encode: Encode) -> bool:
+    """Returns whether a label is clearly more like one of some other nouns than like those meant."""
+    vectors = encode([label, *meant, *others]).astype(np.float64)
+    fits: Float64 = np.round(vectors[1:] @ vectors[0], SIMILARITY_DIGITS)
+    own, other = fits[: len(meant)].max(), fits[len(meant) :].max()
+    return bool(own + _LEAST_LEAN < other >= CONSTRAINT_RULES.spoken)
