@@ -43,6 +43,7 @@ from graph_service.views.choosing import DRAWS
 from graph_service.views.draw import Stream, edges_at_level
 from graph_service.views.methods.replacement import commonest_note
 from graph_service.views.methods.rewiring import DRAWS as REWIRING_DRAWS
+from graph_service.views.notes import NO_SECOND_RELATION, NOTHING_LEFT, shortfall
 from graph_service.views.scorer.counting import COUNTS
 
 LAYOUT, VERSION = "view-parquet", 1
@@ -120,7 +121,7 @@ class _ClusterDraw:
         self.scope = Ascending.of(rows.withColumn("order", order), "order")
         count = self.spec.count
         if count is not None and count > self.scope.rows:
-            self.notes.append(f"{count} edges were asked and {self.scope.rows} are in scope")
+            self.notes.append(shortfall("edges", count, "in scope", self.scope.rows))
         if not self.scope.rows:
             self.notes.append("no edge is in scope")
 
@@ -157,10 +158,7 @@ class _ClusterDraw:
                 break
             length = min(self.scope.rows, length + max(target - able.rows, length))
         if able.rows < target:
-            self.notes.append(
-                f"{target} edges were asked and {able.rows} can be changed: for the others nothing "
-                "is left that the base does not say"
-            )
+            self.notes.append(shortfall("edges", target, "can be changed", able.rows, NOTHING_LEFT))
         return able.first(target)
 
     def choose(self, rows: Any, choice: Choice) -> Any:
@@ -288,7 +286,7 @@ def _replacement(draw: _ClusterDraw) -> Any:
     if len(relations.ids) < 2:
         if draw.target:
             draw.notes.append(
-                f"{draw.target} edges were asked and the graph has no second relation"
+                shortfall("edges", draw.target, "can be changed", 0, NO_SECOND_RELATION)
             )
         return rows.where("false").selectExpr(
             *_CHANGED, f"'{ChangeKind.RELATION_CHANGED.value}' AS change"

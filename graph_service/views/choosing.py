@@ -17,6 +17,7 @@ from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, ascending, below
 from graph_service.views.drawing import Draw
+from graph_service.views.notes import NOTHING_LEFT, shortfall
 from graph_service.views.pools import Pools
 
 DRAWS = 16
@@ -128,10 +129,7 @@ def first_able(
             break
         length = min(len(order), length + max(target - len(able), length))
     if len(able) < target:
-        draw.notes.append(
-            f"{target} edges were asked and {len(able)} can be changed: for the others nothing is "
-            "left that the base does not say"
-        )
+        draw.notes.append(shortfall("edges", target, "can be changed", len(able), NOTHING_LEFT))
     edges, chosen = edges[able], chosen[able]
     by_edge = np.argsort(edges)
     return edges[by_edge], chosen[by_edge]

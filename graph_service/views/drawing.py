@@ -11,6 +11,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import ViewSpec
 from graph_service.views.draw import Stream, edges_at_level, smallest
+from graph_service.views.notes import shortfall
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scope import scope_edges
@@ -63,7 +64,7 @@ class Draw:
         self.deadline.check("drawing edges")
         self.notes.extend(notes)
         if self.spec.count is not None and self.spec.count > len(edges):
-            self.notes.append(f"edges requested: {self.spec.count}, in scope: {len(edges)}")
+            self.notes.append(shortfall("edges", self.spec.count, "in scope", len(edges)))
         if not len(edges):
             self.notes.append("no edge is in scope")
         return edges

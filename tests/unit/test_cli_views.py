@@ -42,7 +42,7 @@ def test_search_finds_by_the_names_of_a_view(cli: Cli) -> None:
     assert cli("search", "Arnold Schwarzenegger", "--view", "g").out == "nothing found\n"
     slipped = cli("search", "Arnold Schwarzenegger", "--view", "names:1:3", "--json").json["hits"]
     assert "Q2685" not in {hit["entity"]["id"] for hit in slipped}
-    check_line(cli("retrieve", QUESTION, "--view", "g").out, "graph is named")
+    check_line(cli("retrieve", QUESTION, "--view", "g").out, "no entity of the graph")
     check_error(cli("retrieve", "x", "--view", "names:1:3:question").err)
 
 

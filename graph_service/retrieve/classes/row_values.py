@@ -6,7 +6,7 @@ say which rows are meant, and asks for what stands in another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,7 +137,7 @@ class RowValueReader:
             return
         own = {root(each.of_class) for each in name_rows(self._walker, self._labels, rows)}
         for scored in filtered_instances(reading.parts, self._walker):
-            for column, fit in self._columns(scored, reading, profiles):
+            for column, fit in self._columns(scored, reading, profiles, own):
                 # Marks of a table of marks are no rows, however many columns say which.
                 least = 1 if root(column.label) in own else _LEAST_KEYS
                 query = _in_rows(scored.query, class_id, column.id, least=least)
@@ -147,10 +147,14 @@ class RowValueReader:
                     yield RowValueQuery(valued, reading, unread, class_id)
 
     def _columns(
-        self, scored: ScoredQuery, reading: ClassReading, profiles: Sequence[RelationProfile]
+        self,
+        scored: ScoredQuery,
+        reading: ClassReading,
+        profiles: Sequence[RelationProfile],
+        own: Container[str],
     ) -> Iterator[tuple[RelationProfile, float]]:
         """Yields the columns that the question may ask for beside those that say which rows are
-        meant, and how well they fit.
+        meant, and how well they fit: *how many sales* counts rows whose own name is *sales*.
         """
         used = paths_of(scored.query)
         free = [word for word in content_of(self._question) if _is_free(word, scored.spans)]
@@ -162,17 +166,21 @@ class RowValueReader:
                 continue
             if not is_counted and _is_named(profile.label, free):
                 yield profile, _BY_NAME
-            elif is_number and self._counts_a_name(scored.spans) and _is_quantity(profile.label):
+            elif (
+                is_number and self._counts_a_name(scored.spans, own) and _is_quantity(profile.label)
+            ):
                 yield profile, _BY_QUANTITY
 
-    def _counts_a_name(self, spans: Sequence[Span]) -> bool:
-        """Returns whether *how many* or *how much* comes right before a name that tells the rows."""
+    def _counts_a_name(self, spans: Sequence[Span], own: Container[str]) -> bool:
+        """Returns whether *how many* or *how much* comes right before a name that tells the rows,
+        but for their own.
+        """
         form = read_form(self._question)
         counting = form.count_span or form.how_much_span
         return counting is not None and any(
             start >= counting[1] and self._question[counting[1] : start].strip() in {"", "of"}
             for start, end in spans
-            if start < end
+            if start < end and root(self._question[start:end].lower()) not in own
         )
 
     def _unread(self, scored: ScoredQuery, reading: ClassReading, rows: Int64) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from graph_service.model.graph import Bool, Int32, Int64, Numbers, require_node
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import below
 from graph_service.views.drawing import Draw, MethodResult, added
+from graph_service.views.notes import shortfall
 from graph_service.views.paths import Walker
 from graph_service.views.pools import Pools
 
@@ -120,7 +121,7 @@ def _chains(draw: Draw) -> MethodResult:
         made |= dict.fromkeys(chain)
     if chains < count:
         draw.notes.append(
-            f"chains requested: {count}, made: {chains}, shortest paths: {len(routes)}"
+            shortfall("chains", count, "made", chains, f"shortest paths: {len(routes)}")
         )
     columns = np.array([*made], dtype=np.int32).reshape(-1, 3)
     delta = added(graph, columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy())

@@ -18,6 +18,7 @@ from graph_service.model.view_delta import NameDelta, empty_delta, with_names
 from graph_service.model.view_spec import Naming
 from graph_service.views.draw import smallest
 from graph_service.views.drawing import Draw, MethodResult
+from graph_service.views.notes import shortfall
 from graph_service.views.scope import scope_edges
 from graph_service.views.slips import slip
 
@@ -116,7 +117,7 @@ def _exchanged(draw: Draw, units: Int32, target: int) -> tuple[Int32, Int32]:
     if 2 * len(one) < target:
         kind = "type" if draw.spec.naming is Naming.SWAPPED else "name"
         draw.notes.append(
-            f"{target} entities were asked, and {2 * len(one)} find another one of their {kind}"
+            shortfall("entities", target, f"with another one of their {kind}", 2 * len(one))
         )
     one, other = one[: target // 2], other[: target // 2]
     nodes, partners = np.concatenate([one, other]), np.concatenate([other, one])

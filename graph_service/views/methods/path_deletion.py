@@ -21,6 +21,7 @@ from graph_service.model.graph import Int64, KnowledgeGraph, Numbers, require_no
 from graph_service.model.view_spec import ControlMatch
 from graph_service.views.drawing import Draw, MethodResult, without
 from graph_service.views.measure.steps import MAX_STEPS
+from graph_service.views.notes import shortfall
 from graph_service.views.paths import Walker
 
 _OTHER_RELATION = 1_000
@@ -44,13 +45,13 @@ def draw_path_deletion(draw: Draw, /) -> MethodResult:
         draw.notes.append(f"no path of at most {MAX_STEPS} statements leads to an answer")
     target = draw.target(len(paths.edges))
     if spec.count is not None and spec.count > target:
-        draw.notes.append(f"{spec.count} statements were asked and {target} are on a path")
+        draw.notes.append(shortfall("statements", spec.count, "on a path", target))
     if not spec.control:
         removed = draw.first(paths.edges, target)
     elif spec.control_by is ControlMatch.NUMBER:
         edges = np.setdiff1d(walker.region(entities, paths.length), paths.edges)
         if len(edges) < target:
-            draw.notes.append(f"{target} statements were asked and {len(edges)} are on no path")
+            draw.notes.append(shortfall("statements", target, "on no path", len(edges)))
         removed = draw.first(edges, min(target, len(edges)))
     else:
         removed = _controls(draw, walker.walked(entities, paths.length), paths.edges, target)

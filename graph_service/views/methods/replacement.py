@@ -17,6 +17,7 @@ from graph_service.model.view_spec import Replacement, Sampling
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import Stream, below, smallest
 from graph_service.views.drawing import Draw, MethodResult, repeats, replaced
+from graph_service.views.notes import NO_SECOND_RELATION, shortfall
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scorer.counting import CHUNK_CELLS
@@ -91,7 +92,7 @@ def _replaced(draw: Draw, scope: Numbers) -> ViewDelta:
     graph, stream, target = draw.graph, draw.stream, draw.target(len(scope))
     if len(draw.index.relations) < 2:
         if target:
-            draw.notes.append(f"{target} edges were asked and the graph has no second relation")
+            draw.notes.append(shortfall("edges", target, "can be changed", 0, NO_SECOND_RELATION))
         return empty_delta(graph)
     chosen: Int64
     if draw.spec.sampling is Sampling.OKGQA:
@@ -100,8 +101,8 @@ def _replaced(draw: Draw, scope: Numbers) -> ViewDelta:
         chosen = np.unique(np.argsort(graph.statement_keys[scope])[rows])
         if len(chosen) < target:
             draw.notes.append(
-                f"sampling okgqa draws with replacement: {target} edges were asked, "
-                f"{len(chosen)} changed"
+                "sampling okgqa draws with replacement; "
+                + shortfall("edges", target, "changed", len(chosen))
             )
     else:
         hashes = stream.hashes(graph.statement_keys, at=scope, purpose="order")

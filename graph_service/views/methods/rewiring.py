@@ -10,6 +10,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import empty_delta
 from graph_service.views.draw import Stream, below
 from graph_service.views.drawing import Draw, MethodResult, replaced
+from graph_service.views.notes import shortfall
 from graph_service.views.pairs import PairIndex, contains
 
 DRAWS = 16
@@ -25,8 +26,13 @@ def draw_rewiring(draw: Draw, /) -> MethodResult:
     able = scope[rewirable(graph, scope, index=index, outside=outside)]
     if target > len(able):
         draw.notes.append(
-            f"edges requested: {target}, can be rewired: {len(able)}; the heads of the others "
-            "are joined to every entity"
+            shortfall(
+                "edges",
+                target,
+                "can be rewired",
+                len(able),
+                "the heads of the others are joined to every entity",
+            )
         )
     edges = draw.first(able, min(target, len(able)))
     if not len(edges):

@@ -11,6 +11,7 @@ import numpy as np
 from graph_service.model.graph import Numbers
 from graph_service.views.draw import ascending
 from graph_service.views.drawing import Draw, MethodResult, without
+from graph_service.views.notes import shortfall
 from graph_service.views.rules import Restorable
 
 
@@ -37,8 +38,13 @@ def draw_rule_deletion(draw: Draw, /) -> MethodResult:
     removed = _taken(draw, scope, restorable, target)
     if len(removed) < target:
         draw.notes.append(
-            f"statements requested: {target}, can go: {len(removed)}; the others are needed to "
-            "restore these"
+            shortfall(
+                "statements",
+                target,
+                "can go",
+                len(removed),
+                "the others are needed to restore these",
+            )
         )
     return MethodResult(without(draw.graph, removed), len(scope))
 

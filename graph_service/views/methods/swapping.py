@@ -8,6 +8,7 @@ from graph_service.model.graph import Numbers
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Sampling
 from graph_service.views.drawing import Draw, MethodResult, repeats, replaced
+from graph_service.views.notes import shortfall
 from graph_service.views.swapping.method import pair_edges, swap_with_replacement
 
 _SWAPPED_IN_TWOS = "edges are swapped in twos, and {0} was asked: {1} changed"
@@ -31,7 +32,7 @@ def _with_replacement(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
     if len(changed) < target:
         draw.notes.append(
             "sampling okgqa draws with replacement and swaps within a relation; "
-            f"edges requested: {target}, changed: {len(changed)}"
+            + shortfall("edges", target, "changed", len(changed))
         )
     return replaced(graph, scope[changed], rel=relations[changed])
 
@@ -49,8 +50,13 @@ def _in_pairs(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
     first, second = sequence.first, sequence.second
     if len(first) < target // 2:
         draw.notes.append(
-            f"edges requested: {target}, can be paired: {2 * sequence.count}; one relation holds "
-            "more than half of the edges in scope"
+            shortfall(
+                "edges",
+                target,
+                "can be paired",
+                2 * sequence.count,
+                "one relation holds more than half of the edges in scope",
+            )
         )
     elif target % 2:
         draw.notes.append(_SWAPPED_IN_TWOS.format(target, 2 * len(first)))
