@@ -159,14 +159,18 @@ def sides_of(label: str, /) -> tuple[Side, Side]:
     (True, False, True)
     >>> "part" in sides_of("part of")[1].nouns
     True
+    >>> "writ" in sides_of("authors")[0].words
+    True
     """
     name_words = words(label)
     own = frozenset(_nouns_of_name(name_words))
     values, subjects = (
         (frozenset[str](), own) if name_words[-1:] == ["of"] else (own, frozenset[str]())
     )
-    key = " ".join(word for word in name_words if word not in {"has", "is"})
-    known = _known().get(key)
+    key = [word for word in name_words if word not in {"has", "is"}]
+    # A column of several authors is called so.
+    of_each = [*key[:-1], *map(singular, key[-1:])]
+    known = _known().get(" ".join(key)) or _known().get(" ".join(of_each))
     every = stems_of(name_words)
     if known is None:
         return Side(values, every), Side(subjects, every)
