@@ -96,7 +96,7 @@ def test_retrieve_gives_ids_scores_and_citations(server: GraphServer) -> None:
     # The answer comes first, with what it rests on.
     lines = text.splitlines()
     cited = (
-        f"[{MARIA}, spouse: Arnold Schwarzenegger] [{ARNOLD}, mother: Aurelia Schwarzenegger] "
+        f"[{ARNOLD}, mother: Aurelia Schwarzenegger] [{MARIA}, spouse: Arnold Schwarzenegger] "
         f"[{ARNOLD}, sex or gender: male]"
     )
     assert lines[:3] == [

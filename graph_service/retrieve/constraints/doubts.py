@@ -56,10 +56,11 @@ class Doubt:
     of_plain_questions: bool = False
 
 
+LEFT_VERB = "a relation of the verb's name is left"
 ANOTHER_PERSON = "another person is named"
 ANOTHER_VERB = "another verb is said"
 UNSAID = "all steps unsaid"
-OUTWEIGHED = frozenset({ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
+OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
 """The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
@@ -86,12 +87,12 @@ DOUBTS = (
     Doubt("another relation is named", names_another_relation),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
-    Doubt("a relation of the verb's name is left", leaves_its_verb),
     Doubt(
         "the noun of a name is walked",
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
+    Doubt(LEFT_VERB, leaves_its_verb),
     Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
