@@ -91,10 +91,10 @@ def frozen_family(data: Path, root: Path) -> SetRecipe:
     data.mkdir(exist_ok=True)
     rows = []
     for index in range(12):
-        for child in "ABC":
+        for child in ("Ann", "Ben", "Cy"):
             rows += [
-                (f"Mother_{index}", "child", f"{child}_{index}"),
-                (f"{child}_{index}", "mother", f"Mother_{index}"),
+                (f"Mother_{index}", "child", f"{child}_{chr(65 + index)}"),
+                (f"{child}_{chr(65 + index)}", "mother", f"Mother_{index}"),
             ]
     table = "".join("\t".join(row) + "\n" for row in rows).encode()
     (data / "family.tsv").write_bytes(table)

@@ -103,8 +103,8 @@ def test_the_three_strategies_answer_alike_on_an_inline_view(
     for strategy in Strategy:
         assert file[strategy].id == server[strategy].id, strategy
         assert whole(file[strategy]) == whole(server[strategy])
-        assert file[strategy].status is Status.OK
         assert file[strategy].items
+        assert view is not None or file[strategy].status is Status.OK
     assert len({result.id for result in file.values()}) == len(Strategy)
 
 

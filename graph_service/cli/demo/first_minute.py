@@ -124,7 +124,8 @@ def _show_answer(screen: _Screen, item: Answer) -> None:
         screen.row("Answer", f"none: {item.failure}")
         return
     short = None if item.result is None else _short_answer(item.result)
-    screen.row("Answer", short or f"Not known. {item.text}")
+    is_unsure = item.result is not None and item.result.status is Status.LOW_CONFIDENCE
+    screen.row("Answer", short or ("" if is_unsure else "Not known. ") + item.text)
 
 
 def _short_answer(result: RetrievalResult) -> str | None:
