@@ -259,12 +259,12 @@ def test_a_chain_leads_as_the_question_s_path_does_to_a_false_answer(seed: int) 
 
 
 def test_chains_that_cannot_be_made_are_said() -> None:
-    found, notes = chains(1, "summer")
-    assert found == []
+    triples, notes = chains(1, "summer")
+    assert triples == []
     check_text(notes, "requested: 1", "made: 0", "paths: 1")
-    found, notes = chains(500)
+    triples, notes = chains(500)
     assert notes
-    assert 0 < len(found) < 100
+    assert 0 < len(triples) < 100
 
 
 def test_what_insertion_lacks_or_does_not_take_is_refused() -> None:
