@@ -135,13 +135,13 @@ def _lists_rows_for_values(
         return False
     if read_form(question).word == "who" and query.fold is Fold.LIST:
         return True
+    own = {each.id for each in walker.relations_at(nodes) if not each.backward}
+    own -= INSTANCE_RELATIONS
+    if not own:
+        # What says nothing is no row: a year that films have.
+        return False
     roots = set(map(root, words(question)))
-    used = paths_of(query)
-    columns = {
-        frozenset(map(root, words(labels.relation(each.id))))
-        for each in walker.relations_at(nodes)
-        if not each.backward and each.id not in used | INSTANCE_RELATIONS
-    }
+    columns = {frozenset(map(root, words(labels.relation(each)))) for each in own - paths_of(query)}
     if query.fold is Fold.COUNT:
         # How many bolts are in order 7: a row of it says how many.
         columns = {column for column in columns if not column.isdisjoint(QUANTITIES)}
@@ -154,8 +154,8 @@ def _lists_rows_for_values(
     ):
         return True
     named = find_names(question, walker.graph, walker).classes.values()
-    own = set(walker.graph.node_ids.take(classes))
-    if any(not own.isdisjoint(ids) for ids in named):
+    own_classes = set(walker.graph.node_ids.take(classes))
+    if any(not own_classes.isdisjoint(ids) for ids in named):
         return False
     is_numbered = not is_count and are_numbered(labels, nodes, class_labels)
     return bool(named_columns) or is_numbered
