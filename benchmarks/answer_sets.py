@@ -12,7 +12,7 @@ import argparse
 import math
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,7 @@ from benchmarks.families import (
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import AnswerSet, Strategy
 from graph_service.model.view_reference import parse_view
+from graph_service.retrieve.learned.confidence import shipped_confidence
 from graph_service.service import Service
 from queries.datasets.wikidata_questions import FOLDER, read_labels
 
@@ -69,15 +70,19 @@ def figures(sets: Sequence[tuple[AnswerSet, FamilyQuestion]], /) -> SetFigures:
     )
 
 
+def within(answer_set: AnswerSet, coverage: float, /) -> AnswerSet:
+    """Returns the set of a smaller coverage: its readings are the first ones of the larger set."""
+    most = shipped_confidence().gap(coverage)
+    readings = (each for each in answer_set.readings if -each.gap <= most)
+    return replace(answer_set, coverage=coverage, readings=tuple(readings))
+
+
 def sets_of(
-    service: Service,
-    graph: str,
-    questions: Sequence[FamilyQuestion],
-    view: ViewRef | None,
-    coverage: float,
-    /,
+    service: Service, graph: str, questions: Sequence[FamilyQuestion], view: ViewRef | None, /
 ) -> Iterator[tuple[AnswerSet, FamilyQuestion]]:
-    """Yields the answer sets of questions, but where the answer is computed or nothing is linked."""
+    """Yields the sets of the largest coverage, but where the answer is computed or nothing is
+    linked.
+    """
     for question in questions:
         request = RetrieveRequest(
             question.text,
@@ -86,7 +91,7 @@ def sets_of(
             view=view,
             preset=_PRESET,
             limit=1,
-            coverage=coverage,
+            coverage=max(COVERAGES),
         )
         answer_set = service.retrieve(request).answer_set
         if answer_set is not None:
@@ -128,9 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         print("| view | coverage | n | held | readings | answers |\n|---|---|---|---|---|---|")
         for name, view in views:
+            sets = list(sets_of(service, graph.name, questions, view))
             for coverage in COVERAGES:
-                sets = list(sets_of(service, graph.name, questions, view, coverage))
-                row = figures(sets)
+                row = figures([(within(each, coverage), question) for each, question in sets])
                 print(
                     f"| {name} | {coverage} | {row.questions} | {row.held:.3f} | "
                     f"{row.readings:.0f} | {row.answers:.0f} |",

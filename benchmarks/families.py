@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph_service.errors import InputError
@@ -183,6 +183,14 @@ def choose(
     )
     taken = {one.id for one in order[:sample]}
     return [one for one in questions if one.id in taken]
+
+
+def of_shapes(questions: QuestionSet, shapes: Sequence[str], /) -> QuestionSet:
+    """Returns a set's questions whose shape has one of some parts in its name; all without any."""
+    if not shapes:
+        return questions
+    chosen = (each for each in questions.questions if any(s in each.shape for s in shapes))
+    return replace(questions, questions=tuple(chosen))
 
 
 def signed(steps: Sequence[Step], /) -> str:

@@ -3,6 +3,8 @@
 * sequence@1: the first path begins at a topic and follows the gold relations; of a conjunction it
   also ends at an answer, and of a set that gives answers alone it ends at exactly those.
 * Hits@1, Hits@10: the end of the first path is an answer; one of the first ten distinct ends.
+* F1: of what the result answers, or of the ends of the first path's sequence where it has no answer.
+* ok, right of ok: whether the status is ``ok``; of those, Hits@1 or right first.
 * recall@5, recall@10: share of the gold statements among the first triplets, of the way to give an
   answer that fares best.
 * right first: of questions with constraints, Hits@1; of a count, or a question for yes or no, whether
@@ -20,12 +22,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from benchmarks.families import FamilyQuestion, signed
+from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
     PathsResult,
     Retrieval,
     ScoredPath,
+    Status,
     Strategy,
     Triple,
     TripletsResult,
@@ -148,6 +152,11 @@ class FamilyJudge:
             figures = _found(question, paths, found, gold)
             hit = bool(figures["Hits@1"])
             figures["sequence@1"] = float(right)
+        if not question.relevant:
+            is_ok = paths.status is Status.OK
+            figures["ok"] = float(is_ok)
+            if is_ok:
+                figures["right of ok"] = float(hit)
         linked = tuple(one.entity.id for one in paths.linked)
         if not self._given:
             meant = {*question.topics, *question.classes}
@@ -276,6 +285,7 @@ def _found(
         "sequence@1": 0.0,
         "Hits@1": hit,
         f"Hits@{ENDS}": float(any(end in question.answers for end in ends)),
+        "F1": _f1(_answered(paths), question.answers),
     }
     if question.is_constrained:
         figures["right first"] = hit
@@ -283,6 +293,22 @@ def _found(
     for at in RECALL_AT if gold else ():
         figures[f"recall@{at}"] = _best_recall(gold, triples[:at])
     return figures
+
+
+def _answered(paths: PathsResult) -> frozenset[str]:
+    """Returns what a result answers; without an answer the ends of the first path's sequence."""
+    answer = paths.answer
+    if answer is not None and answer.entities:
+        return frozenset(entity.id for entity in answer.entities)
+    if answer is not None and answer.kind is AnswerKind.ENTITIES:
+        return frozenset(answer.value.split("; "))
+    ways = [(first.start, first.steps) for first in map(_way, paths.items)]
+    same = zip(paths.items, ways, strict=True)
+    return frozenset(end_of(path) for path, way in same if way == ways[0])
+
+
+def _f1(answered: frozenset[str], right: frozenset[str]) -> float:
+    return 2 * len(answered & right) / max(len(answered) + len(right), 1)
 
 
 def _difference(got: tuple[Step, ...], gold: tuple[Step, ...]) -> tuple[int, Cause]:
@@ -297,9 +323,10 @@ def _difference(got: tuple[Step, ...], gold: tuple[Step, ...]) -> tuple[int, Cau
 
 
 def _first(paths: PathsResult) -> _First | None:
-    if not paths.items:
-        return None
-    path = paths.items[0]
+    return _way(paths.items[0]) if paths.items else None
+
+
+def _way(path: ScoredPath) -> _First:
     step = path.steps[0]
     start = value_text(step.triple.value) if step.reversed else step.triple.head.id
     steps = tuple(twin_of((each.triple.relation.id, each.reversed)) for each in path.steps)

@@ -1,7 +1,7 @@
 """Questions made by wordings over graphs whose facts are known, with what is right by brute force.
 
-``metaqa-three`` asks three steps of MetaQA's graph, ``worldcup-two`` two steps of football, and
-``constraints`` asks for values, years, ranges, types, second entities, counts, superlatives and yes
+``metaqa-three`` asks three steps of MetaQA's graph, ``worldcup-two`` two steps of football,
+``pathquestion-three`` PathQuestion's questions with a step before them, and ``constraints`` asks for values, years, ranges, types, second entities, counts, superlatives and yes
 or no. ``open`` are open questions, written by hand with the relations that bear on each. Half of
 each set, by a hash, is kept aside and asked only when that is said.
 """
@@ -9,6 +9,7 @@ each set, by a hash, is kept aside and asked only when that is said.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,10 +20,11 @@ from benchmarks.families import (
     GraphFile,
     QuestionSet,
     graph_of,
+    read_family,
     signed,
 )
 from benchmarks.step_tables import Table, drawn, read_table, walk
-from benchmarks.wordings import ASKED_OF_FILMS, FOOTBALL, SHARED_FILMS
+from benchmarks.wordings import ASKED_OF_FILMS, FOOTBALL, KIN, SHARED_FILMS
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.quality.question_sets import Step
@@ -121,6 +123,39 @@ def two_steps(table: Table, /) -> Iterator[FamilyQuestion]:
                 break
 
 
+def _pathquestion_three(data: Path, _demo: Path) -> _Made:
+    graph = graph_of("pq", data)
+    (questions,) = (each for each in read_family("pathquestion", data) if each.graph == graph)
+    yield graph, "pathquestion", kin_before(questions.questions, read_table(graph.path))
+
+
+def kin_before(questions: Iterable[FamilyQuestion], table: Table, /) -> Iterator[FamilyQuestion]:
+    """Yields questions about somebody's spouse, child or parent instead of the one they name.
+
+    Those who have several of the kin are asked about too, and all answers are right.
+    """
+    of_template: Counter[str] = Counter()
+    for question in questions:
+        (chain,) = question.chains
+        (middle,) = question.topics
+        if question.shape == "loop" or question.text.count(middle) != 1:
+            continue
+        for relation, wordings in KIN.items():
+            steps = ((relation, False), *chain.steps)
+            template = signed(steps)
+            for start in table.get((relation, True), {}).get(middle, ()):
+                answers = walk(table, start, steps)
+                if of_template[template] == OF_A_TYPE or not 1 <= len(answers) <= MOST_ANSWERS:
+                    continue
+                of_template[template] += 1
+                id_ = f"{template}:{start}:{question.id}"
+                wording = wordings[key64(f"wording\t{id_}") % len(wordings)].format(name=start)
+                text = question.text.replace(middle, wording).replace("the the ", "the ")
+                yield _chain_question(
+                    "pathquestion-three", id_, text, start, steps, answers, template
+                )
+
+
 def _chain_question(
     family: str,
     id_: str,
@@ -185,6 +220,7 @@ def read_open() -> Iterator[tuple[str, FamilyQuestion]]:
 MADE: Mapping[str, Callable[[Path, Path], _Made]] = {
     "metaqa-three": _metaqa_three,
     "worldcup-two": _worldcup_two,
+    "pathquestion-three": _pathquestion_three,
     "constraints": _constraints,
     "open": _open,
 }

@@ -120,6 +120,15 @@ FOOTBALL: Mapping[str, tuple[str, Sequence[tuple[str, bool]]]] = {
 }
 """By name: the wording, and the relations it asks for."""
 
+# Kin, one step more before a question of PathQuestion: whose spouse, child or parent it is about.
+
+KIN: Mapping[str, Sequence[str]] = {
+    "spouse": ("{name} 's spouse", "the partner of {name}", "{name} 's better half"),
+    "children": ("{name} 's child", "the offspring of {name}", "{name} 's kid"),
+    "parents": ("{name} 's parent", "the parent of {name}"),
+}
+"""By relation."""
+
 # Constraints, counts, superlatives and yes or no; ``benchmarks.constraints`` says what each asks.
 
 CONSTRAINTS: Mapping[str, str] = {

@@ -26,7 +26,7 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
     """Asks retrieval the questions of all families and prints what it finds."""
     import orjson
 
-    from benchmarks.families import FAMILIES, read_family
+    from benchmarks.families import FAMILIES, of_shapes, read_family
     from benchmarks.leave_one_out import measure_families
     from benchmarks.made_questions import MADE, read_made
     from graph_service.model.serialise import to_plain
@@ -40,7 +40,7 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
             argument="data",
         )
     sets = [
-        question_set
+        of_shapes(question_set, options.shape)
         for family in options.only or FAMILIES
         for question_set in (
             read_made(family, data, demo=demo_slice(), aside=options.aside)

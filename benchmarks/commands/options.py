@@ -61,6 +61,9 @@ class FamiliesOptions(SampleOptions):
     published_sample: bool = option(
         False, help="only the questions on which a set's figures are given"
     )
+    shape: tuple[str, ...] = option(
+        (), help="only questions of a shape with this in its name, as +type", metavar="S"
+    )
     aside: bool = option(False, help="of made questions, the half that is kept aside")
     keep: Path | None = option(
         None,

@@ -23,6 +23,7 @@ from benchmarks.families import (
     GraphFile,
     QuestionSet,
     choose,
+    of_shapes,
     read_family,
 )
 from benchmarks.judging import Judgement
@@ -254,6 +255,16 @@ def question_set(family: str, *ids: str) -> QuestionSet:
 @contextmanager
 def no_graph(graph: GraphFile, scorer: Path | None) -> Iterator[Service]:
     yield cast("Service", None)
+
+
+def test_only_questions_of_some_shapes_are_chosen() -> None:
+    questions = question_set("one", "r1", "r2", "r3")
+    shapes = ("1-hop", "1-hop inverse+type", "conjunction")
+    pairs = zip(questions.questions, shapes, strict=True)
+    shaped = replace(questions, questions=tuple(replace(q, shape=shape) for q, shape in pairs))
+    ids = [each.id for each in of_shapes(shaped, ["+", "conj"]).questions]
+    assert ids == ["r2", "r3"]
+    assert of_shapes(shaped, []) is shaped
 
 
 def test_the_mean_is_over_families(judged: list[str]) -> None:

@@ -163,6 +163,9 @@ def test_a_right_answer(judged: Callable[..., Judgement]) -> None:
         "sequence@1": 1.0,
         "Hits@1": 1.0,
         "Hits@10": 1.0,
+        "F1": 1.0,
+        "ok": 1.0,
+        "right of ok": 1.0,
         # One of the two statements of the chain; one of two links.
         "recall@5": 0.5,
         "recall@10": 0.5,
@@ -184,6 +187,15 @@ def test_hits_count_distinct_ends(judged: Callable[..., Judgement]) -> None:
     assert judged(*ends, *ends, "ada >spouse bob >job painter").figures["Hits@10"] == 1.0
     tenth = [*ends, "ada >knows e9"]
     assert judged(*tenth, "ada >spouse bob >job painter").figures["Hits@10"] == 0.0
+
+
+def test_f1_is_of_all_ends_of_the_first_sequence(judged: Callable[..., Judgement]) -> None:
+    both = replace(QUESTION, answers=frozenset({"painter", "singer", "cook", "clerk"}))
+    way = "ada >spouse bob >job"
+    found = judged(f"{way} painter", f"{way} singer", f"{way} thief", "ada >job cook", question=both)
+    # Two of three, and two of four.
+    assert found.figures["F1"] == pytest.approx(2 * 2 / (3 + 4))
+    assert judged(question=both).figures["F1"] == 0.0
 
 
 def test_recall_counts_the_first_five(judged: Callable[..., Judgement]) -> None:
@@ -290,7 +302,13 @@ def test_an_open_question_is_judged_by_its_relations(judged: Callable[..., Judge
 def test_a_count_that_no_result_tells_is_wrong(judged: Callable[..., Judgement]) -> None:
     count = replace(QUESTION, answers=frozenset({"bob", "eve"}), told="2", is_constrained=True)
     found = judged("ada >spouse bob >job painter", question=count)
-    assert found.figures == {"right first": 0.0, "linked": 1.0, "precision": 1.0}
+    assert found.figures == {
+        "right first": 0.0,
+        "ok": 1.0,
+        "right of ok": 0.0,
+        "linked": 1.0,
+        "precision": 1.0,
+    }
     assert found.cause == "constraint ignored"
     assert judged("carl >spouse dora", question=count, linked="ada carl").cause == found.cause
     assert judged(question=count, linked="carl").cause == "linked wrong"

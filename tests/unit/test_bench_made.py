@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
 from error_texts import raises
 
 from benchmarks.constraints import child_questions, film_questions
+from benchmarks.families import FamilyQuestion, GoldChain
 from benchmarks.made_questions import (
     is_aside,
+    kin_before,
     read_made,
     read_open,
     spoken,
@@ -19,7 +22,7 @@ from benchmarks.made_questions import (
     two_steps,
 )
 from benchmarks.step_tables import drawn, table_of, walk
-from benchmarks.wordings import ASKED_OF_FILMS, CONSTRAINTS, FOOTBALL, SHARED_FILMS
+from benchmarks.wordings import ASKED_OF_FILMS, CONSTRAINTS, FOOTBALL, KIN, SHARED_FILMS
 from graph_service.errors import InputError
 
 FILMS = table_of(
@@ -52,6 +55,7 @@ def test_each_wording_has_its_places() -> None:
     for of_films in ASKED_OF_FILMS.values():
         assert all(places(text) == {"films"} for text in of_films)
     assert all(places(text) == {"name"} for text, _ in FOOTBALL.values())
+    assert all(places(text) == {"name"} for of_kin in KIN.values() for text in of_kin)
 
 
 def places(wording: str) -> set[str]:
@@ -98,6 +102,38 @@ def test_football_takes_inverse_relations_as_one() -> None:
     assert asked["abroad", "Peru"].answers == {"Al_BO", "Cy_DO"}
     assert asked["sides", "FC_X"].answers == {"Chad"}
     assert spoken("Al_BO") == "Al BO"
+
+
+def test_a_step_of_kin_comes_before_published_questions() -> None:
+    table = table_of(
+        [
+            ("ann", "spouse", "bob"),
+            ("bob", "parents", "eve"),
+            ("bob", "children", "ann"),
+            ("eve", "gender", "female"),
+        ]
+    )
+    published = FamilyQuestion(
+        id="PQ-2H:1",
+        family="pathquestion",
+        set="PQ-2H",
+        text="what is the bob 's mother 's sex ?",
+        topics=("bob",),
+        shape="2-hop",
+        chains=(GoldChain("bob", (("parents", False), ("gender", False))),),
+        answers=frozenset({"female"}),
+    )
+    loop = replace(published, id="PQ-2H:2", shape="loop")
+    twice = replace(published, id="PQ-2H:3", text="is bob 's mother bob ?")
+    (question,) = kin_before([published, loop, twice], table)
+    assert question.text in {
+        text.replace("the the", "the")
+        for wording in KIN["spouse"]
+        for text in [published.text.replace("bob", wording.format(name="ann"))]
+    }
+    assert question.topics == ("ann",)
+    assert question.answers == {"female"}
+    assert question.template == ">spouse >parents >gender"
 
 
 def test_films_are_counted_by_brute_force() -> None:
