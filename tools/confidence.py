@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,9 +38,9 @@ from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
+from queries.training.set_calibration import MOST_COVERAGE, conformal_gaps, gap_of_right
 from tools.confidence_questions import TrainingQuestion, questions_by_service
 
-LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
 WEIGHTS = {"as it is": 2.0, "withheld": 0.7, "not named": 0.4}
 """How much a question counts, by what was done to it: about three in four can be answered."""
 
@@ -117,19 +116,6 @@ def ask(service: Service, question: TrainingQuestion, /) -> Answered | None:
     )
 
 
-def gap_of_right(result: PathsResult, answers: Container[str], /) -> float | None:
-    """Returns how far below the best the first reading is that lists a right answer.
-
-    Infinity where none does; None where the result has no answer set.
-    """
-    if result.answer_set is None:
-        return None
-    for reading in result.answer_set.readings:
-        if any(value in answers for value in reading.values):
-            return abs(reading.gap)
-    return math.inf
-
-
 def record(data: Path, folder: Path, most: int, records: Path | None, /) -> Iterator[Answered]:
     """Yields what all questions give.
 
@@ -178,21 +164,6 @@ def _read_records(path: Path) -> Iterator[tuple[str, Answered | None]]:
         family, how, inputs, is_right, gap = plain
         numbers = None if inputs is None else np.array(inputs)
         yield key, Answered(family, how, numbers, is_right, gap)
-
-
-def conformal_gaps(gaps: Sequence[float], /) -> dict[float, float]:
-    """Returns the least gap within which the right answer is, by share of exchangeable questions.
-
-    By split conformal prediction: of n gaps in order the one of rank (n + 1) times the share,
-    rounded up. Shares that none or an infinite gap would reach are left out.
-    """
-    ordered = sorted(gaps)
-    reached = {}
-    for percent in range(round(100 * LEAST_COVERAGE), round(100 * MOST_COVERAGE) + 1):
-        rank = math.ceil((len(ordered) + 1) * percent / 100)
-        if rank <= len(ordered) and math.isfinite(ordered[rank - 1]):
-            reached[percent / 100] = ordered[rank - 1]
-    return reached
 
 
 def answerable_gaps(answered: Sequence[Answered], /) -> dict[str, list[float]]:

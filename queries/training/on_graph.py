@@ -31,6 +31,7 @@ from queries.training.examples import AnsweredQuestion, Example, hash_of
 from queries.training.own_questions import OwnQuestions
 from queries.training.paraphrases import Paraphrases
 from queries.training.recording import Recorded, folder_name, record
+from queries.training.set_calibration import SetCalibration, calibrate_sets
 from queries.training.splits import Split, split
 from queries.training.walks import make_walk_questions
 
@@ -90,6 +91,9 @@ class GraphTraining:
         unseen_sequences: Relation sequences that were only among the questions kept aside.
         left_out: Questions that could not be learned from, by reason.
         examples: How many were trained on.
+        sets: What the user's questions kept aside say of sets of readings.
+        stored: What is to be stored beside the graph: the trained scorer, or what ranked before
+            with gaps of the graph's own; None where nothing changes.
     """
 
     scorer: CandidateScorer
@@ -103,6 +107,8 @@ class GraphTraining:
     unseen_sequences: int
     left_out: Mapping[str, int] = field(default_factory=dict)
     examples: int = 0
+    sets: SetCalibration = SetCalibration()
+    stored: CandidateScorer | None = None
 
     def notes(self) -> dict[str, Any]:
         """Returns the figures, JSON-ready, as they are stored with the weights."""
@@ -113,6 +119,7 @@ class GraphTraining:
             "examples": self.examples,
             "unseen_sequences": self.unseen_sequences,
             "left_out": dict(self.left_out),
+            "sets": self.sets.notes(),
             "kept_aside": {
                 name: {
                     "asked": questions.requests,
@@ -207,7 +214,29 @@ def train_on_graph(
         random_seed=options.random_seed,
     )
     progress("training", 1, 1)
-    return _decided(shipped, scorer, weight, parts, judged, recorded, learned, left_out)
+    training = _decided(shipped, scorer, weight, parts, judged, recorded, learned, left_out)
+    earlier = service.candidate_scorers.open(graph, embedder=shipped.embedder) or shipped
+    sets = calibrate_sets(
+        service,
+        training.scorer if training.used else earlier,
+        parts[OWN].held_out,
+        progress=_of(progress, "sets of readings"),
+    )
+    return _with_sets(training, sets, earlier)
+
+
+def _with_sets(
+    training: GraphTraining, sets: SetCalibration, earlier: CandidateScorer
+) -> GraphTraining:
+    """Returns a training with what is to be stored."""
+    training = replace(training, sets=sets)
+    trained = replace(training.scorer, notes=training.notes())
+    stored = None
+    if training.used:
+        trained = stored = replace(trained, gaps=sets.gaps)
+    elif sets.gaps:
+        stored = replace(earlier, gaps=sets.gaps, notes={**earlier.notes, "sets": sets.notes()})
+    return replace(training, scorer=trained, stored=stored)
 
 
 def _decided(
@@ -233,7 +262,7 @@ def _decided(
     families: dict[str, int] = {}
     for question in learned:
         families[question.family] = families.get(question.family, 0) + 1
-    training = GraphTraining(
+    return GraphTraining(
         scorer=scorer,
         used=(deciding.trained or 0.0) > (deciding.shipped or 0.0),
         decided_by=OWN if by_own else "all",
@@ -246,7 +275,6 @@ def _decided(
         left_out=dict(left_out),
         examples=len(recorded.examples),
     )
-    return replace(training, scorer=replace(scorer, notes=training.notes()))
 
 
 def _judged(

@@ -29,7 +29,7 @@ from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
 from queries.training.confidence import train_confidence
-from tools.confidence import conformal_gaps
+from queries.training.set_calibration import conformal_gaps
 
 
 def test_training_finds_which_input_tells() -> None:

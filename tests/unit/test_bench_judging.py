@@ -192,7 +192,9 @@ def test_hits_count_distinct_ends(judged: Callable[..., Judgement]) -> None:
 def test_f1_is_of_all_ends_of_the_first_sequence(judged: Callable[..., Judgement]) -> None:
     both = replace(QUESTION, answers=frozenset({"painter", "singer", "cook", "clerk"}))
     way = "ada >spouse bob >job"
-    found = judged(f"{way} painter", f"{way} singer", f"{way} thief", "ada >job cook", question=both)
+    found = judged(
+        f"{way} painter", f"{way} singer", f"{way} thief", "ada >job cook", question=both
+    )
     # Two of three, and two of four.
     assert found.figures["F1"] == pytest.approx(2 * 2 / (3 + 4))
     assert judged(question=both).figures["F1"] == 0.0

@@ -40,6 +40,7 @@ from queries.training.on_graph import (
 )
 from queries.training.own_questions import OwnQuestion, OwnQuestions, answered, read_own_questions
 from queries.training.paraphrases import Paraphrases, paraphrase
+from queries.training.set_calibration import LEAST_QUESTIONS
 
 READ_TIMEOUT_S = 600.0
 """Of one question: on a busy machine new texts take long, and a cut would teach wrong things."""
@@ -81,8 +82,8 @@ def train(options: TrainOptions, output: Output, /) -> int:
                 paraphrased=paraphrased,
                 progress=_noted_progress(output, bar),
             )
-            if trained.used:
-                service.candidate_scorers.save(info, trained.scorer)
+            if trained.stored is not None:
+                service.candidate_scorers.save(info, trained.stored)
             if options.out:
                 Path(options.out).write_bytes(encode_candidate_scorer(trained.scorer))
             shutil.rmtree(folder, ignore_errors=True)
@@ -280,6 +281,21 @@ def _print(
             "not used: it is not right more often than the weights that ship. "
             f"What graph {graph} had before stays."
         )
+    output.line(_set_line(trained, graph))
+
+
+def _set_line(trained: GraphTraining, graph: str) -> str:
+    """Returns what came of calibrating sets of readings, for people."""
+    sets = trained.sets
+    if not sets.gaps:
+        return (
+            f"sets of readings keep their gaps: {sets.questions:,} of your questions kept aside have "
+            f"a set, and {LEAST_QUESTIONS} are needed"
+        )
+    return (
+        f"sets of readings (--coverage) are calibrated on {sets.questions:,} of your questions on "
+        f"graph {graph} from now on; the largest coverage that they reach is {max(sets.gaps):g}"
+    )
 
 
 def _shares(judged: Judged) -> list[str]:

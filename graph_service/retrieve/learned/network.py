@@ -70,6 +70,7 @@ class CandidateScorer:
         data: Hash of what it was trained on, 32 hexadecimal digits.
         notes: How it was trained, and what it reached on families that it did not see.
         literal_weight: What words nearly those of the question add beside the networks.
+        gaps: Of sets of readings, calibrated on a graph's own questions; empty for those that ship.
     """
 
     first: Networks
@@ -78,6 +79,7 @@ class CandidateScorer:
     data: str
     notes: Mapping[str, Any] = field(default_factory=dict)
     literal_weight: float = LITERAL_WEIGHT
+    gaps: Mapping[float, float] = field(default_factory=dict)
 
     def score(self, inputs: Float64, /) -> Float64:
         """Returns the score of each candidate that is put into words, float64 [n].
@@ -110,7 +112,7 @@ def encode_candidate_scorer(scorer: CandidateScorer, /) -> bytes:
         for part, networks in (("first", scorer.first), ("final", scorer.final))
         for name in _ARRAYS
     }
-    meta = {
+    meta: dict[str, Any] = {
         "form": _FORM,
         "version": _VERSION,
         "embedder": scorer.embedder,
@@ -119,6 +121,8 @@ def encode_candidate_scorer(scorer: CandidateScorer, /) -> bytes:
         "literal_weight": scorer.literal_weight,
         "notes": dict(scorer.notes),
     }
+    if scorer.gaps:
+        meta["gaps"] = {str(share): gap for share, gap in scorer.gaps.items()}
     return encode_weights(arrays, meta)
 
 
@@ -141,7 +145,10 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         literal = float(meta["literal_weight"])
         if not 0.0 <= literal < np.inf:
             raise ValueError(f"literal_weight {literal}")
-        return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"], literal)
+        gaps = {float(share): float(gap) for share, gap in meta.get("gaps", {}).items()}
+        return CandidateScorer(
+            first, final, meta["embedder"], meta["data"], meta["notes"], literal, gaps
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"no scorer of relation sequences: {error}", argument="scorer") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -53,8 +53,12 @@ class NetworkRanker:
 
     @property
     def calibration(self) -> AnswerConfidence:
-        """The weights that ship: they fit a graph's own networks as far as these score alike."""
-        return shipped_confidence()
+        """The weights that ship: they fit a graph's own networks as far as these score alike.
+
+        Gaps of sets are the graph's own where it has any.
+        """
+        shipped = shipped_confidence()
+        return replace(shipped, gaps=self.scorer.gaps) if self.scorer.gaps else shipped
 
     @property
     def name(self) -> str:
