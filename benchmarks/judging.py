@@ -3,6 +3,7 @@
 * sequence@1: the first path begins at a topic and follows the gold relations; of a conjunction it
   also ends at an answer, and of a set that gives answers alone it ends at exactly those.
 * Hits@1, Hits@10: the end of the first path is an answer; one of the first ten distinct ends.
+* right among 5, 40: a right sequence is among the first of those that are ranked, before constraints.
 * F1: of what the result answers, or of the ends of the first path's sequence where it has no answer.
 * ok, right of ok: whether the status is ``ok``; of those, Hits@1 or right first.
 * recall@5, recall@10: share of the gold statements among the first triplets, of the way to give an
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from benchmarks.families import FamilyQuestion, signed
 from graph_service.model.answer import AnswerKind
@@ -44,6 +46,7 @@ from graph_service.model.values import (
     display_value,
 )
 from graph_service.quality.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
+from graph_service.quality.finalists import FinalistRecorder
 from graph_service.quality.question_sets import Step
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.service import Service
@@ -131,7 +134,9 @@ class FamilyJudge:
             entity_ids=question.topics if self._given else (),
             limit=_PATHS,
         )
-        paths = self._service.retrieve(request)
+        finalists = FinalistRecorder()
+        with self._service.noting_rankings(finalists.note):
+            paths = self._service.retrieve(request)
         found = self._service.retrieve(
             replace(request, strategy=Strategy.TRIPLETS, limit=max(RECALL_AT))
         )
@@ -152,6 +157,7 @@ class FamilyJudge:
             figures = _found(question, paths, found, gold)
             hit = bool(figures["Hits@1"])
             figures["sequence@1"] = float(right)
+            figures |= finalists.figures(partial(self._is_chain, question))
         if not question.relevant:
             is_ok = paths.status is Status.OK
             figures["ok"] = float(is_ok)
@@ -182,6 +188,14 @@ class FamilyJudge:
             question.any_exact
             and first.start in question.topics
             and self._chains.end_nodes(first.start, first.steps) == question.answers
+        )
+
+    def _is_chain(self, question: FamilyQuestion, sequence: tuple[str, tuple[Step, ...]]) -> bool:
+        start, steps = sequence
+        return (start, steps) in {(chain.start, chain.steps) for chain in question.chains} or (
+            question.any_exact
+            and start in question.topics
+            and self._chains.end_nodes(start, steps) == question.answers
         )
 
     def _follows(self, question: FamilyQuestion, first: _First) -> bool:

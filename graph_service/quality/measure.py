@@ -6,6 +6,7 @@ easier than they look.
 
 * sequence@1: the first path that is returned begins at the right entity and follows the gold
   relations; where a set gives answers, it ends at exactly those.
+* right among 5, 40: a right sequence is among the first of those that preset ``default-6`` ranks.
 * recall@n: share of the gold triples among the n triples returned, of the instance of the gold
   sequence that fares best; by triplets and by a subgraph of as many edges.
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +35,7 @@ from graph_service.model.result import (
 from graph_service.model.values import EntityValue
 from graph_service.quality.bootstrap import bootstrap_interval
 from graph_service.quality.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
+from graph_service.quality.finalists import FinalistRecorder
 from graph_service.quality.question_sets import ChainQuestion, Step
 from graph_service.service import Service
 
@@ -211,7 +214,9 @@ class _Judge:
         self.parameters: Mapping[str, object] = {}
 
     def row(self, question: ChainQuestion, /) -> _Row:
-        paths = self._retrieve(question, Strategy.PATHS, 1)
+        finalists = FinalistRecorder()
+        with self._service.noting_rankings(finalists.note):
+            paths = self._retrieve(question, Strategy.PATHS, 1)
         assert isinstance(paths, PathsResult)
         provenance = paths.provenance
         self.preset_name, self.embedder = provenance.preset, provenance.embedder
@@ -219,8 +224,9 @@ class _Judge:
         candidates = self._chains.candidates(question.start, hops=CANDIDATE_HOPS)
         gold = self._gold(question, candidates)
         first = _first_sequence(paths)
-        right = first is not None and first[0] == question.start and self._is_right(question, first)
+        right = first is not None and self._is_right(question, first)
         own = {"sequence@1": float(right)}
+        own |= finalists.figures(partial(self._is_right, question))
         triples = self._gold_triples(question, gold)
         for at in RECALL_AT if triples else ():
             triplets = self._retrieve(question, Strategy.TRIPLETS, at)
@@ -256,10 +262,13 @@ class _Judge:
             )
         )
 
-    def _is_right(self, question: ChainQuestion, first: tuple[str, tuple[Step, ...]]) -> bool:
+    def _is_right(self, question: ChainQuestion, sequence: tuple[str, tuple[Step, ...]]) -> bool:
+        start, steps = sequence
+        if start != question.start:
+            return False
         if question.steps:
-            return first[1] == tuple(map(twin_of, question.steps))
-        return self._chains.end_nodes(question.start, first[1]) == question.answers
+            return steps == tuple(map(twin_of, question.steps))
+        return self._chains.end_nodes(start, steps) == question.answers
 
     def _gold(
         self,

@@ -6,7 +6,12 @@ from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.embed import Embedder, trained_name
 from graph_service.model.graph_info import GraphInfo
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.rankers import CandidateRanker, NetworkRanker
+from graph_service.retrieve.learned.rankers import (
+    CandidateRanker,
+    NetworkRanker,
+    NotedRanker,
+    NoteRanking,
+)
 from graph_service.retrieve.learned.reading import with_reading
 from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 
@@ -19,10 +24,12 @@ class CandidateRankers:
 
     Attributes:
         replacement: Ranks instead of all others, while it is set.
+        note: Is handed what a trained ranker makes of each question, while it is set.
     """
 
     def __init__(self, scorers: CandidateScorerStore, /) -> None:
         self.replacement: CandidateRanker | None = None
+        self.note: NoteRanking | None = None
         self._scorers = scorers
 
     def reads(self, info: GraphInfo, embedder: Embedder, /) -> bool:
@@ -50,4 +57,5 @@ class CandidateRankers:
             return self.replacement
         scorer = self._scorers.open(info.name, embedder=trained_name(embedder))
         networks = NetworkRanker(scorer, info.name) if scorer else NetworkRanker(shipped_scorer())
-        return with_reading(networks, embedder)
+        ranker = with_reading(networks, embedder)
+        return ranker if self.note is None else NotedRanker(ranker, self.note)

@@ -23,7 +23,7 @@ from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, Strategy, SubgraphResult, Triple
-from graph_service.retrieve.learned.rankers import CandidateRanker
+from graph_service.retrieve.learned.rankers import CandidateRanker, NoteRanking
 from graph_service.retrieve.learned.relation_names import RelationAliases
 from graph_service.service.batch import Outcome, check_count
 from graph_service.service.comparison import (
@@ -408,6 +408,19 @@ class Service:
             yield
         finally:
             rankers.replacement = before
+
+    @contextmanager
+    def noting_rankings(self, note: NoteRanking, /) -> Iterator[None]:
+        """Hands on what the trained ranker makes of each question, for a while.
+
+        For measuring: results are the same, and those of other threads are handed on too.
+        """
+        rankers = self._retriever.candidate_rankers
+        before, rankers.note = rankers.note, note
+        try:
+            yield
+        finally:
+            rankers.note = before
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
         """Returns the base's result and those of up to ten views, linked once (S3).

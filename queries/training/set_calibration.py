@@ -63,8 +63,8 @@ class _RightAnswerRecorder:
         """Returns the best candidates and their scores."""
         assert self.question is not None, "questions are asked by calibrate_sets"
         right = np.flatnonzero(right_candidates(reader, self.question)).tolist()
-        ends = (id_ for each in right for id_ in reader.end_ids(each, most=_MOST_END_IDS))
-        self.values = {_value(id_) for id_ in ends}
+        end_ids = (id_ for each in right for id_ in reader.end_ids(each, most=_MOST_END_IDS))
+        self.values = {_value(id_) for id_ in end_ids}
         return self._ranker.rank(reader, most)
 
 
@@ -84,7 +84,7 @@ def calibrate_sets(
     recorder = _RightAnswerRecorder(with_reading(NetworkRanker(scorer), service.vectors.embedder))
     gaps: list[float] = []
     with service.ranking_by(recorder):
-        for number, question in enumerate(questions, start=1):
+        for index, question in enumerate(questions):
             recorder.question, recorder.values = question, set()
             request = replace(request_of(question, by_ids=False), coverage=MOST_COVERAGE)
             try:
@@ -95,7 +95,7 @@ def calibrate_sets(
             gap = gap_of_right(result, recorder.values)
             if gap is not None:
                 gaps.append(gap)
-            progress(number, len(questions))
+            progress(index + 1, len(questions))
     if len(gaps) < LEAST_QUESTIONS:
         return SetCalibration(len(gaps))
     return SetCalibration(len(gaps), conformal_gaps(gaps))

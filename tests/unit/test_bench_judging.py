@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,6 +39,7 @@ from graph_service.model.values import (
     StringValue,
     Time,
 )
+from graph_service.retrieve.learned.rankers import NoteRanking
 from graph_service.service import Service
 
 GraphMaker = Callable[..., KnowledgeGraph]
@@ -90,6 +92,10 @@ class Written:
 
     def arrays(self, info: Any) -> KnowledgeGraph:
         return self._graph
+
+    @contextmanager
+    def noting_rankings(self, note: NoteRanking) -> Iterator[None]:
+        yield
 
     def retrieve(self, request: RetrieveRequest) -> PathsResult | TripletsResult:
         self.requests.append(request)

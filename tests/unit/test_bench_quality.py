@@ -146,6 +146,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert first["random"] == pytest.approx(1 / 6)
     assert first["shortest"] == pytest.approx((0 + 0 + 1 / 4) / 3)
     assert set(report["scores"]) >= {"triplets recall@2", "subgraph recall@4"}
+    assert report["scores"]["right among 5"]["value"] >= first["value"]
+    # There are fewer than 40 sequences, so that the right one is among them.
+    assert report["scores"]["right among 40"]["value"] == 1.0
 
 
 def test_the_command_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

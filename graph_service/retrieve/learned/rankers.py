@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -37,6 +38,39 @@ class CalibratedRanker(CandidateRanker, Protocol):
     def calibration(self) -> AnswerConfidence:
         """The weights that make a probability of the scores."""
         ...
+
+
+NoteRanking = Callable[[QuestionReader, Finalists, Float64], None]
+"""Is handed a question's reader, its best candidates and their scores."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NotedRanker:
+    """Ranks as another ranker does, and hands on what came of it.
+
+    Attributes:
+        ranker: Ranks.
+        note: Is called after each ranking.
+    """
+
+    ranker: CalibratedRanker
+    note: NoteRanking
+
+    @property
+    def calibration(self) -> AnswerConfidence:
+        """The weights of the other ranker."""
+        return self.ranker.calibration
+
+    @property
+    def name(self) -> str:
+        """The name of the other ranker: results are the same."""
+        return self.ranker.name
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns the best candidates and their scores."""
+        finalists, score = self.ranker.rank(reader, most)
+        self.note(reader, finalists, score)
+        return finalists, score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
