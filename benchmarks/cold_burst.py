@@ -10,7 +10,8 @@ from __future__ import annotations
 import http.client
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -61,11 +62,23 @@ class Answer:
 
 def cold_burst(workers: int, codex: Codex, /) -> Measured:
     """Asks a server over SQLite."""
-    return _measure(_in_sqlite(codex), workers, codex)
+    return _measure(in_sqlite(codex), workers, codex)
 
 
 def cold_burst_on_neo4j(codex: Codex, /) -> Measured:
     """Asks a server over the Neo4j that was named, which is left without the graph.
+
+    Raises:
+        SetupError: No server was named.
+    """
+    with in_neo4j(codex) as stored:
+        return _measure(stored, 1, codex)
+
+
+@contextmanager
+def in_neo4j(codex: Codex, /) -> Iterator[tuple[str, str]]:
+    """Loads the graph into the Neo4j that was named, yields its address and the graph's name, and
+    deletes the graph.
 
     Raises:
         SetupError: No server was named.
@@ -78,7 +91,7 @@ def cold_burst_on_neo4j(codex: Codex, /) -> Measured:
     graph = f"bench-{uuid4().hex[:8]}"
     try:
         run_load(_documents(codex), store=codex.neo4j, graph=graph)
-        return _measure((codex.neo4j, graph), 1, codex)
+        yield codex.neo4j, graph
     finally:
         _delete(codex.neo4j, graph, codex.settings)
 
@@ -162,14 +175,19 @@ def _counts(answers: Sequence[Answer], processor: float) -> Mapping[str, Detail]
 
 
 def _bodies(data: Path, graph: str) -> list[bytes]:
-    """Returns the requests: the first questions of the sample that have different texts."""
+    """Returns the requests of a server."""
+    return [
+        orjson.dumps({"query": _DOCUMENT, "variables": {"i": {"question": text, "graph": graph}}})
+        for text in question_texts(data)
+    ]
+
+
+def question_texts(data: Path, /) -> list[str]:
+    """Returns the first questions of the sample that have different texts."""
     wanted = read_sample_ids(data / FOLDER)
     rows = read_wikidata_questions(data / FOLDER)
     texts = dict.fromkeys(row.text for row in rows if row.id in wanted)
-    return [
-        orjson.dumps({"query": _DOCUMENT, "variables": {"i": {"question": text, "graph": graph}}})
-        for text in list(texts)[:QUESTIONS]
-    ]
+    return list(texts)[:QUESTIONS]
 
 
 def _documents(codex: Codex) -> Path:
@@ -190,7 +208,7 @@ def _documents(codex: Codex) -> Path:
     return codex.once(f"documents of {FOLDER}", write)
 
 
-def _in_sqlite(codex: Codex) -> tuple[str, str]:
+def in_sqlite(codex: Codex, /) -> tuple[str, str]:
     """Returns the store's address and the graph's name, loaded once."""
 
     def load() -> tuple[str, str]:

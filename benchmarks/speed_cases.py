@@ -21,6 +21,7 @@ from benchmarks.cold_burst import cold_burst, cold_burst_on_neo4j
 from benchmarks.dumps import load_documents, load_triples
 from benchmarks.equal_entities import codex_links, dbpedia_links
 from benchmarks.figures import Detail, Measured, spread, timed
+from benchmarks.first_asked import first_asked, first_asked_on_neo4j
 from benchmarks.neo4j_loads import load_triples_into_neo4j
 from benchmarks.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
 from benchmarks.regions import region_limits
@@ -426,6 +427,20 @@ MEMBERS: tuple[Member, ...] = (
         "the same questions once more",
         cold_burst_on_neo4j,
         by_name=True,
+    ),
+    *(
+        Member(
+            name,
+            f"questions over wikidata_questions in {store} that nobody asked before, when names of "
+            "relations have vectors; processor time",
+            "the same questions asked again",
+            member,
+            by_name=True,
+        )
+        for name, store, member in (
+            ("first-asked", "SQLite", first_asked),
+            ("first-asked-neo4j", "Neo4j", first_asked_on_neo4j),
+        )
     ),
     Member(
         "sweep-m",

@@ -35,6 +35,7 @@ from graph_service.retrieve.tree.solver import SolverReport
 from graph_service.settings import Settings, read_settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, Store
+from queries.datasets.wikidata_questions import read_wikidata_questions
 
 SCIPY = importlib.util.find_spec("scipy") is not None
 LABELS = {"P1": "occupation", "P2": "place of birth", "P3": "award received", "P4": "spouse"}
@@ -184,6 +185,22 @@ def test_a_cold_server_refuses_none_of_sixteen_clients(data: Path, tmp_path: Pat
     [item] = measure_speed(tmp_path, load=load, settings=Settings(), only=["cold-burst-1"]).figures
     assert item.runs == item.reference_runs == 1
     assert [item.details[name] for name in ("asked", "refused", "failed", "late")] == [1, 0, 0, 0]
+
+
+def test_questions_that_nobody_asked_are_measured_beside_themselves(
+    data: Path, tmp_path: Path
+) -> None:
+    for folder in (data / "codex", write_data(tmp_path / "sets") / "wikidata_questions"):
+        (tmp_path / folder.name).symlink_to(folder)
+    sample = tmp_path / "wikidata_questions" / "sample_ids.txt"
+    ids = [row.id for row in read_wikidata_questions(sample.parent)]
+    sample.write_text("\n".join(ids[:3]) + "\n", encoding="utf-8")
+    items = measure_speed(tmp_path, load=load, settings=Settings(), only=["first-asked"]).figures
+    item, on_neo4j = items
+    assert item.runs == item.reference_runs == int(item.details["questions"]) - 1
+    assert float(item.details["cold_median_ms"]) > 0
+    assert float(item.details["first_ms"]) > float(item.details["cold_median_ms"])
+    assert on_neo4j.skipped
 
 
 def test_members_did_the_work_they_name(report: SpeedReport) -> None:
