@@ -5,6 +5,7 @@
 * Hits@1, Hits@10: the end of the first path is an answer; one of the first ten distinct ends.
 * right among 5, 40: a right sequence is among the first of those that are ranked, before constraints.
 * F1: of what the result answers, or of the ends of the first path's sequence where it has no answer.
+* confidence: of the first answer, where the result has one.
 * ok, right of ok: whether the status is ``ok``; of those, Hits@1 or right first.
 * recall@5, recall@10: share of the gold statements among the first triplets, of the way to give an
   answer that fares best.
@@ -159,6 +160,8 @@ class FamilyJudge:
             figures["sequence@1"] = float(right)
             figures |= finalists.figures(partial(self._is_chain, question))
         if not question.relevant:
+            if paths.confidence is not None:
+                figures["confidence"] = paths.confidence
             is_ok = paths.status is Status.OK
             figures["ok"] = float(is_ok)
             if is_ok:

@@ -23,6 +23,7 @@ _JUDGES = (
     "chains.py",
     "constraints.py",
     "families.py",
+    "finalists.py",
     "judging.py",
     "made_questions.py",
     "open_questions.jsonl",

@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
 from benchmarks.judging import Cause, FamilyJudge, Judgement
 from benchmarks.kept_judgements import JUDGEMENTS, KeptJudgements, code_hash, file_hash
+from benchmarks.reliability import ReliabilityBin, reliability
 from graph_service.quality.bootstrap import bootstrap_means
 from graph_service.retrieve.preset import PRESETS
 from graph_service.service import Service
@@ -90,6 +91,7 @@ class LeaveOneOutReport:
         families, sets, shapes, templates: The groups.
         samples: The questions on which a set's figures are given, as far as they were judged.
         misses: The first of each family.
+        reliability: Answers by their confidence, and how many of them are right.
     """
 
     preset: str
@@ -104,6 +106,7 @@ class LeaveOneOutReport:
     templates: tuple[GroupReport, ...]
     samples: tuple[GroupReport, ...]
     misses: tuple[FamilyMiss, ...] = ()
+    reliability: tuple[ReliabilityBin, ...] = ()
 
 
 @dataclass(slots=True)
@@ -188,7 +191,17 @@ def measure_families(
         templates=_groups(everything, lambda question: question.template, random_seed),
         samples=_samples(everything, random_seed),
         misses=tuple(_misses(everything, misses)),
+        reliability=reliability(_sure_answers(judgement for _, judgement in everything)),
     )
+
+
+def _sure_answers(judgements: Iterable[Judgement]) -> Iterator[tuple[float, bool]]:
+    """Yields the confidence of each answer that has one, and whether it is right."""
+    for judgement in judgements:
+        figures = judgement.figures
+        is_right = figures.get("right first", figures.get("Hits@1"))
+        if is_right is not None and "confidence" in figures:
+            yield figures["confidence"], bool(is_right)
 
 
 def _ids(questions: Iterable[FamilyQuestion]) -> list[str]:

@@ -29,6 +29,7 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
     from benchmarks.families import FAMILIES, of_shapes, read_family
     from benchmarks.leave_one_out import measure_families
     from benchmarks.made_questions import MADE, read_made
+    from benchmarks.reliability import draw
     from graph_service.model.serialise import to_plain
     from graph_service.retrieve.preset import PRESETS, LearnedPreset
     from queries.datasets.demo_set import demo_slice
@@ -74,6 +75,10 @@ def families(options: FamiliesOptions, output: Output, /) -> int:
             misses=max(options.misses, 0),
             progress=progress,
         )
+    if options.figure is not None:
+        preset = PRESETS.get(options.preset)
+        bound = preset.min_confidence if isinstance(preset, LearnedPreset) else 0.0
+        options.figure.write_text(draw(report.reliability, bound=bound), encoding="utf-8")
     plain = {"sample": options.sample, "random_seed": options.random_seed, **to_plain(report)}
     if out is not None:
         out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

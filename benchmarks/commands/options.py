@@ -65,6 +65,9 @@ class FamiliesOptions(SampleOptions):
         (), help="only questions of a shape with this in its name, as +type", metavar="S"
     )
     aside: bool = option(False, help="of made questions, the half that is kept aside")
+    figure: Path | None = option(
+        None, help="draw how often answers are right by their confidence, as SVG", metavar="FILE"
+    )
     keep: Path | None = option(
         None,
         help="folder that keeps graphs and judgements, so that a stopped run goes on",

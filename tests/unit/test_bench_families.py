@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
+from xml.etree import ElementTree
 
 import pytest
 from error_texts import check_error, raises
@@ -29,6 +30,7 @@ from benchmarks.families import (
 from benchmarks.judging import Judgement
 from benchmarks.kept_judgements import KeptJudgements, code_hash
 from benchmarks.leave_one_out import measure_families
+from benchmarks.reliability import draw, reliability
 from graph_service.errors import InputError
 from graph_service.model.statement import EntityKind
 from graph_service.model.values import EntityValue, Quantity, SomeValue, StringValue, Time
@@ -255,6 +257,20 @@ def question_set(family: str, *ids: str) -> QuestionSet:
 @contextmanager
 def no_graph(graph: GraphFile, scorer: Path | None) -> Iterator[Service]:
     yield cast("Service", None)
+
+
+def test_answers_are_counted_by_their_confidence() -> None:
+    answers = [(0.92, True), (0.98, True), (1.0, False), (0.31, False), (0.3, True)]
+    unsure, sure = reliability(answers)
+    assert (unsure.answers, unsure.right) == (2, 0.5)
+    assert unsure.confidence == pytest.approx(0.305)
+    assert sure.answers == 3
+    assert sure.right == pytest.approx(2 / 3)
+    assert sure.low < 2 / 3 < sure.high < 1
+    picture = ElementTree.fromstring(draw([unsure, sure], bound=0.8))
+    circles = picture.findall("{http://www.w3.org/2000/svg}circle")
+    assert [circle[0].text for circle in circles] == ["0.50 of 2", "0.67 of 3"]
+    assert "ok from 0.8" in {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
 
 
 def test_only_questions_of_some_shapes_are_chosen() -> None:
