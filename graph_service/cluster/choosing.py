@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.cluster.hashing import below, hashes_of_attempts
+from graph_service.store.parquet import import_pyarrow
 from graph_service.views.draw import Stream
 
 _TRIPLE = ["new_head", "new_relation", "new_tail"]
@@ -37,13 +38,35 @@ class Scratch:
 
     def store(self, frame: Any, /) -> Any:
         """Writes a result; returns it as it is read again."""
-        path = str(self.folder / f"{next(self._numbers):04}")
+        path = str(self._next_path())
         frame.write.mode("overwrite").parquet(path)
         return self.session.read.schema(frame.schema).parquet(path)
+
+    def fetch(self, frame: Any, /) -> Any:
+        """Returns a result as an Arrow table of this process, by way of files.
+
+        An engine's answer would hold all rows at once in its driver too.
+        """
+        path = self._next_path()
+        frame.write.mode("overwrite").parquet(str(path))
+        # Sail writes no file where there is no row.
+        if not path.exists():
+            return frame.limit(0).toArrow()
+        return import_pyarrow("a view").parquet.read_table(path)
+
+    def add(self, table: Any, /) -> Any:
+        """Returns an Arrow table as rows of the engine."""
+        path = self._next_path()
+        path.mkdir(parents=True)
+        import_pyarrow("a view").parquet.write_table(table, path / "part-00000.parquet")
+        return self.session.read.parquet(str(path))
 
     def clear(self) -> None:
         """Deletes the files that the choice wrote."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _next_path(self) -> Path:
+        return self.folder / f"{next(self._numbers):04}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

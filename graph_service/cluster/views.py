@@ -1,7 +1,8 @@
 """Views drawn by an engine: the same ids, changes and reports as on one machine.
 
-What a method changes follows from hashes of keys and from joins over the whole graph. A method
-that walks chains of statements one after another is refused by name.
+What a method changes follows from hashes of keys and from joins over the whole graph; swapping
+alone pairs statements in this process. A method that looks at paths, rules, times or names is refused
+by name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from graph_service.cluster.pools import (
     with_pool,
 )
 from graph_service.cluster.replacement import Relations, count_repeats, with_new_relations
+from graph_service.cluster.swapping import Swapping
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import ViewReport
@@ -301,16 +303,24 @@ def _replacement(draw: _ClusterDraw) -> Any:
     changes = sum(counts.values())
     if changes > 1 and 2 * counts[most] > changes:
         draw.notes.append(commonest_note(most, counts[most], changes))
-    return changed.selectExpr(
-        "key",
-        "statement",
-        "head_key",
-        "head",
-        "new_relation AS relation",
-        "tail_key",
-        "tail",
-        f"'{ChangeKind.RELATION_CHANGED.value}' AS change",
+    return _with_new_relations(changed)
+
+
+def _with_new_relations(changed: Any) -> Any:
+    """Returns the changes of rows that got new relations."""
+    return changed.drop("relation").selectExpr(
+        "*", "new_relation AS relation", f"'{ChangeKind.RELATION_CHANGED.value}' AS change"
     )
+
+
+def _swapping(draw: _ClusterDraw) -> Any:
+    swapping = Swapping(draw.graph, draw.scope.frame, draw.stream, draw.scratch)
+    is_okgqa = draw.spec.sampling is Sampling.OKGQA
+    swap = swapping.with_replacement if is_okgqa else swapping.in_pairs
+    changed, notes = swap(draw.target)
+    draw.notes.extend(notes)
+    draw.repeats = count_repeats(changed, draw.graph)
+    return _with_new_relations(changed)
 
 
 def _rewiring(draw: _ClusterDraw) -> Any:
@@ -399,6 +409,7 @@ METHODS: Mapping[Method, Callable[[_ClusterDraw], Any]] = {
     Method.INSERTION: _insertion,
     Method.EDGE_REWIRING: _rewiring,
     Method.RELATION_REPLACEMENT: _replacement,
+    Method.RELATION_SWAPPING: _swapping,
 }
 """How each method that a cluster draws does so."""
 
@@ -421,8 +432,8 @@ def require_supported(spec: ViewSpec, /) -> None:
         refused = "another replacement than by the least likely relation of counts"
     if refused is not None:
         raise InputError(
-            f"a cluster does not draw {refused}, which looks at statements one after another; "
-            f"expected one of {', '.join(method.value for method in METHODS)}",
+            f"a cluster does not draw {refused}; expected one of "
+            f"{', '.join(method.value for method in METHODS)}",
             argument="method",
             hint="Make this view on one machine: graph-service view create.",
         )

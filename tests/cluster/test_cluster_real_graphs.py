@@ -40,7 +40,12 @@ def test_the_demo(session: Any, tmp_path: Path) -> None:
 
 @pytest.mark.data
 def test_codex_s(session: Any, tmp_path: Path, data_dir: Path) -> None:
-    methods = (Method.RELATION_REPLACEMENT, Method.EDGE_DELETION, Method.INVERSION)
+    methods = (
+        Method.RELATION_REPLACEMENT,
+        Method.EDGE_DELETION,
+        Method.INVERSION,
+        Method.RELATION_SWAPPING,
+    )
     check(session, data_dir / "codex" / "s-train.tsv", tmp_path, *methods)
 
 

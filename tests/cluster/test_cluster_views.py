@@ -18,7 +18,7 @@ from graph_service.cluster.views import METHODS, ClusterView, create_view
 from graph_service.errors import InputError
 from graph_service.model.statement import Rank, make_statement
 from graph_service.model.values import EntityValue
-from graph_service.model.view_spec import Cardinality, Method, Scope, ViewSpec
+from graph_service.model.view_spec import Cardinality, Method, Sampling, Scope, ViewSpec
 
 
 def check(graph: ClusterGraph, both: Both, spec: ViewSpec, out: Path) -> None:
@@ -73,12 +73,46 @@ def test_replacement_where_the_base_says_all_relations(session: Any, tmp_path: P
         assert "more than half" in report.notes[-1]
 
 
-def test_replacement_without_a_second_relation(session: Any, tmp_path: Path) -> None:
+def test_relations_of_a_graph_without_a_second_one(session: Any, tmp_path: Path) -> None:
     made = [make_statement("Q1", "P1", EntityValue(f"Q{number}")) for number in range(2, 5)]
     with open_both(tmp_path, lambda store: load_graph(store, "made", made, [])) as both:
-        spec = ViewSpec(Method.RELATION_REPLACEMENT, level=1.0)
-        check(open_graph(session, both.folder), both, spec, tmp_path / "view")
-        assert "no second relation" in read_view(tmp_path / "view").report.notes[-1]
+        graph = open_graph(session, both.folder)
+        for method, note in (
+            (Method.RELATION_REPLACEMENT, "no second relation"),
+            (Method.RELATION_SWAPPING, "more than half"),
+        ):
+            check(graph, both, ViewSpec(method, level=1.0), tmp_path / "view")
+            assert note in read_view(tmp_path / "view").report.notes[-1]
+
+
+@pytest.mark.parametrize("level", [0.1, 1.0])
+@pytest.mark.parametrize("sampling", [Sampling.EXACT, Sampling.OKGQA])
+def test_swapping_by_each_sampling(
+    graph: ClusterGraph, both: Both, tmp_path: Path, sampling: Sampling, level: float
+) -> None:
+    """At level 1 pairs repeat triples, and are repaired along chains."""
+    spec = ViewSpec(Method.RELATION_SWAPPING, level=level, random_seed=4, sampling=sampling)
+    check(graph, both, spec, tmp_path / "view")
+
+
+def test_swapping_where_triples_share_cells(
+    graph: ClusterGraph, both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a graph of many parallel edges: the numbers of nodes and relations decide."""
+    monkeypatch.setattr("graph_service.views.swapping.pairing.MAX_CELLS", 64)
+    check(graph, both, ViewSpec(Method.RELATION_SWAPPING, level=1.0), tmp_path / "view")
+
+
+def test_swapping_where_one_relation_has_most_edges(
+    graph: ClusterGraph, both: Both, tmp_path: Path
+) -> None:
+    scope = Scope(relation_ids=("P1", "P6"))
+    spec = ViewSpec(Method.RELATION_SWAPPING, level=1.0, scope=scope)
+    check(graph, both, spec, tmp_path / "view")
+    report = read_view(tmp_path / "view").report
+    assert any("more than half" in note for note in report.notes)
+    alone = ViewSpec(Method.RELATION_SWAPPING, level=1.0, scope=Scope(relation_ids=("P6",)))
+    check(graph, both, alone, tmp_path / "view")
 
 
 def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_path: Path) -> None:
@@ -94,7 +128,9 @@ def test_a_scope_of_relations_and_a_count(graph: ClusterGraph, both: Both, tmp_p
         )
 
 
-@pytest.mark.parametrize("method", [Method.EDGE_DELETION, Method.INVERSION])
+@pytest.mark.parametrize(
+    "method", [Method.EDGE_DELETION, Method.INVERSION, Method.RELATION_SWAPPING]
+)
 def test_a_view_that_changes_nothing(
     graph: ClusterGraph, both: Both, tmp_path: Path, method: Method
 ) -> None:
@@ -128,7 +164,7 @@ def test_a_view_goes_into_the_store_of_its_graph(
 
 
 @pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
-def test_methods_that_walk_one_after_another_are_refused_by_name(
+def test_methods_that_a_cluster_does_not_draw_are_refused_by_name(
     graph: ClusterGraph, tmp_path: Path, method: Method
 ) -> None:
     with pytest.raises(InputError):

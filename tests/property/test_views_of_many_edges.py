@@ -267,7 +267,7 @@ def on_the_way(base: KnowledgeGraph) -> Found:
     stream = Stream(5, Method.RELATION_SWAPPING, 1)
     hashes = stream.hashes(base.statement_keys, purpose="order")
     pairs = pair_edges(base, scope, stream=stream, index=index, deadline=deadline)
-    work = Pairing(base, scope, index)
+    work = Pairing.of(base, scope, index)
     work.join_neighbours()
     rules = prepared.restorable(atoms=2, support=2, confidence=0.1)
     walker = Walker(base, index, deadline)

@@ -162,7 +162,7 @@ def test_shared_cells_never_let_a_taken_triple_pass(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("graph_service.views.swapping.pairing.MAX_CELLS", 64)
     index = PairIndex.build(graph)
     scope = np.flatnonzero(index.eligible).astype(np.int32)
-    assert not Pairing(graph, scope, index).exact
+    assert not Pairing.of(graph, scope, index).exact
     sequence = paired(graph, 5)
     base = set(zip(graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist(), strict=True))
     made = set()

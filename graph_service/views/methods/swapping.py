@@ -9,7 +9,11 @@ from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Sampling
 from graph_service.views.drawing import Draw, MethodResult, repeats, replaced
 from graph_service.views.notes import shortfall
-from graph_service.views.swapping.method import pair_edges, swap_with_replacement
+from graph_service.views.swapping.method import (
+    PairSequence,
+    pair_edges,
+    swap_with_replacement,
+)
 
 _SWAPPED_IN_TWOS = "edges are swapped in twos, and {0} was asked: {1} changed"
 
@@ -26,14 +30,14 @@ def draw_swapping(draw: Draw, /) -> MethodResult:
 def _with_replacement(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
     graph = draw.graph
     relations = swap_with_replacement(
-        graph, scope, target // 2, stream=draw.stream, deadline=draw.deadline
+        graph.rel[scope],
+        graph.statement_keys[scope],
+        target // 2,
+        stream=draw.stream,
+        deadline=draw.deadline,
     )
     changed = np.flatnonzero(relations != graph.rel[scope])
-    if len(changed) < target:
-        draw.notes.append(
-            "sampling okgqa draws with replacement and swaps within a relation; "
-            + shortfall("edges", target, "changed", len(changed))
-        )
+    draw.notes.extend(notes_with_replacement(target, len(changed)))
     return replaced(graph, scope[changed], rel=relations[changed])
 
 
@@ -47,9 +51,28 @@ def _in_pairs(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
         deadline=draw.deadline,
         count=target // 2,
     )
+    draw.notes.extend(notes_of_pairs(target, sequence))
     first, second = sequence.first, sequence.second
-    if len(first) < target // 2:
-        draw.notes.append(
+    edges = np.concatenate([first, second])
+    relations = graph.rel[np.concatenate([second, first])]
+    order = np.argsort(edges)
+    return replaced(graph, edges[order], rel=relations[order])
+
+
+def notes_with_replacement(target: int, changed: int, /) -> list[str]:
+    """Returns what is to be said where edges are drawn with replacement."""
+    if changed >= target:
+        return []
+    return [
+        "sampling okgqa draws with replacement and swaps within a relation; "
+        + shortfall("edges", target, "changed", changed)
+    ]
+
+
+def notes_of_pairs(target: int, sequence: PairSequence, /) -> list[str]:
+    """Returns what is to be said where pairs are fewer edges than requested."""
+    if len(sequence.first) < target // 2:
+        return [
             shortfall(
                 "edges",
                 target,
@@ -57,10 +80,7 @@ def _in_pairs(draw: Draw, scope: Numbers, target: int) -> ViewDelta:
                 2 * sequence.count,
                 "one relation holds more than half of the edges in scope",
             )
-        )
-    elif target % 2:
-        draw.notes.append(_SWAPPED_IN_TWOS.format(target, 2 * len(first)))
-    edges = np.concatenate([first, second])
-    relations = graph.rel[np.concatenate([second, first])]
-    order = np.argsort(edges)
-    return replaced(graph, edges[order], rel=relations[order])
+        ]
+    if target % 2:
+        return [_SWAPPED_IN_TWOS.format(target, 2 * len(sequence.first))]
+    return []

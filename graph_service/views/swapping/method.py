@@ -34,7 +34,8 @@ class PairSequence:
     """Pairs in the order in which levels take them.
 
     Attributes:
-        first, second: Edges of each pair, int32 or int64; no more than were wanted.
+        first, second: Edges of each pair, or their places: int32 or int64; no more than were
+            wanted.
         clean: How many pairs, from the start, repeat no triple, of all.
         count: How many there are.
     """
@@ -73,7 +74,22 @@ def pair_edges(
     edges = ascending(stream.hashes(graph.statement_keys, at=scope, purpose="order"))
     if len(scope) < graph.edge_count:
         edges = scope[edges]
-    work = Pairing(graph, edges, index)
+    sequence = pair_positions(Pairing.of(graph, edges, index), deadline, count=count)
+    return PairSequence(
+        edges[sequence.first], edges[sequence.second], sequence.clean, sequence.count
+    )
+
+
+def pair_positions(
+    work: Pairing, deadline: Deadline, /, *, count: int | None = None
+) -> PairSequence:
+    """Returns the pairs of ``pair_edges`` as places in the hash order.
+
+    Args:
+        work: The edges in that order, without pairs.
+        deadline: When to give up.
+        count: How many pairs to return, from the start; all where None.
+    """
     first = work.join_neighbours()
     second = first + 1
     for _ in range(ROTATIONS):
@@ -91,7 +107,7 @@ def pair_edges(
     good = work.pairs()
     first, second = np.concatenate([good[:, :count], forced], axis=1)[:, :count]
     clean = good.shape[1]
-    return PairSequence(edges[first], edges[second], clean, clean + forced.shape[1])
+    return PairSequence(first, second, clean, clean + forced.shape[1])
 
 
 def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) -> None:
@@ -160,18 +176,25 @@ def _force(work: Pairing) -> Numbers:
 
 
 def swap_with_replacement(
-    graph: KnowledgeGraph, scope: Numbers, draws: int, /, *, stream: Stream, deadline: Deadline
+    rel: Int32, keys: Int64, draws: int, /, *, stream: Stream, deadline: Deadline
 ) -> Int32:
-    """Returns the relation of each edge in scope after some draws of two edges each, int32.
+    """Returns the relation of each edge after some draws of two edges each, int32.
 
     Sampling ``okgqa``: edges are drawn with replacement, relations exchanged one draw after the
     other, nothing checked. Swaps within one relation do nothing and edges drawn twice count
     once, so less is reached than asked; levels do not nest.
+
+    Args:
+        rel: Relation of each edge in scope.
+        keys: Key of its statement.
+        draws: How many.
+        stream: The draws.
+        deadline: When to give up.
     """
-    relations: list[int] = graph.rel[scope].tolist()
+    relations: list[int] = rel.tolist()
     hashes = stream.hashes(np.arange(2 * draws, dtype=np.int64), purpose="draw")
-    by_key = np.argsort(graph.statement_keys[scope])
-    edges = by_key[below(hashes, len(scope))].tolist() if len(scope) else []
+    by_key = np.argsort(keys)
+    edges = by_key[below(hashes, len(keys))].tolist() if len(keys) else []
     for start in range(0, len(edges), _ROWS):
         deadline.check("swapping relations")
         part = edges[start : start + _ROWS]

@@ -7,6 +7,8 @@ several edges join and each relation; it says who holds the triple: nobody, the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,23 @@ ALONE = -1
 _NOBODY, _BASE = -1, -2
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """The edges whose two nodes others join too: they alone can repeat a triple.
+
+    Attributes:
+        group: Number of the two nodes of each, in their direction, int64.
+        groups: How many such numbers there are.
+        rel: Relation of each.
+        relation_count: How many relations the graph has.
+    """
+
+    group: Int64
+    groups: int
+    rel: Int32
+    relation_count: int
+
+
 class Pairing:
     """Edges of the scope by their place in the hash order, while they are being paired.
 
@@ -36,32 +55,40 @@ class Pairing:
         partner: The other member of each place's pair, or -1: int32 or int64.
     """
 
-    def __init__(self, graph: KnowledgeGraph, edges: Numbers, index: PairIndex) -> None:
-        kind = graph.edge_type
+    def __init__(self, rel: Uint8 | Int32, group: Numbers, crowd: Crowd) -> None:
+        self.rel, self.group, self.groups = rel, group, crowd.groups
+        kind = group.dtype
+        self.partner: Numbers = np.full(len(rel), ALONE, dtype=kind)
+        self._width = max(1, crowd.relation_count)
+        self.exact = (self.groups + 1) * self._width <= MAX_CELLS
+        size = (self.groups + 1) * self._width if self.exact else MAX_CELLS + 1
+        self._holder: Numbers = np.full(size, _NOBODY, dtype=kind)
+        self._holder[self.cells(crowd.group, crowd.rel)] = _BASE
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph, edges: Numbers, index: PairIndex) -> Pairing:
+        """Returns edges of a graph, in hash order, without pairs."""
         # Looked up in any order: the fewer bytes, the likelier they lie in the processor's cache.
-        table = graph.rel[:].astype(np.min_scalar_type(2 * graph.relation_count))
+        table = graph.rel[:].astype(relation_type(graph.relation_count))
         table <<= 1
         table |= index.parallel
-        self.rel = np.empty(len(edges), dtype=table.dtype)
+        rel = np.empty(len(edges), dtype=table.dtype)
         crowded = np.empty(len(edges), dtype=np.bool_)
         for start in range(0, len(edges), _ROWS):
             rows = slice(start, start + _ROWS)
             entries = table[edges[rows]]
-            self.rel[rows] = entries >> 1
+            rel[rows] = entries >> 1
             crowded[rows] = entries & 1
-        self.partner: Numbers = np.full(len(edges), ALONE, dtype=kind)
+        del table
         crowd = np.flatnonzero(index.parallel)
         pairs = graph.head[crowd].astype(np.int64) * graph.node_count + graph.tail[crowd]
         distinct, numbers = np.unique(pairs, return_inverse=True)
-        self.groups = len(distinct)
-        self.group: Numbers = np.full(len(edges), self.groups, dtype=kind)
+        group: Numbers = np.full(len(edges), len(distinct), dtype=graph.edge_type)
         indices = np.flatnonzero(crowded)
-        self.group[indices] = numbers[np.searchsorted(crowd, edges[indices])]
-        self._width = max(1, graph.relation_count)
-        self.exact = (self.groups + 1) * self._width <= MAX_CELLS
-        size = (self.groups + 1) * self._width if self.exact else MAX_CELLS + 1
-        self._holder: Numbers = np.full(size, _NOBODY, dtype=kind)
-        self._holder[self.cells(numbers, graph.rel[crowd])] = _BASE
+        group[indices] = numbers[np.searchsorted(crowd, edges[indices])]
+        return cls(
+            rel, group, Crowd(numbers, len(distinct), graph.rel[crowd], graph.relation_count)
+        )
 
     def cells(self, group: Numbers, rel: Uint8 | Int32) -> Int64:
         """Returns the cell of each triple; that of an edge alone between its nodes stays free."""
@@ -233,6 +260,11 @@ class Pairing:
             return -1
         cell = group * self._width + int(self.rel[donor])
         return cell if self.exact else int(mix(np.array([cell], dtype=np.uint64))[0]) % MAX_CELLS
+
+
+def relation_type(relation_count: int, /) -> np.dtype[Any]:
+    """Returns the type of a relation's number beside a bit, of so many relations."""
+    return np.min_scalar_type(2 * relation_count)
 
 
 def _repeated(row: Int64, cell: Int64) -> Int64:
