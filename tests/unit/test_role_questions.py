@@ -9,7 +9,8 @@ import pytest
 from table_service import answers, retrieve, sure_answers
 
 from graph_service import Service, open_service
-from graph_service.model.result import Status
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Status, Strategy, SubgraphResult, TripletsResult
 from graph_service.settings import Settings
 from graph_service.store import open_store
 from loaders.load import load
@@ -93,3 +94,21 @@ def test_every_answer_has_a_statement_beside_that_of_its_role(service: Service) 
     relations = {step.triple.relation.id for path in result.items for step in path.steps}
     assert relations == {"based_in"}
     assert [linked.mention for linked in result.linked] == ["England"]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.TRIPLETS, Strategy.SUBGRAPH])
+@pytest.mark.parametrize(
+    ("question", "origins"),
+    [
+        ("Which bakers are based in England?", {"Mill House", "Old Oven"}),
+        ("How many tasters were born in York?", {"Vera Quist"}),
+    ],
+)
+def test_a_statement_of_a_role_hangs_on_its_answer(
+    service: Service, question: str, origins: set[str], strategy: Strategy
+) -> None:
+    request = RetrieveRequest(question, graph="bakers", strategy=strategy)
+    result = service.retrieve(request)
+    assert result.status is Status.OK
+    assert isinstance(result, TripletsResult | SubgraphResult)
+    assert {item.origin_id for item in result.items} == origins

@@ -119,10 +119,13 @@ class AnswerPicker:
                 if edges
             )
         else:
-            edges = dict.fromkeys(edge for row in shown for edge in row.edges)
+            origins: dict[int, int] = {}
+            for row in shown:
+                for edge in row.edges:
+                    origins.setdefault(edge, origin if origin >= 0 else row.node)
             triples = tuple(
-                SelectedEdge(edge, relevance, 0.0, relevance, 0.0, origin)
-                for edge in [*edges][: request.limit]
+                SelectedEdge(edge, relevance, 0.0, relevance, 0.0, of_edge)
+                for edge, of_edge in [*origins.items()][: request.limit]
             )
         answer = None
         if is_sure:
