@@ -83,7 +83,10 @@ def is_stated_by(answer: Answer, triples: Sequence[Triple], /) -> bool:
     named = {triple.head.id for triple in triples}
     named |= {plain_value(triple.value) for triple in triples}
     basis = {row.triple.statement_id for row in answer.basis}
-    are_of_it = bool(triples) and all(triple.statement_id in basis for triple in triples)
+    # A date that qualifies them they do not say.
+    are_of_it = not named.isdisjoint(answer.values) and all(
+        triple.statement_id in basis for triple in triples
+    )
     return are_of_it or named.issuperset(answer.values)
 
 

@@ -46,7 +46,7 @@ STATUS_TEXTS: Mapping[Status, str] = {
     Status.NO_ENTITY_LINKED: "The question names nothing in the graph.",
     Status.LOW_CONFIDENCE: "It is not sure that the graph answers this. What comes nearest is shown.",
     Status.NOT_IN_GRAPH: "The graph does not say this. What comes nearest is shown.",
-    Status.NOTHING_RELEVANT: "The filters leave no statement of the question's items.",
+    Status.NOTHING_RELEVANT: "Of what the question names the graph has no statement, or filters leave none.",
 }
 """What each status says, for people."""
 

@@ -36,6 +36,7 @@ from graph_service.retrieve.classes.strategy import ClassAnswer, answer_class_qu
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.uncomputed import (
     asks_for_most,
+    asks_of_another_day,
     asks_uncomputed,
     leaves_a_degree,
 )
@@ -167,7 +168,10 @@ def leaves_values_apart(
     if walked is None or walked.read is None:
         return False
     query, question = walked.read.query, request.question
-    if asks_uncomputed(question, [labels.relation(each.id) for each in query.relations]):
+    walked_labels = [labels.relation(each.id) for each in query.relations]
+    if asks_uncomputed(question, walked_labels) or asks_of_another_day(
+        question, walked_labels[-1:]
+    ):
         return True
     is_unordered = query.order is None and query.fold is Fold.LIST
     if leaves_a_degree(walked.read.unread) or (is_unordered and asks_for_most(question)):

@@ -100,6 +100,7 @@ class Retriever:
             candidate_rankers=self.candidate_rankers,
             aliases=self.aliases,
             relation_namer=RelationNamer(memory),
+            statements=self._store.statements,
         )
 
     def retrieve(self, request: RetrieveRequest, /, deadline: Deadline) -> RetrievalResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,8 +17,11 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.ranking import Encoding, RelationRanker
 from graph_service.model.request import RetrieveRequest
+from graph_service.model.statement import Statement
 from graph_service.model.view_spec import Method, Naming, ViewSpec
 from graph_service.retrieve.context import Selection
+from graph_service.retrieve.derived.request import DerivedRequest
+from graph_service.retrieve.derived.strategy import derive_answer
 from graph_service.retrieve.engine import ResolvedRequest, run
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.relation_names import (
@@ -37,6 +40,7 @@ from graph_service.service.class_reading import (
     doubted,
     leaves_uncounted,
     leaves_values_apart,
+    may_be_about_a_class,
     overrules,
     reads_another_number,
 )
@@ -79,6 +83,7 @@ class Selector:
         candidate_rankers: What the preset that learned ranks by.
         aliases: Gives the other names of relations.
         relation_namer: Gives relations their names with vectors.
+        statements: Gives the whole statements of an edition by id.
     """
 
     def __init__(
@@ -89,12 +94,14 @@ class Selector:
         candidate_rankers: CandidateRankers,
         aliases: RelationAliasReader,
         relation_namer: RelationNamer,
+        statements: Callable[[str, Sequence[str]], Mapping[str, Statement]],
     ) -> None:
         self._vectors = vectors
         self._rankers = rankers
         self._candidate_rankers = candidate_rankers
         self._aliases = aliases
         self._relation_namer = relation_namer
+        self._statements = statements
 
     def select(
         self,
@@ -114,6 +121,11 @@ class Selector:
         asking = self._asking(source, request, vectors)
         part = class_part(source, request)
         class_reader = ClassReader(part, source.preset, encode, deadline, watch)
+        derived = self._derived(source, request, deadline)
+        if derived is not None:
+            selection, mentions = derived
+            watch.stage("derived")
+            return Selected(vectors, encoder, asking, selection, mentions)
         is_named = bool(source.linking.sure_names)
         of_class = None if is_named else class_reader.answer(request)
         walked: Selection | None = None
@@ -141,6 +153,34 @@ class Selector:
         if walked is not None and (of_class is not None or is_apart):
             walked = doubted(walked, of_class, source.named.arrays, is_miscounted=is_miscounted)
         return Selected(vectors, encoder, asking, walked, mentions)
+
+    def _derived(
+        self,
+        source: GraphSlice,
+        request: RetrieveRequest,
+        deadline: Deadline,
+    ) -> tuple[Selection, tuple[JointMention, ...]] | None:
+        """Returns what follows from statements, and what the question names; None for nothing."""
+        preset = source.preset
+        if not may_be_about_a_class(request, preset) or not isinstance(preset, LearnedPreset):
+            return None
+        derived_request = DerivedRequest(
+            question=request.question,
+            candidates=source.linking.candidates,
+            graph=source.named.arrays,
+            overlay=source.overlay,
+            ranks=rank_codes(request),
+            languages=request.languages,
+            strategy=request.strategy,
+            limit=preset.limit,
+            min_confidence=preset.min_confidence,
+            statements=partial(self._statements, source.base.info.edition),
+            deadline=deadline,
+        )
+        answer = derive_answer(derived_request)
+        if answer is None:
+            return None
+        return answer.selection(derived_request), answer.mentions
 
     def _walk(
         self,

@@ -8,17 +8,21 @@ the question before: the entity that a pronoun stands for (*when did he die*), o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
+from graph_service.model.answer import AnswerKind
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
     EntityRef,
     PathsResult,
     RetrievalResult,
     ScoredPath,
+    ScoredTriple,
     Status,
     Strategy,
+    Triple,
 )
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.constraints.reading import read_dates
@@ -243,12 +247,9 @@ class TurnReader:
         best = max(
             (self._with(request, wording, pronoun, each) for each in antecedents), key=_merit
         )
-        if asks_for_others(wording.text) and not known.isdisjoint(
-            each.id for each in answer_entities(best.result)
-        ):
-            # What was known already is to be left out.
-            return replace(best, result=_doubted(best.result, 0.0))
-        return best
+        if not asks_for_others(wording.text):
+            return best
+        return replace(best, result=_with_others(best.result, known))
 
     def _with(
         self,
@@ -300,6 +301,45 @@ class TurnReader:
             # Without a sure answer, who was named may be meant, or who was asked for.
             return meant or [replace(each, confidence=_EITHER) for each in named[:1]]
         return [*meant, *named][:MAX_ANTECEDENTS]
+
+
+def _with_others(result: RetrievalResult, known: Set[str]) -> RetrievalResult:
+    """Returns a result without those of its answers that were spoken of before; doubted where nothing
+    else is left, or where it computed more than a list of entities.
+    """
+    mentioned = [each for each in answer_entities(result) if each.id in known]
+    if not mentioned:
+        return result
+    ids = {each.id for each in mentioned}
+    answer = result.answer
+    others = [each for each in answer.entities if each.id not in ids] if answer else []
+    if answer is None or answer.kind is not AnswerKind.ENTITIES or not others:
+        return _doubted(result, 0.0)
+    basis = tuple(row for row in answer.basis if ids.isdisjoint(_entity_ids(row.triple)))
+    fields: dict[str, Any] = {
+        "items": tuple(item for item in result.items if ids.isdisjoint(_last_entity_ids(item))),
+        "answer": replace(
+            answer,
+            value="; ".join(each.label for each in others),
+            entities=tuple(others),
+            basis=basis,
+            statements=answer.statements - (len(answer.basis) - len(basis)),
+        ),
+    }
+    if result.interpretation is not None:
+        text = f"{result.interpretation.text}, but for {', '.join(e.label for e in mentioned)}"
+        fields["interpretation"] = replace(result.interpretation, text=text)
+    return replace(result, **fields)
+
+
+def _last_entity_ids(item: ScoredPath | ScoredTriple) -> tuple[str, ...]:
+    """Returns the ids of what the last statement of an item joins."""
+    return _entity_ids(item.steps[-1].triple if isinstance(item, ScoredPath) else item.triple)
+
+
+def _entity_ids(triple: Triple) -> tuple[str, ...]:
+    value = triple.value
+    return (triple.head.id, value.id) if isinstance(value, EntityValue) else (triple.head.id,)
 
 
 def asks_for_others(text: str, /) -> bool:

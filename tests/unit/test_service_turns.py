@@ -226,3 +226,38 @@ def test_a_pronoun_after_a_name_that_is_not_known_stands_for_none_before_it(
     earlier = ("Where was Robert F. Kennedy born?", "And Zed?")
     result = ask(demo_service, "How many children did he have?", *earlier)
     assert (result.status, result.linked) == (Status.NO_ENTITY_LINKED, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "expected"),
+    [
+        (
+            "Which other films did he direct?",
+            "Who directed True Lies?",
+            {"The Terminator", "Terminator 2: Judgment Day"},
+        ),
+        (
+            "what other films was she in?",
+            "Was Anna Faris in Brokeback Mountain?",
+            {
+                "Lost in Translation",
+                "Cloudy with a Chance of Meatballs",
+                "Cloudy with a Chance of Meatballs 2",
+            },
+        ),
+    ],
+)
+def test_others_are_all_but_those_that_were_spoken_of(
+    demo_service: Service, question: str, earlier: str, expected: set[str]
+) -> None:
+    result = ask(demo_service, question, earlier)
+    assert result.status is Status.OK
+    assert result.answer is not None
+    assert {each.label for each in result.answer.entities} == expected
+    assert set(result.answer.value.split("; ")) == expected
+    assert isinstance(result, PathsResult)
+    ends = {end(replace(result, items=(item,))) for item in result.items}
+    assert expected <= ends
+    assert ends.isdisjoint({"True Lies", "Brokeback Mountain"})
+    assert result.interpretation is not None
+    assert "but for" in result.interpretation.text

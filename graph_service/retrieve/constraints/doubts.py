@@ -34,7 +34,11 @@ from graph_service.retrieve.constraints.said_steps import (
     walks_in_another_order,
     walks_its_clause,
 )
-from graph_service.retrieve.constraints.said_verbs import leaves_its_verb, names_another_verb
+from graph_service.retrieve.constraints.said_verbs import (
+    asks_where_of_another,
+    leaves_its_verb,
+    names_another_verb,
+)
 from graph_service.retrieve.constraints.unread import leaves_which_kin
 
 _Test: TypeAlias = Callable[[CandidateJudge, JudgedCandidate], bool]
@@ -92,6 +96,7 @@ DOUBTS = (
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
+    Doubt("another place is named", asks_where_of_another),
     Doubt(LEFT_VERB, leaves_its_verb),
     Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),

@@ -13,6 +13,7 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import joining_relations, used_spans
 from graph_service.retrieve.constraints.verb_labels import (
     content_of_label,
+    is_past,
     names,
     says,
     verb_root,
@@ -20,12 +21,16 @@ from graph_service.retrieve.constraints.verb_labels import (
     verbs_of,
 )
 from graph_service.retrieve.kinds import KINDS
+from graph_service.retrieve.learned.relation_prior import common_labels
+from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
 _OWN = "own"
 """A verb after a name that does it, and an empty word elsewhere."""
+_LOCATIONS = frozenset({"country", "location", "place", "venue"})
+_LOCATED = frozenset(map(verb_root, ("located", "placed")))
 
 
 def names_another_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
@@ -79,6 +84,25 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         frozenset(map(verb_root, content_of_label(label))) for label in judge.texts.values()
     }
     return any(frozenset({verb}) in of_labels for verb in left)
+
+
+def asks_where_of_another(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a question asks *where* something was done, and a candidate leads to who did it,
+    or to a place of something else: *where was X filmed* of its country of origin.
+    """
+    if not judge.form.asks_where:
+        return False
+    labels = [judge.texts[relation] for relation in best.walks.relations]
+    verbs = [verb_root(verb) for verb in _verbs_in(judge, best) if is_past(verb)]
+    doers = {verb_root(each) for each in verbs_of(labels[-1]) if not is_past(each)}
+    if any(names(verb, labels[-1]) for verb in verbs) and doers:
+        return True
+    left = [verb for verb in verbs if not any(names(verb, label) for label in labels)]
+    return any(
+        names(verb, label) and not _LOCATIONS.isdisjoint(words(label)) and verb not in _LOCATED
+        for verb in left
+        for label in common_labels()
+    )
 
 
 def _verbs_in(judge: CandidateJudge, best: JudgedCandidate) -> list[str]:

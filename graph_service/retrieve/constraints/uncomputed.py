@@ -51,6 +51,24 @@ def leaves_a_degree(unread: Iterable[str], /) -> bool:
     return not _DEGREES.isdisjoint(unread)
 
 
+_WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|month|day|date))\s+did\b")
+_OF_BIRTH = frozenset({"birth", "birthday", "born"})
+
+
+def asks_of_another_day(question: str, labels: Iterable[str], /) -> bool:
+    """Returns whether a question asks when somebody did something, and the relations of some labels
+    lead to the day of a birth: nobody is born by becoming an actor.
+
+    >>> asks_of_another_day("When did Ann become an actor?", ["date of birth"])
+    True
+    >>> asks_of_another_day("When did Ann give birth to Bob?", ["child", "date of birth"])
+    False
+    """
+    if not _WHEN_DID.search(lowered(question)) or not _OF_BIRTH.isdisjoint(words(question)):
+        return False
+    return any(not _OF_BIRTH.isdisjoint(words(label)) for label in labels)
+
+
 def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:
     """Returns whether a question asks for a figure that walks do not compute, and that no relation
     of some labels states.

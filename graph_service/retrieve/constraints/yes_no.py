@@ -13,7 +13,7 @@ from graph_service.model.graph import Bool
 from graph_service.model.values import StringValue
 from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
-from graph_service.retrieve.constraints.coverage import root, stems_of
+from graph_service.retrieve.constraints.coverage import names_end, root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.living import life_claim, states_a_death
 from graph_service.retrieve.constraints.meeting import (
@@ -29,14 +29,17 @@ from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import kin_of, sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.said_steps import repeats_unsaid
+from graph_service.retrieve.constraints.unread import unread_words
 from graph_service.retrieve.context import SelectedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
-from graph_service.text.fold import words
+from graph_service.text.fold import lowered, words
 from graph_service.text.function_words import content_words
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import DO
 
+_ANY = re.compile(r"\b(?:an?|any)\s+(\w+)\W*$")
+_EVER = frozenset({"ever"})
 _FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
 _OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
@@ -110,6 +113,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             return YesNo(candidate, joined.targets, joined.rows, answer)
     if (by_flag := _by_flag(judge, first)) is not None:
         return by_flag
+    if (by_presence := _by_presence(judge, first)) is not None:
+        return by_presence
     joined = _join(judge, first.walks)
     none = np.zeros(len(first.walks.edges), dtype=bool)
     answer = _denied(judge, first, joined.targets) if joined.is_sure else None
@@ -124,6 +129,24 @@ def _by_death(judge: CandidateJudge, judged: Sequence[JudgedCandidate]) -> YesNo
         return None
     rows = np.ones(len(deaths[0].walks.edges), dtype=bool)
     return YesNo(deaths[0], (), rows, _answer(judge, deaths[0], rows, claim))
+
+
+def _by_presence(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
+    """Returns yes where a question asks whether there is any of what a single step leads to, as *has X
+    won an award*; else None. That there is none the graph does not say.
+    """
+    match = _ANY.search(lowered(judge.question))
+    walks = first.walks
+    if not judge.strict or match is None or len(walks.relations) > 1 or judge.expected.dates:
+        return None
+    noun, label = singular(match[1]), judge.texts[walks.relations[0]]
+    is_named = root(noun) in stems_of(words(label)) and not walks.backward[0]
+    if not (is_named or names_end(noun, walks, judge.texts)) or sex_of(noun):
+        return None
+    if judge.applying(walks) or any(word not in _EVER for word in unread_words(judge, first)):
+        return None
+    rows = np.ones(len(walks.edges), dtype=bool)
+    return YesNo(first, (), rows, _answer(judge, first, rows, "yes"))
 
 
 def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:

@@ -1,0 +1,1 @@
+"""Answers that follow from several statements, or from what qualifies one."""

@@ -1,0 +1,26 @@
+"""The answer to a question that one pattern reads as a whole, from what several statements say."""
+
+from __future__ import annotations
+
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.derived.ages import derive_age
+from graph_service.retrieve.derived.kin import derive_kin
+from graph_service.retrieve.derived.named_question import named_question
+from graph_service.retrieve.derived.request import DerivedAnswer, DerivedRequest
+from graph_service.retrieve.derived.statement_dates import derive_date
+
+
+def derive_answer(request: DerivedRequest, /) -> DerivedAnswer | None:
+    """Returns what follows from statements; None where no pattern reads the question, or the graph
+    lacks one of them.
+    """
+    if len(request.question) > CONSTRAINT_RULES.characters:
+        return None
+    question = named_question(request.question, request.candidates)
+    if question is None:
+        return None
+    for derive in (derive_kin, derive_age, derive_date):
+        answer = derive(question, request)
+        if answer is not None:
+            return answer
+    return None
