@@ -48,6 +48,7 @@ _DATES = {
     "Tor Berg": ("1931-00-00", "1990-00-00"),
     "Ida Falk": ("1930-01-02", ""),
 }
+_OTHER_HOLDERS = frozenset({"P1365", "P1366"})
 _QUALIFIED: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     ("Rolf Falk", "P6", "Greta Falk", {"P580": "1925-05-01", "P582": "1958-03-00"}),
     ("Tor Berg", "P6", "Ida Falk", {"P580": "1950-07-08"}),
@@ -55,8 +56,13 @@ _QUALIFIED: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     ("Ole Falk", "P6", "Eva Lund", {"P580": "1960-01-01"}),
     ("Ole Falk", "P6", "Una Moe", {}),
     ("Rolf Falk", "P7", "Mayor of Narvik", {"P580": "1930-02-00", "P582": "1941-00-00"}),
-    ("Tor Berg", "P7", "Mayor of Narvik", {"P580": "1970-00-00"}),
-    ("Tor Berg", "P7", "Deputy Mayor of Narvik", {"P580": "1966-00-00"}),
+    ("Tor Berg", "P7", "Mayor of Narvik", {"P580": "1970-00-00", "P1365": "Ole Falk"}),
+    (
+        "Tor Berg",
+        "P7",
+        "Deputy Mayor of Narvik",
+        {"P580": "1966-00-00", "P1365": "Jon Dahl", "P1366": "Arn Dahl"},
+    ),
     ("Rolf Falk", "P9", "Order of the Whale", {"P585": "1955-01-01"}),
     ("Ida Falk", "P9", "Order of the Whale", {}),
     ("Ida Falk", "P12", "Narvik Shipyard", {"since": "1961-04-01"}),
@@ -71,7 +77,10 @@ def _statements() -> Iterator[Statement]:
     def say(
         head: str, relation: str, value: Value, qualifiers: Mapping[str, str] = {}
     ) -> Statement:
-        snaks = tuple(Snak(key, _time(day)) for key, day in qualifiers.items())
+        snaks = tuple(
+            Snak(key, EntityValue(text) if key in _OTHER_HOLDERS else _time(text))
+            for key, text in qualifiers.items()
+        )
         return make_statement(head, relation, value, qualifiers=snaks)
 
     for child, parents in _PARENTS.items():
@@ -226,6 +235,38 @@ def test_a_date_of_a_statement_cites_it_and_is_no_part_of_what_it_says(service: 
     ],
 )
 def test_dates_that_no_statement_has(service: Service, question: str) -> None:
+    assert retrieve(service, question).status is not Status.OK
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who did Tor Berg replace as mayor?", {"Ole Falk"}),
+        ("who was deputy mayor before tor berg", {"Jon Dahl"}),
+        ("Who was Deputy Mayor of Narvik after Tor Berg?", {"Arn Dahl"}),
+        ("Who succeeded Tor Berg?", {"Arn Dahl"}),
+        ("Who was Tor Berg's successor as deputy mayor?", {"Arn Dahl"}),
+    ],
+)
+def test_who_held_an_office_before_and_after(
+    service: Service, question: str, expected: set[str]
+) -> None:
+    result = retrieve(service, question)
+    assert result.status is Status.OK
+    assert answers(result) == expected
+    assert [each.start for each in result.linked] == sorted(each.start for each in result.linked)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("Who succeeded Tor Berg as mayor?", id="nobody is named"),
+        pytest.param("Who did Tor Berg replace?", id="one in each of two offices"),
+        pytest.param("Who did Tor Berg replace as mayor of Oslo?", id="another office"),
+        pytest.param("Who replaced Ida Falk?", id="no office"),
+    ],
+)
+def test_who_held_an_office_that_is_not_known(service: Service, question: str) -> None:
     assert retrieve(service, question).status is not Status.OK
 
 

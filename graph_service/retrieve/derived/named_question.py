@@ -30,6 +30,15 @@ class NamedQuestion:
     text: str
     names: tuple[StartCandidate, ...]
 
+    @property
+    def orders(self) -> tuple[NamedQuestion, ...]:
+        """The question, and with two names also with their marks exchanged."""
+        if len(self.names) == 1:
+            return (self,)
+        first, other = MARKS
+        text = self.text.replace(first, "{}").replace(other, first).replace("{}", other)
+        return self, NamedQuestion(text, self.names[::-1])
+
 
 def named_question(question: str, candidates: Sequence[StartCandidate], /) -> NamedQuestion | None:
     """Returns a question with marks for its sure names; None where it has none or too many.

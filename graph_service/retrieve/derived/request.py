@@ -111,7 +111,8 @@ class DerivedAnswer:
     def mentions(self) -> tuple[JointMention, ...]:
         """The words of the question that name something, with what they name."""
         return tuple(
-            JointMention(name.start, name.end, name.score, (name.node,)) for name in self.names
+            JointMention(name.start, name.end, name.score, (name.node,))
+            for name in sorted(self.names, key=lambda name: name.start)
         )
 
     def selection(self, request: DerivedRequest, /) -> Selection:
