@@ -76,9 +76,8 @@ def matching_statements(
         texts = labels.nodes(walks.targets)
         for edge, target, text in zip(walks.edges[:, 0], walks.targets, texts, strict=True):
             own, content = list(map(root, words(text))), list(map(root, meant.content))
-            if other is not None and other.node != target:
-                if not name_roots.issubset(own):
-                    continue
+            if other is not None and other.node != target and not name_roots.issubset(own):
+                continue
             if all(word in own or word in of_relation for word in content):
                 begins = own[: len(content)] == content
                 by_value = other is not None or not set(own).isdisjoint(content)
