@@ -17,6 +17,7 @@ from loaders.tables.references import (
     check_key,
     find_references,
     look_again,
+    name_by_numbers,
     share_names,
     yield_key,
 )
@@ -57,6 +58,8 @@ def plan_tables(source: str | Path, request: TablesRequest, options: LoadOptions
         look.decide(request)
     for look in looks:
         yield_key(look, looks)
+    for look in looks:
+        name_by_numbers(look, looks)
     for look in looks:
         find_references(look, looks)
         share_names(look)

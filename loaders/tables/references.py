@@ -15,6 +15,7 @@ from loaders.source import open_source
 from loaders.tables.cells import BLANK_WORDS, clean, folded
 from loaders.tables.decide import decide_column, kind_of
 from loaders.tables.mapping import NAMES, ColumnMapping, ColumnType
+from loaders.tables.number_keys import are_numbers_of, may_name_rows, numbers_of
 from loaders.tables.rows import Row
 from loaders.tables.table_look import TableLook
 from loaders.tables.table_rows import read_table
@@ -84,6 +85,27 @@ def yield_key(table: TableLook, looks: Sequence[TableLook]) -> None:
         table.mapping = table.mapping.with_column(decision.mapping)
         table.own_key = key
         table.owner = others[0]
+
+
+def name_by_numbers(table: TableLook, looks: Sequence[TableLook]) -> None:
+    """Makes a column of numbers the key of a table without one where another column refers to it:
+    ``Reports to`` of the same table, or ``Foreman`` of another.
+    """
+    column = may_name_rows(table)
+    if column is None:
+        return
+    before, notes = table.mapping, dict(table.notes)
+    table.use_key(column.name)
+    if not any(
+        numbers_of(look, other)
+        and (
+            are_numbers_of(look, other, table)
+            or (_names_things_of(look, other, table) and _by_name(look, other, table) is False)
+        )
+        for look in looks
+        for other in look.mapping.columns
+    ):
+        table.mapping, table.notes = before, notes
 
 
 def find_references(table: TableLook, looks: Sequence[TableLook]) -> None:
@@ -193,8 +215,11 @@ def _refer_by_cells(table: TableLook, column: ColumnMapping, looks: Sequence[Tab
     does.
 
     ``Home`` and ``Away`` of matches.csv name clubs. Where the names of two tables are these, the
-    header must say which.
+    header must say which. ``Foreman`` of jobs.csv has the numbers of workers.
     """
+    numbered = [look for look in looks if look is not table and are_numbers_of(table, column, look)]
+    if len(numbered) == 1 and _refer_to(table, column, numbered[0]):
+        return True
     cells = table.profile(column.name)
     # First and last name are a coincidence less often than one word.
     are_long = cells.is_complete and all(" " in cell for cell in cells.distinct)

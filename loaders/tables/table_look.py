@@ -360,8 +360,7 @@ class TableLook:
             "",
         )
         self.is_key_requested = bool(key)
-        self._set_key(key or self._key())
-        self._set_names()
+        self.use_key(key or self._key())
 
     def _kind(self) -> str:
         """Returns what a row is: what the file or the sheet is called, in the singular; of tables
@@ -420,9 +419,13 @@ class TableLook:
         profile = self.profile(name)
         return profile is self.profiles[0] or not profile.is_measured()
 
+    def use_key(self, name: str) -> None:
+        """Makes a column the one that names the rows, if any, and finds that of their labels."""
+        if name:
+            self._set_key(name)
+        self._set_names()
+
     def _set_key(self, name: str) -> None:
-        if not name:
-            return
         key = replace(self.mapping.column(name), type=ColumnType.KEY, relation="", kind="")
         self.mapping = self.mapping.with_column(key)
         self.notes[name] = []

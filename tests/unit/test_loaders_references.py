@@ -299,3 +299,49 @@ def test_codes_that_one_table_alone_has_refer_to_it(
     things = Things(tmp_path, tables)
     kind = "teacher" if joins else "tutor"
     assert things.values("tutor")["student/s1"] == f"{kind}/{second.lower()}"
+
+
+BADGES = (
+    "Trade,Badge,Reports to,Wage\nwelder,1042,,31.5\nfitter,1107,1042,28\npainter,1203,1042,22\n"
+    "welder,1219,1107,26\nrigger,1388,1107,24\n"
+)
+JOBS = "Job,Foreman,Pieces\nJ-1,1042,3\nJ-2,1203,1042\nJ-3,1107,5\nJ-4,1219,4\n"
+
+
+@pytest.mark.parametrize(
+    ("tables", "relation", "subject", "value"),
+    [
+        ({"workers.csv": BADGES}, "reports to", "worker/1107", "worker/1042"),
+        ({"workers.csv": BADGES, "jobs.csv": JOBS}, "foreman", "job/j-2", "worker/1203"),
+        (
+            {"workers.csv": BADGES.replace("Reports to", "Age"), "jobs.csv": JOBS},
+            "foreman",
+            "job/j-2",
+            "worker/1203",
+        ),
+    ],
+)
+def test_numbers_to_which_a_column_refers_name_rows(
+    tmp_path: Path, tables: dict[str, str], relation: str, subject: str, value: str
+) -> None:
+    things = Things(tmp_path, tables)
+    assert things.values(relation)[subject] == value
+    assert things.labels()["worker/1042"] == "1042"
+
+
+@pytest.mark.parametrize(
+    ("trades", "deeds"),
+    [
+        # All numbers up to the highest are keys: three of them may be anything.
+        ("Trade,Level\na,1\nb,2\nc,3\nd,4\n", "Deed,Marks\nx,1\ny,2\nz,3\n"),
+        ("Trade,Level\na,10\nb,20\nc,30\nd,40\n", "Deed,Marks\nx,10\ny,20\nz,30\n"),
+        # Weights are measured.
+        ("Trade,Level (kg)\na,1042\nb,1107\nc,1203\n", "Deed,Marks\nx,1042\ny,1107\nz,1203\n"),
+        ("Trade,Level\na,1042\nb,1107\nc,1203\n", "Deed,Marks\nx,1042\ny,1107\nz,1204\n"),
+    ],
+)
+def test_numbers_that_may_be_others_by_chance_name_no_rows(
+    tmp_path: Path, trades: str, deeds: str
+) -> None:
+    things = Things(tmp_path, {"trades.csv": trades, "deeds.csv": deeds})
+    assert things.types("marks") == {Quantity}
