@@ -30,7 +30,9 @@ BORN = ("date of birth", "birth year")
 BORN_OR_MADE = (*BORN, "inception", "date founded")
 AGE = ("age",)
 """Names of relations of numbers that are the greater, the older something is."""
-_SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
+_SHOWN = (
+    "publication date", "release year", "release date", "date", "year", "start time", "inception",
+)  # fmt: skip
 _SIZE = ("area", "population", "size")
 _MASS = ("mass", "weight")
 _PRICE = ("price", "cost", "fee", "rent", "fare", "charge", "toll")

@@ -42,6 +42,21 @@ KINDS = (
 """Kinds that most graphs are made of: general nouns, none for the sake of one graph."""
 
 
+PERSON_AND_OTHERS = ("person", "thing", "organization", "place", "event")
+_LIKE_A_PERSON = 0.04
+"""How much more a name of people is like *person* than like the others, at least."""
+
+
+def are_called_people(names: Sequence[str], encode: Encode, /) -> bool:
+    """Returns whether a name of a class is one of people: *worker*, and not *order*."""
+    if not names:
+        return False
+    vectors = encode([*names, *PERSON_AND_OTHERS]).astype(np.float64)
+    similarity = vectors[: len(names)] @ vectors[len(names) :].T
+    margin = similarity[:, 0] - similarity[:, 1:].max(axis=1)
+    return bool((np.round(margin, SIMILARITY_DIGITS) >= _LIKE_A_PERSON).any())
+
+
 def question_words(question: str, min_letters: int, /) -> list[str]:
     """Returns the distinct words of a question, folded, in order, but for the shorter ones.
 

@@ -157,6 +157,7 @@ def leaves_values_apart(
     source: GraphSlice,
     request: RetrieveRequest,
     labels: Labels,
+    encode: Encode,
     deadline: Deadline,
     /,
 ) -> bool:
@@ -189,6 +190,7 @@ def leaves_values_apart(
         source.overlay,
         labels,
         rank_codes(request),
+        encode,
         deadline,
     ):
         return True

@@ -136,7 +136,7 @@ class Selector:
                 watch.stages(walked.timings_ms)
             labels = Labels(source.named.arrays, source.overlay, request.languages, deadline)
             is_miscounted = reads_another_number(walked, request, labels.relation)
-            is_apart = leaves_values_apart(walked, source, request, labels, deadline)
+            is_apart = leaves_values_apart(walked, source, request, labels, encode, deadline)
             is_miscounted = is_miscounted or is_apart
             is_uncounted = leaves_uncounted(walked, request)
             is_doubtful = walked is None or not walked.confident or is_miscounted or is_uncounted

@@ -42,7 +42,7 @@ def are_numbers_of(table: TableLook, column: ColumnMapping, look: TableLook) -> 
     numbers = numbers_of(table, column)
     if key is None or len(numbers) < _LEAST_NUMBERS:
         return False
-    keys = _whole_numbers(look.profile(key.name))
+    keys = _integers(look.profile(key.name))
     if not numbers <= keys:
         return False
     # Keys 10, 20, 30 are all of the tens up to the highest.
@@ -54,10 +54,10 @@ def numbers_of(table: TableLook, column: ColumnMapping) -> set[int]:
     """Returns the whole numbers that are all cells of a column; none where it has a unit."""
     if column.type is not ColumnType.NUMBER or column.unit:
         return set()
-    return _whole_numbers(table.profile(column.name))
+    return _integers(table.profile(column.name))
 
 
-def _whole_numbers(profile: ColumnProfile) -> set[int]:
+def _integers(profile: ColumnProfile) -> set[int]:
     cells: Sequence[str] = [*profile.distinct]
     if not (profile.is_complete and all(cell.isdecimal() for cell in cells)):
         return set()

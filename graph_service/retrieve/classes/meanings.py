@@ -28,11 +28,12 @@ from graph_service.retrieve.classes.question_text import (
     people_span,
 )
 from graph_service.retrieve.classes.roles import RoleReader
-from graph_service.retrieve.classes.row_words import are_coded, other_relations, other_side_span
+from graph_service.retrieve.classes.row_words import are_rows, other_relations, other_side_span
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.naming import MOST_WORDS
+from graph_service.retrieve.kinds import Encode
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -97,6 +98,7 @@ class MeaningReader:
         walker: Of the graph or view.
         labels: Of its nodes.
         cosines: Of texts.
+        encode: Texts to vectors.
         has_all_classes: Whether the graph has all classes, so that *who* may mean the people of
             one.
     """
@@ -107,6 +109,7 @@ class MeaningReader:
         walker: Walker,
         labels: Labels,
         cosines: Cosines,
+        encode: Encode,
         /,
         *,
         has_all_classes: bool,
@@ -116,6 +119,7 @@ class MeaningReader:
         self._graph = walker.graph
         self._labels = labels
         self._cosines = cosines
+        self._encode = encode
         self._has_all_classes = has_all_classes
 
     def meanings(self) -> Iterator[ClassMeaning]:
@@ -147,7 +151,7 @@ class MeaningReader:
             things = tuple(NamedThing(id_, span, is_class=True) for id_ in ids)
             yield ClassMeaning(things, self.names.entities)
         people = [
-            each for each in self._people(self.names) if not self.are_coded(self.instances(each))
+            each for each in self._people(self.names) if not self.are_rows(self.instances(each))
         ]
         has_people = any(each.things[0].score == 0 for each in people)
         for each in people:
@@ -177,9 +181,9 @@ class MeaningReader:
             return []
         return self._walker.largest_classes(CLASS_RULES.implied)
 
-    def are_coded(self, nodes: Int64) -> bool:
-        """Returns whether some nodes have codes for names, as rows have and no people."""
-        return are_coded(self._labels, nodes)
+    def are_rows(self, nodes: Int64) -> bool:
+        """Returns whether some nodes have codes for names, as rows have, and are no people."""
+        return are_rows(self._walker, self._labels, nodes, self._encode)
 
     def _claims(self, names: Names) -> list[ClassMeaning]:
         """Returns the entity of which a question for yes or no says something of its values."""
@@ -218,7 +222,7 @@ class MeaningReader:
                 if not own.backward or own.id in INSTANCE_RELATIONS:
                     continue
                 rows = np.unique(self._walker.follow(Walks.at(at), own).targets)
-                if len(rows) > CLASS_RULES.bridged or not self.are_coded(rows):
+                if len(rows) > CLASS_RULES.bridged or not self.are_rows(rows):
                     continue
                 for relation, others in other_relations(self._walker, rows, own):
                     bridge = (Relation(relation.id, backward=True), Relation(own.id))

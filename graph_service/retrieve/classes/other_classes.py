@@ -19,10 +19,11 @@ from graph_service.query.walking import Walker
 from graph_service.retrieve.classes.meanings import find_names
 from graph_service.retrieve.classes.question_text import nouns_of_things
 from graph_service.retrieve.classes.roles import Role, RoleReader
-from graph_service.retrieve.classes.row_words import are_coded, are_numbered
+from graph_service.retrieve.classes.row_words import are_numbered, are_rows
 from graph_service.retrieve.classes.vocabulary import QUANTITIES
 from graph_service.retrieve.classes.wording import word_fit
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.kinds import Encode
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -72,6 +73,7 @@ def leads_to_another_class(
     overlay: Overlay | None,
     labels: Labels,
     ranks: Sequence[int],
+    encode: Encode,
     deadline: Deadline,
     /,
 ) -> bool:
@@ -87,13 +89,14 @@ def leads_to_another_class(
         overlay: The view, if any.
         labels: Of its relations.
         ranks: ``RANK_CODES`` of the statements that count.
+        encode: Texts to vectors.
         deadline: Raises ``DeadlineError`` when past.
     """
     if not query.relations:
         return False
     walker = Walker(graph, overlay, ranks=ranks, limits=QueryLimits(), deadline=deadline)
     nodes = _first_answers(query, walker, ranks, deadline)
-    if _lists_rows_for_values(question, query, nodes, walker, labels):
+    if _lists_rows_for_values(question, query, nodes, walker, labels, encode):
         return True
     nouns = nouns_of_class(question)
     if not nouns:
@@ -123,7 +126,7 @@ def leads_to_another_class(
 
 
 def _lists_rows_for_values(
-    question: str, query: Query, nodes: Int64, walker: Walker, labels: Labels
+    question: str, query: Query, nodes: Int64, walker: Walker, labels: Labels, encode: Encode
 ) -> bool:
     """Returns whether a query lists rows with codes for names where a question asks for a value in
     them, or for a person: it names one of their columns that the query leaves out, and it does not
@@ -131,7 +134,9 @@ def _lists_rows_for_values(
     are numbers. Or whether it counts rows that it does not name, and that say how many themselves.
     """
     is_able = query.fold in (Fold.LIST, Fold.COUNT) and len(nodes) > 0
-    if not is_able or nodes[-1] >= walker.graph.entity_count or not are_coded(labels, nodes):
+    if not is_able or nodes[-1] >= walker.graph.entity_count:
+        return False
+    if not are_rows(walker, labels, nodes, encode):
         return False
     if read_form(question).word == "who" and query.fold is Fold.LIST:
         return True

@@ -29,7 +29,9 @@ _ONE_OF_THEM = re.compile(
     r"^\s*(?:who|(?:which|what) \w+)\s+(?!(?:is|are|was|were)\b)\w+\s+an?\s+$"
 )
 _DIRECTLY = re.compile(r"\b(?:which|what|how many|list|name|all|any|the)\s+$")
-_WHO_IS = re.compile(r"^\s*who\s+(?:is|are|was|were)\s+the\s+$")
+_WHO_IS = re.compile(
+    r"^\s*who\s+(?:(?:is|are|was|were)\s+the|work(?:s|ed)\s+as(?:\s+(?:the|an?))?)\s+$"
+)
 _LISTING = frozenset({"all", "find", "give", "list", "me", "name", "of", "show", "the", "us"})
 _SAYING_WHICH = frozenset({"at", "from", "in", "on", "under", "with", "without"})
 """What follows things to say which of them are meant."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -36,6 +36,7 @@ from graph_service.query.enumeration import (
 )
 from graph_service.query.walking import Walker
 from graph_service.retrieve.classes.extremes import asks_for_value
+from graph_service.retrieve.classes.graph_reading import GraphReading
 from graph_service.retrieve.classes.meanings import ClassMeaning, MeaningReader
 from graph_service.retrieve.classes.profile import (
     RelationProfile,
@@ -119,18 +120,25 @@ class QueryRanker:
             walker,
             labels,
             request.cosines,
+            request.encode,
             has_all_classes=request.has_all_classes,
         )
 
     @cached_property
-    def _rows(self) -> RowQueries:
-        return RowQueries(
-            self._request,
+    def _reading(self) -> GraphReading:
+        return GraphReading(
+            self._request.question,
             self._walker,
             self._labels,
             self._relation_labels,
-            self._meanings.are_coded,
+            self._request.cosines,
+            self._joined,
+            self._meanings.are_rows,
         )
+
+    @cached_property
+    def _rows(self) -> RowQueries:
+        return RowQueries(self._reading)
 
     def ranked(self) -> list[RankedReading]:
         """Returns the queries of all classes that the question names, best first."""
@@ -140,7 +148,7 @@ class QueryRanker:
             if meaning.are_people and relations >= CLASS_RULES.implied_relations:
                 break
             nodes = self._meanings.instances(meaning)
-            if meaning.are_people and self._meanings.are_coded(nodes):
+            if meaning.are_people and self._meanings.are_rows(nodes):
                 continue
             profiles = profile_relations(self._walker, nodes, self._relation_labels)
             relations += len(profiles)
@@ -157,17 +165,7 @@ class QueryRanker:
         """Returns the queries with those for values in rows; where such a query takes up all words,
         without those for the rows themselves.
         """
-        reader = RowValueReader(
-            self._request.question,
-            self._meanings.names,
-            self._walker,
-            self._labels,
-            self._relation_labels,
-            self._request.cosines,
-            self._joined,
-            self._meanings.are_coded,
-        )
-        queries = list(reader.queries())
+        queries = list(RowValueReader(self._reading, self._meanings.names).queries())
         complete = [each for each in queries if not each.unread]
         others = [
             each
@@ -202,16 +200,7 @@ class QueryRanker:
     def _of_tally(self, stated: StatedTally | None) -> list[RankedReading]:
         if stated is None:
             return []
-        reader = TallyReader(
-            self._request.question,
-            stated,
-            self._walker,
-            self._labels,
-            self._relation_labels,
-            self._request.cosines,
-            self._joined,
-            self._meanings.are_coded,
-        )
+        reader = TallyReader(self._reading, stated)
         names = self._meanings.names
         queries = [
             (each, meaning.is_implied)
@@ -288,7 +277,8 @@ class QueryRanker:
                 return None
             scored = replace(scored, query=dated)
         unread = reading.unread(scored.spans, sorted(paths_of(scored.query)))
-        unread = _without_work(unread, meaning, scored, context.thing_spans)
+        if not self._says_where(scored, context):
+            unread = tuple(word for word in unread if root(word) != _WORK)
         pair = bridge_of(query)
         if pair is not None:
             by_rows = self._rows.by_rows(query, pair, unread, context.nodes) if unread else None
@@ -303,6 +293,17 @@ class QueryRanker:
             reading = replace(reading, refusal="rows for the values that they are called as")
         return RankedReading(scored, reading, score, unread, meaning.is_implied, is_value)
 
+    def _says_where(self, scored: ScoredQuery, context: _Context) -> bool:
+        """Returns whether *work* says something of people: a query names what they work in or at, and
+        not that they *work part time*.
+        """
+        question, spans = self._request.question, scored.spans
+        return (
+            not context.meaning.are_people
+            or not context.thing_spans.isdisjoint(spans)
+            or any(joins_people(question, span) for span in spans)
+        )
+
     def _lists_rows_for_values(self, query: Query, context: _Context) -> bool:
         """Returns whether a query lists rows with codes for names by a word that is one of their
         columns too: of marks the numbers are meant.
@@ -311,7 +312,7 @@ class QueryRanker:
             return False
         noun = root(self._request.question[slice(*context.meaning.span)].casefold())
         columns = {root(self._relation_labels[id_]) for id_ in context.kinds}
-        return noun in columns and self._meanings.are_coded(context.nodes)
+        return noun in columns and self._meanings.are_rows(context.nodes)
 
     def _asks_value(self, query: Query, meaning: ClassMeaning) -> bool:
         """Returns whether the value that orders a query's answers is asked for."""
@@ -336,7 +337,7 @@ class QueryRanker:
             return False
         if meaning.are_people and not (query.filters or query.order):
             return False
-        if HOW_OFTEN.search(lowered(question)) and not self._meanings.are_coded(context.nodes):
+        if HOW_OFTEN.search(lowered(question)) and not self._meanings.are_rows(context.nodes):
             # Rows of events, which have codes for names, are times.
             return False
         if meaning.is_claim and (steps or not query.filters or query.order):
@@ -372,17 +373,6 @@ class QueryRanker:
                 is_value = meaning.are_people
                 things.append(NamedThing(id_, span, score, is_value=is_value, bridges=bridges))
         return things
-
-
-def _without_work(
-    unread: tuple[str, ...], meaning: ClassMeaning, scored: ScoredQuery, things: Set[Span]
-) -> tuple[str, ...]:
-    """Returns the unread words; of people *work* is none where nothing is named that they work at:
-    *works part time*.
-    """
-    if not meaning.are_people or not things.isdisjoint(scored.spans):
-        return unread
-    return tuple(word for word in unread if root(word) != _WORK)
 
 
 def _is_meant(

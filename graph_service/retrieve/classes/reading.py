@@ -59,6 +59,9 @@ from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
 
+_CONTRACTED = re.compile(r"\b[a-z]+n(?=['\u2019]t\b)", re.IGNORECASE)
+"""A verb that a negation is a part of: *has* of *hasn't*."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassReading:
@@ -123,14 +126,21 @@ def read_fold(question: str, /) -> tuple[Fold, Span | None]:
 
 
 def content_of(question: str, /) -> list[Word]:
-    """Returns the words of a question that something must account for."""
+    """Returns the words of a question that something must account for.
+
+    >>> [word.text for word in content_of("Who hasn't paid?")]
+    ['t', 'paid']
+    """
+    contracted = {match.start() for match in _CONTRACTED.finditer(question)}
     return [
         Word(word, start, end)
         for word, start, end in word_spans(question)
         if word in NEGATIONS
         or word in LOADED
         or word.isdigit()
-        or (word not in EMPTY_IN_ENGLISH and word not in IGNORED and len(word) > 1)
+        or not (
+            word in EMPTY_IN_ENGLISH or word in IGNORED or len(word) == 1 or start in contracted
+        )
     ]
 
 

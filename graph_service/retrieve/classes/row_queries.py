@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -23,13 +23,12 @@ from graph_service.query.algebra import (
     conditions_of,
     filters_of,
 )
-from graph_service.query.walking import Walker, Walks
-from graph_service.retrieve.classes.request import ClassRequest
+from graph_service.query.walking import Walks
+from graph_service.retrieve.classes.graph_reading import GraphReading
 from graph_service.retrieve.classes.row_words import RowNames, name_rows, says_rows
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.vocabulary import OF_LOCATION
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
 
 Bridge: TypeAlias = tuple[Relation, Relation]
@@ -40,28 +39,16 @@ class RowQueries:
     """Reads which rows join instances to an entity, and what words say of them.
 
     Args:
-        request: With the question.
-        walker: Of the graph or view.
-        labels: Of its nodes.
-        relation_labels: By id.
-        are_coded: Returns whether most of some nodes have codes for names, as rows have.
+        reading: Of the question.
     """
 
-    def __init__(
-        self,
-        request: ClassRequest,
-        walker: Walker,
-        labels: Labels,
-        relation_labels: Mapping[str, str],
-        are_coded: Callable[[Int64], bool],
-        /,
-    ) -> None:
-        self._question = request.question
-        self._cosines = request.cosines
-        self._walker = walker
-        self._labels = labels
-        self._relation_labels = relation_labels
-        self._are_coded = are_coded
+    def __init__(self, reading: GraphReading, /) -> None:
+        self._question = reading.question
+        self._cosines = reading.cosines
+        self._walker = reading.walker
+        self._labels = reading.labels
+        self._relation_labels = reading.relation_labels
+        self._are_rows = reading.are_rows
         self._names: dict[Bridge, list[RowNames]] = {}
 
     def bridges(self, nodes: Int64, node: int, /) -> tuple[Bridge, ...]:
@@ -78,7 +65,7 @@ class RowQueries:
                 back = Relation(second.id, backward=True)
                 at = Walks.at(np.array([node], dtype=np.int64))
                 between = np.unique(self._walker.follow(at, back).targets)
-                if self._are_coded(between):
+                if self._are_rows(between):
                     bridges.append(pair)
             elif not OF_LOCATION.isdisjoint(map(root, words(labels.get(second.id, "")))):
                 bridges.append(pair)

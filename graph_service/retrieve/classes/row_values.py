@@ -6,7 +6,7 @@ say which rows are meant, and asks for what stands in another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,17 +31,17 @@ from graph_service.query.enumeration import (
     ScoredQuery,
     Span,
 )
-from graph_service.query.walking import Walker, Walks
+from graph_service.query.walking import Walks
 from graph_service.retrieve.classes.filtered import filtered_instances
+from graph_service.retrieve.classes.graph_reading import GraphReading
 from graph_service.retrieve.classes.meanings import ClassMeaning, Names
 from graph_service.retrieve.classes.profile import RelationProfile, ValueKind, profile_relations
 from graph_service.retrieve.classes.reading import ClassReading, content_of, read_class_question
 from graph_service.retrieve.classes.row_words import name_rows, says_rows
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.vocabulary import LIGHT, QUANTITIES
-from graph_service.retrieve.classes.wording import OWN_WORD, Cosines, Word, word_fit
+from graph_service.retrieve.classes.wording import OWN_WORD, Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
@@ -73,36 +73,19 @@ class RowValueReader:
     """Finds the queries for values in rows.
 
     Args:
-        question: As asked.
+        reading: Of the question.
         names: What it names.
-        walker: Of the graph or view.
-        labels: Of its nodes.
-        relation_labels: Of its relations by id.
-        cosines: Of texts.
-        joined: Returns the entities that a question joins to the instances of a class.
-        are_coded: Returns whether some nodes have codes for names, as rows have.
     """
 
-    def __init__(
-        self,
-        question: str,
-        names: Names,
-        walker: Walker,
-        labels: Labels,
-        relation_labels: Mapping[str, str],
-        cosines: Cosines,
-        joined: Callable[[ClassMeaning, Int64], list[NamedThing]],
-        are_coded: Callable[[Int64], bool],
-        /,
-    ) -> None:
-        self._question = question
+    def __init__(self, reading: GraphReading, names: Names, /) -> None:
+        self._question = reading.question
         self._names = names
-        self._walker = walker
-        self._labels = labels
-        self._relation_labels = relation_labels
-        self._cosines = cosines
-        self._joined = joined
-        self._are_coded = are_coded
+        self._walker = reading.walker
+        self._labels = reading.labels
+        self._relation_labels = reading.relation_labels
+        self._cosines = reading.cosines
+        self._joined = reading.joined
+        self._are_rows = reading.are_rows
 
     def queries(self) -> Iterator[RowValueQuery]:
         """Yields the queries for each class of rows that have what the question names."""
@@ -120,7 +103,7 @@ class RowValueReader:
                 if not own.backward or own.id in INSTANCE_RELATIONS:
                     continue
                 rows = np.unique(self._walker.follow(at, own).targets)[: CLASS_RULES.bridged]
-                if self._are_coded(rows):
+                if self._are_rows(rows):
                     of_rows = np.unique(self._walker.classes_of(rows).targets)
                     classes |= dict.fromkeys(self._walker.graph.node_ids.take(of_rows))
         return list(classes)

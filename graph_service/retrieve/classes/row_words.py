@@ -22,6 +22,7 @@ from graph_service.retrieve.classes.measures import is_of_paying
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines, word_fit
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.kinds import Encode, are_called_people
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered
 from graph_service.text.question_form import read_form
@@ -64,9 +65,19 @@ def other_side_span(question: str, /) -> tuple[Span, bool] | None:
     return None
 
 
-def are_coded(labels: Labels, nodes: Int64, /) -> bool:
-    """Returns whether most of some nodes have a digit in their label, as rows have and no people; the
-    id of an item of Wikidata says nothing, of which the graph has no label.
+def are_rows(walker: Walker, labels: Labels, nodes: Int64, encode: Encode, /) -> bool:
+    """Returns whether some nodes have codes for names, as rows have, and are no people: worker 1042
+    is one by the name of the class.
+    """
+    if not _are_coded(labels, nodes):
+        return False
+    classes = np.unique(walker.classes_of(nodes).targets)
+    return not are_called_people(labels.nodes(classes), encode)
+
+
+def _are_coded(labels: Labels, nodes: Int64) -> bool:
+    """Returns whether most of some nodes have a digit in their label; the id of an item of Wikidata
+    says nothing, of which the graph has no label.
     """
     some = labels.nodes(nodes[: CLASS_RULES.labels])
     coded = sum(

@@ -8,7 +8,7 @@ one of the things.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,9 +35,10 @@ from graph_service.query.enumeration import (
     Span,
     overlap,
 )
-from graph_service.query.walking import Walker, Walks
+from graph_service.query.walking import Walks
 from graph_service.retrieve.classes.extremes import count_of_class
 from graph_service.retrieve.classes.filtered import filtered_instances
+from graph_service.retrieve.classes.graph_reading import GraphReading
 from graph_service.retrieve.classes.meanings import ClassMeaning, Names
 from graph_service.retrieve.classes.profile import (
     RelationProfile,
@@ -48,9 +49,8 @@ from graph_service.retrieve.classes.reading import ClassReading, content_of, rea
 from graph_service.retrieve.classes.row_words import RowNames, name_rows, says_rows
 from graph_service.retrieve.classes.tallies import StatedTally
 from graph_service.retrieve.classes.vocabulary import LIGHT
-from graph_service.retrieve.classes.wording import Cosines, Word, word_fit
+from graph_service.retrieve.classes.wording import Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
-from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import BE, read_form
@@ -100,39 +100,22 @@ class TallyReader:
     """Finds the queries for a tally.
 
     Args:
-        question: As asked.
+        reading: Of the question.
         stated: What it says of one.
-        walker: Of the graph or view.
-        labels: Of its nodes.
-        relation_labels: Of its relations by id.
-        cosines: Of texts.
-        joined: Returns the entities that a question joins to the instances of a class.
-        are_coded: Returns whether some nodes have codes for names, as rows of events have.
     """
 
-    def __init__(
-        self,
-        question: str,
-        stated: StatedTally,
-        walker: Walker,
-        labels: Labels,
-        relation_labels: Mapping[str, str],
-        cosines: Cosines,
-        joined: Callable[[ClassMeaning, Int64], list[NamedThing]],
-        are_coded: Callable[[Int64], bool],
-        /,
-    ) -> None:
-        self._question = question
+    def __init__(self, reading: GraphReading, stated: StatedTally, /) -> None:
+        self._question = reading.question
         self._stated = stated
-        self._walker = walker
-        self._labels = labels
-        self._relation_labels = relation_labels
-        self._cosines = cosines
-        self._joined = joined
-        self._are_coded = are_coded
+        self._walker = reading.walker
+        self._labels = reading.labels
+        self._relation_labels = reading.relation_labels
+        self._cosines = reading.cosines
+        self._joined = reading.joined
+        self._are_rows_of_events = reading.are_rows
         self._words = [
             word
-            for word in content_of(question)
+            for word in content_of(self._question)
             if not any(overlap((word.start, word.end), span) for span in stated.spans)
         ]
 
@@ -310,7 +293,9 @@ class TallyReader:
             return
         if span is not None:
             yield _Counted((relation,), names.class_id, span, nodes, names, _OWN, Fold.COUNT)
-        elif self._are_named(names) and (not self._stated.is_often or self._are_coded(nodes)):
+        elif self._are_named(names) and (
+            not self._stated.is_often or self._are_rows_of_events(nodes)
+        ):
             yield _Counted((relation,), names.class_id, None, nodes, names, _ROWS, Fold.COUNT)
         if self._stated.is_often:
             return
@@ -323,7 +308,9 @@ class TallyReader:
                 for each in np.unique(self._walker.classes_of(targets).targets).tolist()
             }
             for at in sorted(named):
-                if not overlap(at, meaning.span) and not classes.isdisjoint(named[at]):
+                # The singers of each voice are counted, and not the buddies of those.
+                is_own = at == span or overlap(at, meaning.span)
+                if not is_own and not classes.isdisjoint(named[at]):
                     path = (relation, Relation(other.id))
                     score = _OWN - _THROUGH
                     yield _Counted(path, names.class_id, at, nodes, names, score, Fold.COUNT)

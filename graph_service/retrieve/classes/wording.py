@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from graph_service.model.graph import Float64
 from graph_service.retrieve.classes.profile import RelationProfile
-from graph_service.retrieve.constraints.coverage import root, sides_of
+from graph_service.retrieve.constraints.coverage import root, sides_of, stems_of
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.verb_labels import says, verb_root, verbs_of
 from graph_service.text.fold import words
-from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 Cosines = Callable[[Sequence[str], Sequence[str]], Float64]
 """Of some texts with others, float64 [texts, others]."""
@@ -23,62 +23,6 @@ _LEAST_COSINE = 0.45
 OWN_WORD = 1.0
 """How well a word of a relation's own label fits it."""
 _MEANING, _KNOWN = 0.9, 0.7
-
-# What people say, and the words of relations that they mean.
-_MEANINGS: Mapping[str, frozenset[str]] = {
-    "cost": frozenset({"price", "cost"}),
-    "priced": frozenset({"price", "cost"}),
-    "charge": frozenset({"price", "cost", "fee"}),
-    "weigh": frozenset({"weight", "mass"}),
-    "heavy": frozenset({"weight", "mass"}),
-    "tall": frozenset({"height", "elevation", "altitude"}),
-    "high": frozenset({"height", "elevation", "altitude"}),
-    "long": frozenset({"length", "duration", "running", "runtime"}),
-    "last": frozenset({"duration", "running", "runtime"}),
-    "run": frozenset({"running", "runtime", "duration"}),
-    "old": frozenset({"birth", "age", "founded", "inception"}),
-    "aged": frozenset({"birth", "age"}),
-    "born": frozenset({"birth", "born"}),
-    "pay": frozenset({"fee", "rent", "charge", "toll", "premium"}),
-    "earn": frozenset({"salary", "wage", "income", "pay"}),
-    "paid": frozenset({"salary", "wage", "income", "pay"}),
-    "make": frozenset({"salary", "manufacturer", "maker"}),
-    "live": frozenset({"residence", "home", "city", "town", "country", "address"}),
-    "release": frozenset({"release", "publication", "year", "date"}),
-    "published": frozenset({"publication", "published", "release", "year", "date"}),
-    "came": frozenset({"release", "publication", "year", "date"}),
-    "made": frozenset({"release", "production", "manufacturer", "maker", "year", "date"}),
-    "placed": frozenset({"order", "ordered", "date"}),
-    "started": frozenset({"start", "hired", "hire", "inception", "founded", "begin"}),
-    "joined": frozenset({"hired", "hire", "join", "start"}),
-    "employ": frozenset({"employees", "staff", "employer"}),
-    "worker": frozenset({"employees", "staff"}),
-    "people": frozenset({"population", "employees", "capacity"}),
-    "inhabitant": frozenset({"population"}),
-    "resident": frozenset({"population"}),
-    "seat": frozenset({"seats", "capacity"}),
-    "hold": frozenset({"capacity", "seats"}),
-    "big": frozenset({"area", "size", "population"}),
-    "large": frozenset({"area", "size", "population"}),
-    "named": frozenset({"name"}),
-    "written": frozenset({"author", "writer", "written"}),
-    "wrote": frozenset({"author", "writer", "written"}),
-    "from": frozenset({"country", "origin"}),
-    "spoken": frozenset({"language"}),
-    "report": frozenset({"reports", "manager", "supervisor", "boss"}),
-    "work": frozenset({"department", "employer", "office", "team", "company", "division",
-                       "remote", "manager", "supervisor"}),
-    "boss": frozenset({"reports", "manager", "supervisor"}),
-    "supplied": frozenset({"supplier"}),
-    "located": frozenset({"city", "country", "location", "region", "town", "place", "address"}),
-    "based": frozenset({"city", "country", "location", "region", "town", "place", "headquarters"}),
-    "situated": frozenset({"city", "country", "location", "region", "town", "place"}),
-    "win": frozenset({"award", "prize", "medal"}),
-    "won": frozenset({"award", "prize", "medal"}),
-    "lives": frozenset({"residence", "home", "city", "town", "country", "address"}),
-}  # fmt: skip
-_TIMES = frozenset(map(root, ("date", "year")))
-_BY_ROOT = {root(word): frozenset(map(root, meant)) for word, meant in _MEANINGS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +52,7 @@ class RelationWords:
     ) -> None:
         self.content = content
         self.profiles = profiles
-        self._own = [_roots(profile.label) for profile in profiles]
+        self._own = [stems_of(words(profile.label)) for profile in profiles]
         self._column = {profile.id: column for column, profile in enumerate(profiles)}
         self.fits: Float64 = np.zeros((len(content), len(profiles)))
         if content and profiles:
@@ -167,16 +111,10 @@ def word_fit(word: str, label: str, /) -> float:
     >>> word_fit("floors", "floors"), word_fit("people", "population"), word_fit("flats", "floors")
     (1.0, 0.9, 0.0)
     """
-    own = _roots(label)
+    own = stems_of(words(label))
     stem = word_root(word)
     if stem in own:
         return OWN_WORD
-    # A date is of what stands beside: a due date is none of release.
-    meant = own - _TIMES or own
-    if not meant.isdisjoint(_BY_ROOT.get(stem, ())):
+    if is_meant(stem, label):
         return _MEANING
     return _KNOWN if any(stem in side.words for side in sides_of(label)) else 0.0
-
-
-def _roots(label: str) -> frozenset[str]:
-    return frozenset(root(word) for word in words(label) if word not in EMPTY_IN_ENGLISH)

@@ -42,6 +42,10 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """A year, a time of day, a day of the week or a month; a code such as C-2024-005 is none."""
+_WHAT_IT_IS = re.compile(
+    r"\W*(?:what|which)\s+\w.*\b(?:is|are|was|were)\s+(?:the\s+|an?\s+)?\W*$", re.IGNORECASE
+)
+"""Before a name that a question ends with: *what kind of ship is the*."""
 _NAMED_AFTER = 2
 """Words after a superlative that say what it is of."""
 
@@ -78,6 +82,19 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     # A thing may be called by a number, as the film *1984* is.
     are_amounts = all(is_amount) and bool(is_literal[end_nodes].all())
     return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
+
+
+def leads_to_its_holders(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks what a name is, by a noun and no more, and a candidate leads
+    to what has it as a value: *What kind of ship is the Petrel?* asks for no jobs on the Petrel.
+    """
+    start, end = judge.span(walks)
+    return (
+        start >= 0
+        and walks.backward[0]
+        and bool(_WHAT_IT_IS.match(judge.question[:start]))
+        and not word_spans(judge.question[end:])
+    )
 
 
 def _is_flag(value: Value) -> bool:

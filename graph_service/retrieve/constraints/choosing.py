@@ -9,7 +9,7 @@ import numpy as np
 
 from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.graph import Bool, Int64
-from graph_service.retrieve.constraints.answer_kind import names_what_is_first
+from graph_service.retrieve.constraints.answer_kind import leads_to_its_holders, names_what_is_first
 from graph_service.retrieve.constraints.answering import (
     compare_end_nodes,
     compare_values,
@@ -187,6 +187,10 @@ def choose(
     judge = CandidateJudge(call, question, mentions, candidates, texts)
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
         best = judge.judge(ranked[0])
+        if judge.strict and leads_to_its_holders(judge, best.walks):
+            judged = [judge.judge(candidate) for candidate in ranked[: CONSTRAINT_RULES.candidates]]
+            _put_off(judge, judged)
+            best, ranked = judged[0], _ranked_again(judged, ranked)
         doubt = first_doubt(judge, best, is_plain=True)
         return Chosen(tuple(ranked), doubt=doubt, reading=Reading(judge, best))
     judged = [judge.judge(candidate) for candidate in ranked[: CONSTRAINT_RULES.candidates]]
@@ -197,9 +201,7 @@ def choose(
     judge.fold(judged)
     for each in judged:
         each.score += judge.bonus(each)
-        if judge.strict and is_other_kin(judge, each.walks):
-            each.score -= CONSTRAINT_RULES.kin_cost
-    judged.sort(key=lambda each: (-each.score, each.walks.number))
+    _put_off(judge, judged)
     if judge.expected.alternatives and (pair := _same_of_each(judge, judged)):
         return _by_alternatives(judge, pair, judged, ranked)
     best = judged[0]
@@ -240,6 +242,14 @@ def choose(
         return replace(chosen, answer=None, doubt="another first by another relation")
     nodes = np.searchsorted(judge.surroundings.nodes, np.array(chosen.answer.nodes))
     return replace(chosen, first={best.walks.number: np.isin(best.walks.end_nodes, nodes)})
+
+
+def _put_off(judge: CandidateJudge, judged: list[JudgedCandidate]) -> None:
+    """Sorts candidates, those last that lead to other kin, or to what has the name for a value."""
+    for each in judged if judge.strict else ():
+        if is_other_kin(judge, each.walks) or leads_to_its_holders(judge, each.walks):
+            each.score -= CONSTRAINT_RULES.kin_cost
+    judged.sort(key=lambda each: (-each.score, each.walks.number))
 
 
 def _by_yes_no(

@@ -13,6 +13,7 @@ from graph_service.retrieve.constraints.answer_kind import (
     answers_in_another_form,
     counts_its_noun,
     lacks_sex_of_end,
+    leads_to_its_holders,
     leads_to_the_other_kin,
     walks_its_kin,
 )
@@ -35,6 +36,7 @@ from graph_service.retrieve.constraints.said_steps import (
     walks_its_clause,
 )
 from graph_service.retrieve.constraints.said_verbs import (
+    asks_for_another_amount,
     asks_where_of_another,
     leaves_its_verb,
     names_another_verb,
@@ -78,6 +80,8 @@ DOUBTS = (
     Doubt("which kin is left", leaves_which_kin),
     Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
+    Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
+    Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),

@@ -18,6 +18,7 @@ from graph_service.retrieve.constraints.coverage import (
     stems_of,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -263,6 +264,8 @@ def _fits_of(
     for row, (word, _, _) in enumerate(spans):
         roots = {root(word), root(word.removeprefix("grand"))}
         for column, text in enumerate(texts):
-            if any(not roots.isdisjoint(side.words) for side in sides_of(text)):
+            if is_meant(root(word), text) or any(
+                not roots.isdisjoint(side.words) for side in sides_of(text)
+            ):
                 fits[row, column] = 1.0
     return fits

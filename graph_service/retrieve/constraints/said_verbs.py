@@ -12,6 +12,7 @@ from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCan
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import joining_relations, used_spans
 from graph_service.retrieve.constraints.verb_labels import (
+    DOES,
     content_of_label,
     is_past,
     names,
@@ -69,6 +70,23 @@ def says_another_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     return leaves_its_verb(judge, best) or names_another_verb(judge, best)
 
 
+def asks_for_another_amount(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether *how much does X eat* is answered by an amount that the verb does not say:
+    the weight of X.
+    """
+    span = judge.span(best.walks)
+    if judge.form.how_much_span is None or not DOES.search(judge.question[: span[0]]):
+        return False
+    following = [word for word, start, _ in judge.own_words if start >= span[1]][:1]
+    labels = [judge.texts[relation] for relation in best.walks.relations]
+    return any(
+        _is_content(verb)
+        and not any(says(verb_root(verb), label) for label in labels)
+        and float(judge.cosines([verb], labels).max()) < CONSTRAINT_RULES.compared
+        for verb in following
+    )
+
+
 def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a verb of the question is the name of a relation around, and none that a
     candidate walks is said so: *who chairs X*, *when did X die*.
@@ -115,8 +133,6 @@ def _verbs_in(judge: CandidateJudge, best: JudgedCandidate) -> list[str]:
     ]
     spans = [judge.span(best.walks), *judge.names]
     verbs = [word for word, _, _ in verbs_in(judge.question, own, spans)]
-    if judge.form.asks_who_acts:
-        verbs.append(judge.form.following)
     return [verb for verb in dict.fromkeys(verbs) if _is_content(verb)]
 
 

@@ -17,6 +17,7 @@ from graph_service.retrieve.constraints.coverage import (
     sides_of,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
@@ -82,6 +83,7 @@ def _unsaid_words(
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
     side_words = frozenset[str]().union(*(side.words for side in (*sides, *others)))
+    labels = [judge.texts[relation] for relation in (*walks.relations, *sorted(joining))]
     left: list[tuple[str, int, int]] = []
     for word, start, end in word_spans(judge.question):
         if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in ASKING_WORDS:
@@ -91,7 +93,11 @@ def _unsaid_words(
         if is_kin(word):
             if not (any(means(word, side) for side in sides) and has_sex(judge, word, best)):
                 left.append((word, start, end))
-        elif root(word) not in side_words and singular(word) not in KINDS:
+        elif not (
+            root(word) in side_words
+            or singular(word) in KINDS
+            or any(is_meant(root(word), label) for label in labels)
+        ):
             left.append((word, start, end))
     return left
 

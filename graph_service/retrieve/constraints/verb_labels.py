@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from graph_service.retrieve.constraints.coverage import root, sides_of
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.participles import base_form, is_participle
+from graph_service.text.question_form import read_form
 
 DOES = re.compile(r"\b(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 """What stands before a name that does what the next verb says: *did* of *did Ann sell the boat*."""
@@ -86,13 +88,17 @@ def is_past(word: str, /) -> bool:
 def verbs_in(
     question: str, own_words: Sequence[tuple[str, int, int]], names: Iterable[tuple[int, int]], /
 ) -> list[tuple[str, int, int]]:
-    """Returns those of a question's words that are verbs: past tenses, participles, and what one of
-    some names does.
+    """Returns those of a question's words that are verbs: past tenses, participles, what one of some
+    names does, and what *who* does.
 
     >>> verbs_in("Did Ann sell it?", [("sell", 8, 12)], [(4, 7)])
     [('sell', 8, 12)]
+    >>> verbs_in("Who works in Hull?", [("works", 4, 9), ("hull", 13, 17)], [(13, 17)])
+    [('works', 4, 9)]
     """
-    verbs = [word for word in own_words if is_past(word[0])]
+    form = read_form(question)
+    acted_until = form.following_end if form.asks_who_acts else -1
+    verbs = [word for word in own_words if is_past(word[0]) or word[2] == acted_until]
     for start, end in names:
         if start >= 0 and DOES.search(question[:start]):
             verbs += [word for word in own_words if word[1] >= end][:1]
@@ -123,8 +129,14 @@ def says(verb: str, label: str, /) -> bool:
 
     >>> says(verb_root("built"), "builder"), says(verb_root("sold"), "owner")
     (True, False)
+    >>> says(verb_root("reports"), "manager")
+    True
     """
-    return names(verb, label) or any(verb in side.words for side in sides_of(label))
+    return (
+        names(verb, label)
+        or is_meant(verb, label)
+        or any(verb in side.words for side in sides_of(label))
+    )
 
 
 def names(verb: str, label: str, /) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.coverage import root, stems_of
@@ -19,7 +20,7 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
-from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
+from graph_service.retrieve.kinds import KINDS, KindReader, are_called_people, head_kinds
 from graph_service.retrieve.learned.candidate_lines import candidate_lines
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.ends import EndKinds, find_end_kinds
@@ -59,7 +60,7 @@ _WITHIN = frozenset(
 """Words of relations that say in which place another lies, and no others: a country may be located
 next to a body of water.
 """
-_ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)[A-Z]*-?\d{3,}")
+_ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)(?:[A-Z]{1,3}-?\d+|[A-Z]*-?\d{3,})")
 
 
 def _says_within(label: str) -> bool:
@@ -513,7 +514,20 @@ class QuestionReader:
             region.nodes[[start, *end_nodes.tolist()]]
         )
         is_row = _ROW_NAME.fullmatch
-        return not is_row(of_start) and all(map(is_row, of_end_nodes))
+        return (
+            not is_row(of_start)
+            and all(map(is_row, of_end_nodes))
+            and not are_called_people(self._classes_of(end_nodes), self._call.encode)
+        )
+
+    def _classes_of(self, nodes: Int64) -> list[str]:
+        """Returns the labels of the classes of some of the region's nodes."""
+        region = self._call.region
+        numbers = distinct(region.rel)
+        ids = self._call.labels.relation_ids(numbers)
+        stating = numbers[[id_ in INSTANCE_RELATIONS for id_ in ids]]
+        of_nodes = np.isin(region.rel, stating) & np.isin(region.head, nodes)
+        return self._call.labels.nodes(region.nodes[distinct(region.tail[of_nodes])])
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""
