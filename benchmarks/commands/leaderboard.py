@@ -60,6 +60,7 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
     """
     from benchmarks.retrievers.measuring import KnownRows, measure_set, of_complete_questions
     from benchmarks.retrievers.measuring import leaderboard as lines_of
+    from benchmarks.retrievers.page import csv_text, markdown
     from graph_service.cli.robustness.set_graph import open_set_graph
     from queries.robustness.building import Folder, SetBuilder
     from queries.robustness.recipe import find_sets
@@ -121,6 +122,10 @@ def leaderboard(options: LeaderboardOptions, output: Output, /) -> int:
         options.out.write_bytes(
             orjson.dumps(to_plain(lines), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
+    if options.csv is not None:
+        options.csv.write_text(csv_text(lines), encoding="utf-8")
+    if options.tables is not None:
+        options.tables.write_text(markdown(lines), encoding="utf-8")
     if options.figure is not None:
         options.figure.write_text(draw(lines), encoding="utf-8")
     for name in dict.fromkeys(line.set for line in lines):
@@ -295,6 +300,8 @@ def _embed(service: Service, texts: Sequence[str]) -> npt.NDArray[np.float64]:
 
 def table_rows(lines: Sequence[Line], /) -> list[list[str]]:
     """Returns the lines of a set as rows for a person, the head first."""
+    from benchmarks.retrievers.page import share
+
     head = [
         "view",
         "retriever",
@@ -310,7 +317,7 @@ def table_rows(lines: Sequence[Line], /) -> list[list[str]]:
     names = ("answers@5", "answers@10", "answers@20", "statements@20", "hits@1")
     rows = [head]
     for line in sorted(lines, key=lambda line: line.view != "base"):
-        figures = [_figure(line, name) for name in names]
+        figures = [share(line, name) for name in names]
         rows.append(
             [
                 line.view,
@@ -322,15 +329,3 @@ def table_rows(lines: Sequence[Line], /) -> list[list[str]]:
             ]
         )
     return rows
-
-
-def _figure(line: Line, name: str) -> str:
-    """A share with its interval, such as ``.83 (.77 to .88)``."""
-    measured = line.measures[name]
-    if measured.value is None:
-        return "-"
-    value, low, high = (
-        f"{number:.2f}".removeprefix("0") if number is not None else "-"
-        for number in (measured.value, measured.low, measured.high)
-    )
-    return f"{value} ({low} to {high})"

@@ -99,6 +99,8 @@ class LeaderboardOptions(DataOptions):
     )
     memory: bool = option(False, help="also measure memory, a fresh process for each retriever")
     figure: Path | None = option(None, help="draw answers among five statements as SVG")
+    tables: Path | None = option(None, help="write a table of each set as Markdown")
+    csv: Path | None = option(None, help="write all figures with their intervals as CSV")
     keep: Path = option(
         Path("build/leaderboard"),
         help="folder of sets and rows, so that a stopped run goes on",

@@ -20,6 +20,7 @@ from benchmarks.retrievers.protocol import (
     Retrieved,
     StatementRetriever,
     Surroundings,
+    tie_break,
 )
 from graph_service.model.identity import key64
 from graph_service.retrieve.tree.solver import load_pcst_fast
@@ -208,14 +209,15 @@ class GRetriever:
         edge_scores = _cosines(self.embed, question.text, texts)
         node_scores = _cosines(self.embed, question.text, around.node_names)
         node_prizes = _prizes(node_scores, self.best_nodes, around.nodes)
-        edge_prizes = _prizes(edge_scores, self.best_edges, around.statement_ids)
+        ties = [tie_break(id_) for id_ in around.statement_ids]
+        edge_prizes = _prizes(edge_scores, self.best_edges, ties)
         chosen = self.tree(around.head, around.tail, node_prizes, edge_prizes)
         order = sorted(
             chosen,
             key=lambda i: (
                 -edge_prizes[i],
                 -round(float(edge_scores[i]), 9),
-                around.statement_ids[i],
+                ties[i],
             ),
         )
         return Retrieved(around.ranked(order, budget))
@@ -265,9 +267,9 @@ class GRetriever:
         return sorted((in_tree - virtual_edges) | whole)
 
 
-def _prizes(scores: Float64, best: int, ids: Sequence[str]) -> Float64:
-    """Prizes of the best, ``best`` to 1; ties by id."""
-    order = sorted(range(len(scores)), key=lambda i: (-round(float(scores[i]), 9), ids[i]))
+def _prizes(scores: Float64, best: int, ties: Sequence[str]) -> Float64:
+    """Prizes of the best, ``best`` to 1; of equal ones by ``ties``."""
+    order = sorted(range(len(scores)), key=lambda i: (-round(float(scores[i]), 9), ties[i]))
     prizes = np.zeros(len(scores))
     for place, index in enumerate(order[:best]):
         prizes[index] = best - place
@@ -277,7 +279,8 @@ def _prizes(scores: Float64, best: int, ids: Sequence[str]) -> Float64:
 def _by_size(around: Surroundings, scores: Float64) -> list[int]:
     """By falling score, where scores are too small to be rounded to decimals."""
     return sorted(
-        range(len(scores)), key=lambda i: (-float(f"{scores[i]:.9e}"), around.statement_ids[i])
+        range(len(scores)),
+        key=lambda i: (-float(f"{scores[i]:.9e}"), tie_break(around.statement_ids[i])),
     )
 
 

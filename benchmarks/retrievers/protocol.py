@@ -7,6 +7,7 @@ through the client and search the same view themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.overlay import Overlay
+from graph_service.model.identity import key64
+from graph_service.model.overlay import VIEW_ID_PREFIX, Overlay
 from graph_service.model.request import ViewRef
 from graph_service.service.triples import TripleRenderer
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
+_IS_DIGEST = re.compile(r"[0-9a-f]{32}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,13 @@ class Surroundings:
         )
 
     def order(self, scores: Float64, /) -> list[int]:
-        """Returns the statements by falling score; ties by id."""
+        """Returns the statements by falling score; ties by ``tie_break``."""
         return sorted(
             range(len(self.statement_ids)),
-            key=lambda index: (-round(float(scores[index]), 9), self.statement_ids[index]),
+            key=lambda index: (
+                -round(float(scores[index]), 9),
+                tie_break(self.statement_ids[index]),
+            ),
         )
 
 
@@ -118,6 +124,18 @@ class Retrieved:
 
     statements: tuple[Ranked, ...]
     answer: str = ""
+
+
+def tie_break(statement_id: str, /) -> str:
+    """Returns what orders statements of equal score: digits that do not tell which a view made.
+
+    By its whole id a statement of a view would stand behind those of the base.
+
+    >>> tie_break("view:" + 32 * "0"), tie_break(32 * "1"), tie_break("Q42$b7a1")
+    ('00000000000000000000000000000000', '11111111111111111111111111111111', 'a6db4fff5115e1d9')
+    """
+    digits = statement_id.removeprefix(VIEW_ID_PREFIX)
+    return digits if _IS_DIGEST(digits) else f"{key64(statement_id) & (2**64 - 1):016x}"
 
 
 class StatementRetriever(Protocol):
@@ -154,7 +172,7 @@ def surroundings(
         hops: How many steps.
         hub_degree: A node of more statements is reached and not walked through, but for the
             entities themselves.
-        most: Statements at most: those of fewer steps first, ties by id.
+        most: Statements at most: those of fewer steps first, ties by ``tie_break``.
     """
     head, _, tail, edges = statements = _edges(graph, overlay)
     topics = [node for id_ in entity_ids if (node := graph.find_node(id_)) is not None]
@@ -174,8 +192,8 @@ def surroundings(
         is_reached |= nodes
     renderer = TripleRenderer(graph, overlay, ("en",))
     near = np.flatnonzero(steps >= 0)
-    ids = {int(row): renderer.statement_id(int(edges[row])) for row in near}
-    rows = np.array(sorted(ids, key=lambda row: (steps[row], ids[row]))[:most], dtype=np.int64)
+    ties = {int(row): tie_break(renderer.statement_id(int(edges[row]))) for row in near}
+    rows = np.array(sorted(ties, key=lambda row: (steps[row], ties[row]))[:most], dtype=np.int64)
     return _rendered(statements, rows, topics, renderer, graph.name, view)
 
 

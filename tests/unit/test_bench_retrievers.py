@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections import Counter
@@ -84,6 +85,19 @@ def test_surroundings_on_a_view_have_its_statements(graph: KnowledgeGraph) -> No
     assert changed > 0
     assert sum(id_.startswith("view:") for id_ in near.statement_ids) == changed
     assert len(near.statement_ids) == len(FACTS)
+
+
+def test_statements_of_a_view_do_not_lose_every_tie(graph: KnowledgeGraph) -> None:
+    delta, _ = make_delta(graph, ViewSpec(Method.EDGE_REWIRING, level=0.5))
+    overlay = lay(graph, delta, view_id="v")
+    near = surroundings(graph, overlay, ("a", "b", "c", "d"), view=None, hops=1)
+    ids = list(near.statement_ids)
+    is_of_view = [id_.startswith("view:") for id_ in ids]
+    assert is_of_view.count(True) == 2
+    assert is_of_view != sorted(is_of_view)
+    everything = whole_graph(graph, overlay, view=None)
+    order = everything.order(np.zeros(len(ids)))
+    assert [everything.statement_ids[index] for index in order] == ids
 
 
 def test_a_whole_graph_has_the_statements_of_a_view_and_no_topics(graph: KnowledgeGraph) -> None:
@@ -275,11 +289,31 @@ def test_the_leaderboard_asks_all_retrievers_the_same(
     # What is measured already is not measured again.
     rows = tmp_path / "sets" / "films" / "path-1" / "v1" / "leaderboard.jsonl"
     before = rows.read_bytes()
-    assert main(call) == 0
+    tables, table = tmp_path / "tables.md", tmp_path / "figures.csv"
+    assert main([*call, "--tables", str(tables), "--csv", str(table)]) == 0
     assert rows.read_bytes() == before
-    # Nothing is asked once the time is over; what is known stays in the tables.
+    # Nothing is asked once the time is over.
     assert main([*call, "--sample", "5", "--minutes", "1e-9"]) == 0
     assert rows.read_bytes() == before
+    head, _, *of_retrievers = [
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in tables.read_text().splitlines()
+        if row.startswith("|")
+    ]
+    assert [row[0] for row in of_retrievers] == list(
+        dict.fromkeys(line["retriever"] for line in lines)
+    )
+    ours = dict(
+        zip(head, next(row for row in of_retrievers if row[0].startswith("ours")), strict=True)
+    )
+    assert ours["@20"] == "1.00 (.29 to 1.00)"
+    assert ours["path-deletion/n1: answers@5"] == ".00 (.00 to .71)"
+    figures = list(csv.DictReader(table.read_text().splitlines()))
+    assert [(row["view"], row["retriever"]) for row in figures] == [
+        (line["view"], line["retriever"]) for line in lines
+    ]
+    row = next(row for row in figures if row["retriever"] == "ours: default, paths")
+    assert (row["answers@20"], row["answers@20 low"], row["MB"]) == ("1.000", "0.292", "")
 
 
 def test_a_set_of_names_is_asked_from_the_entities_that_are_linked(
