@@ -116,6 +116,14 @@ def plural(noun: str, /) -> str:
     return " ".join([*words[: count - 1], plural_noun(words[count - 1]), *words[count:]])
 
 
+def _value(label: str) -> str:
+    """Returns what a relation leads to by its label; of words without a noun, their value: the value
+    of "hired".
+    """
+    words = label.split()
+    return f'value of "{label}"' if words and _follows_noun(words[0]) else label
+
+
 def _follows_noun(word: str) -> bool:
     """Returns whether a word follows the noun of a phrase: "of", "sold", "(start)"."""
     folded = word.casefold().strip(",")
@@ -185,7 +193,7 @@ class _English:
         label = self._label(relation)
         if relation.backward or not _is_noun(label) or isinstance(condition.test, Present):
             return None
-        return f"the {label} of {thing} {self._test(condition.test, negated=is_negated)}"
+        return f"the {_value(label)} of {thing} {self._test(condition.test, negated=is_negated)}"
 
     def _answers(self, query: Query, *, several: bool) -> str:
         phrase = self._path(query, several=several)
@@ -221,7 +229,7 @@ class _English:
         if _is_noun(label):
             if relation.backward:
                 return f"those whose {label} is {of}"
-            return f"{plural(label)} of {of}" if several else f"the {label} of {of}"
+            return f"{plural(label)} of {of}" if several else f"the {_value(label)} of {of}"
         if relation.backward:
             return f"those that are {label} {of}"
         # Of a clause: "what that which X is educated at is founded by".

@@ -196,6 +196,15 @@ def back(relation: Relation) -> Relation:
             "whether the spouse of Arnold Schwarzenegger is Maria Shriver",
         ),
         (Query(Entities(("Maria", "SH12"))), "Maria Shriver or Shaft S-12"),
+        (Query(MARIA, (Step(Relation("hired")),)), 'the value of "hired" of Maria Shriver'),
+        (
+            Query(
+                MARIA,
+                filters=(Condition((Relation("insured"),), Text("true")),),
+                fold=Fold.EXISTS,
+            ),
+            'whether the value of "insured" of Maria Shriver is "true"',
+        ),
     ],
 )
 def test_a_query_reads_as_a_person_says_it(query: Query, text: str) -> None:
