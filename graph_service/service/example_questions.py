@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 from graph_service.model.answer import AnswerKind
 from graph_service.model.classes import INSTANCE_RELATIONS
@@ -87,6 +87,7 @@ class ExampleBuilder:
         central: Its most central entities, in order.
         triples_of: Gives the triples that have an entity as their head, by its id.
         retrieve: Asks a question by paths.
+        is_over: Returns whether no more questions may be tried.
     """
 
     def __init__(
@@ -94,14 +95,20 @@ class ExampleBuilder:
         central: Sequence[EntityRef],
         triples_of: Callable[[str], Sequence[Triple]],
         retrieve: Callable[[str], RetrievalResult],
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self._central = central
         self._read = triples_of
         self._retrieve = retrieve
+        self._is_over = is_over
         self._groups: dict[str, Mapping[str, list[Triple]]] = {}
 
     def make(self) -> tuple[ExampleQuestion, ...]:
         """Returns a question of each kind that the graph allows."""
+        return tuple(self.questions())
+
+    def questions(self) -> Iterator[ExampleQuestion]:
+        """Yields a question of each kind, as soon as one is checked."""
         kinds = (
             self._two_steps,
             self._count,
@@ -109,17 +116,16 @@ class ExampleBuilder:
             self._one_step,
             self._unknown,
         )
-        questions: list[ExampleQuestion] = []
         for position, kind in enumerate(kinds):
             # Each kind begins at another entity, so that the questions are about several.
             turned = [*self._central[position:], *self._central[:position]]
             candidates = (next(kind(entity), None) for entity in turned)
             tried = islice((each for each in candidates if each is not None), MOST_TRIES)
-            checked = (each.answer(self._retrieve(each.question)) for each in tried)
+            in_time = takewhile(lambda _: not self._is_over(), tried)
+            checked = (each.answer(self._retrieve(each.question)) for each in in_time)
             first = next((question for question in checked if question is not None), None)
             if first is not None:
-                questions.append(first)
-        return tuple(questions)
+                yield first
 
     def _triples(self, id_: str) -> Mapping[str, list[Triple]]:
         """Returns the triples of an entity by their relations, those with fewer values first."""

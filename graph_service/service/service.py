@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import Self
 
@@ -338,8 +340,31 @@ class Service:
 
         There are none of a graph that is too large to be opened as arrays.
         """
-        introduction = self.introduction(graph=graph, languages=languages)
         info = self.graph(graph)
+        builder = self._example_builder(info, languages)
+        return self._introductions.examples(info, languages, builder.make)
+
+    def answered_questions(
+        self, *, graph: str | None = None, most: int, seconds: float
+    ) -> tuple[str, ...]:
+        """Returns the first questions about a graph that it answers as sure, at most so many, and
+        those alone that are found in the time.
+        """
+        end = time.monotonic() + seconds
+        builder = self._example_builder(
+            self.graph(graph), ("en",), is_over=lambda: time.monotonic() > end
+        )
+        answered = (each.question for each in builder.questions() if each.answer is not None)
+        return tuple(islice(answered, most))
+
+    def _example_builder(
+        self,
+        info: GraphInfo,
+        languages: Sequence[str],
+        *,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> ExampleBuilder:
+        introduction = self.introduction(graph=info.name, languages=languages)
 
         def triples_of(id_: str) -> list[Triple]:
             page = self.statements.of(id_, graph=info.name, languages=languages)
@@ -352,8 +377,7 @@ class Service:
                 )
             )
 
-        builder = ExampleBuilder(introduction.central, triples_of, retrieve_paths)
-        return self._introductions.examples(info, languages, builder.make)
+        return ExampleBuilder(introduction.central, triples_of, retrieve_paths, is_over)
 
     # Retrieval
 

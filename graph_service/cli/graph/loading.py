@@ -11,14 +11,20 @@ from graph_service.cli.bar import Bar
 from graph_service.cli.gc_tuning import rare_collection
 from graph_service.cli.graph.load_request import load_request
 from graph_service.cli.graph.options import GraphsOptions, LoadVerbOptions
-from graph_service.cli.opening import open_from, store_to_fill
+from graph_service.cli.opening import open_from, settings_of, store_to_fill
 from graph_service.cli.output import Output, counted
-from graph_service.errors import GraphNotFoundError, InputError
-from graph_service.service import Service
+from graph_service.embed import is_minilm
+from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError
+from graph_service.service import Service, open_service
 from graph_service.store.names import graph_of
 from graph_service.store.page_views import read_page_views
+from loaders.formats import Format
 from loaders.options import LoadOptions
 from loaders.tables.mapping import AUTO, TablesRequest
+
+_QUESTIONS = 3
+_SECONDS = 3.0
+_MOST_STATEMENTS = 20_000
 
 
 def load(options: LoadVerbOptions, output: Output, /) -> int:
@@ -51,7 +57,30 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
     finally:
         signal.signal(signal.SIGINT, previous)
     output.show(report.to_json(), *report.lines())
+    if Format.ROWS in report.formats and not (options.quiet or output.as_json):
+        for question in _questions(options):
+            output.note(f"ask it: {question}")
     return report.exit_code
+
+
+def _questions(options: LoadVerbOptions) -> tuple[str, ...]:
+    """Returns questions about tables that were loaded, which are answered for sure.
+
+    There are none without the embedder that ships, nor of a graph that is large.
+    """
+    settings = settings_of(options, graph=options.graph)
+    if not is_minilm(settings.embedder):
+        return ()
+    try:
+        with open_service(settings=settings) as service:
+            if service.graph(options.graph).counts.statements > _MOST_STATEMENTS:
+                return ()
+            return service.answered_questions(
+                graph=options.graph, most=_QUESTIONS, seconds=_SECONDS
+            )
+    except GraphServiceError:
+        # The load is done: what can't be asked now is said by the command that asks.
+        return ()
 
 
 def _look(source: str, options: LoadOptions, output: Output) -> int:
