@@ -236,7 +236,7 @@ def test_kin_is_walked_as_often_as_it_is_said(
         ("Who is the child of Gil Ash?", [*CHILD, *CHILD], Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash's child?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the child of Gil Ash's child?", [*CHILD, *CHILD], Status.OK),
-        ("Who is the grandchild of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
+        ("Which grandchild of Gil Ash is known?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the grandchild of Gil Ash?", [*CHILD, *CHILD], Status.OK),
         ("Who is the uncle of Gil Ash?", CHILD, Status.LOW_CONFIDENCE),
         ("Who is the mother-in-law of Dora Lee?", PARENT, Status.LOW_CONFIDENCE),

@@ -104,7 +104,10 @@ def test_others_leave_out_what_was_spoken_of(service: Service) -> None:
         Strategy.PATHS,
         earlier=("Who designed Copper Lane?",),
     )
-    assert service.retrieve(request).status is not Status.OK
+    result = service.retrieve(request)
+    assert result.status is Status.OK
+    assert result.answer is not None
+    assert result.answer.value == "Salt Road"
 
 
 CONCERTS = """Concert,Tickets sold

@@ -71,7 +71,7 @@ _FOLDS = {
 _KIN = r"(?P<kin>(?:first )?[a-z-]+(?: [a-z-]+)?(?: (?:and|or) [a-z-]+)?)"
 _LIST = (
     r"(?:(?:who|what|which)(?:'s| is| are| was| were| all are)? |what (?:is|are) the names? of "
-    r"|(?:list|name|show|give|tell|find)(?: me)? )?(?:all )?(?:of )?(?:the )?"
+    r"|(?:list|name|show|give|tell|find)(?: me)? )?(?:all )?(?:of )?(?:the |an? )?"
 )
 _PATTERNS = (
     (AnswerKind.ENTITIES, re.compile(rf"{_LIST}{{x}}(?:'s)? {_KIN}")),
