@@ -30,7 +30,7 @@ from graph_service.query.algebra import (
     Text,
 )
 from graph_service.text.nouns import plural_noun
-from graph_service.text.participles import is_participle
+from graph_service.text.participles import infinitive, is_participle, is_third_person
 
 _EVER = 10**9
 _COMPARED: Mapping[Comparison, str] = {
@@ -221,8 +221,8 @@ class _English:
         if _is_noun(label):
             return f"things with {_article(label)}" if relation.backward else plural(label)
         if relation.backward:
-            return f"things that are {label} anything"
-        return f"things that anything is {label}"
+            return f"things that {_of_several(label)} anything"
+        return f"things that anything {_of_one(label)}"
 
     def _step(self, relation: Relation, of: str, *, several: bool) -> str:
         label = self._label(relation)
@@ -231,10 +231,10 @@ class _English:
                 return f"those whose {label} is {of}"
             return f"{plural(label)} of {of}" if several else f"the {_value(label)} of {of}"
         if relation.backward:
-            return f"those that are {label} {of}"
+            return f"those that {_of_several(label)} {of}"
         # Of a clause: "what that which X is educated at is founded by".
         of = of.replace("what ", "that which ", 1) if of.startswith("what ") else of
-        return f"what {of} is {label}"
+        return f"what {of} {_of_one(label)}"
 
     def _filters(self, filters: Sequence[Filter], *, goes_on: bool = False) -> str:
         clauses = " and ".join(self._clause(filter) for filter in filters)
@@ -268,12 +268,14 @@ class _English:
             verb = "are not" if negated else "are"
             if _is_noun(label):
                 return f"that {verb} the {label} of {of}"
-            return f"that {of} {'is not ' if negated else 'is '}{label}"
+            return f"that {of} {_of_one(label, negated=negated)}"
         if last.backward and isinstance(test, InstanceOf) and not before and _is_noun(label):
             of = _or([_article(self._names.entity(id_)) for id_ in test.class_ids])
             return f"that {'are not' if negated else 'are'} the {label} of {of}"
         if not _is_noun(label) and isinstance(test, Among) and not before:
             of = _or([self._names.entity(id_) for id_ in test.ids])
+            if _plural_verb(label):
+                return f"that {_of_several(label, negated=negated)} {of}"
             return f"{'not ' if negated else ''}{label} {of}"
         phrase = label
         if before and before[0].backward:
@@ -400,7 +402,9 @@ class _English:
         label = self._label(first)
         joined = ""
         if first.backward:
-            joined = f" whose {label} it is" if _is_noun(label) else f" that are {label} it"
+            joined = (
+                f" whose {label} it is" if _is_noun(label) else f" that {_of_several(label)} it"
+            )
         return f"{noun}{joined}{self._filters(others, goes_on=bool(joined))}"
 
     def _label(self, relation: Relation) -> str:
@@ -464,6 +468,30 @@ def _article(noun: str) -> str:
 
 def _without_article(phrase: str) -> str:
     return phrase.removeprefix("the ")
+
+
+def _of_one(label: str, *, negated: bool = False) -> str:
+    """Returns what a label that is no noun says of one thing: "is written in", "depends on"."""
+    verb = _plural_verb(label)
+    if verb:
+        return f"does not {verb}" if negated else label
+    return f"is not {label}" if negated else f"is {label}"
+
+
+def _of_several(label: str, *, negated: bool = False) -> str:
+    """Returns what a label that is no noun says of several: "are written in", "depend on"."""
+    verb = _plural_verb(label)
+    if verb:
+        return f"do not {verb}" if negated else verb
+    return f"are not {label}" if negated else f"are {label}"
+
+
+def _plural_verb(label: str) -> str:
+    """Returns a label that is a verb of one thing, "depends on", as said of several; else nothing."""
+    verb, _, others = label.partition(" ")
+    if _is_noun(label) or not is_third_person(verb.casefold()):
+        return ""
+    return f"{infinitive(verb)} {others}"
 
 
 def _is_noun(label: str) -> bool:

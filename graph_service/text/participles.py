@@ -77,3 +77,27 @@ def base_form(verb: str, /) -> str:
     if is_regular_past(verb) and verb.endswith("ied"):
         return verb[:-1] if len(verb) < 5 else f"{verb[:-3]}y"
     return _BASES.get(verb, verb)
+
+
+def is_third_person(word: str, /) -> bool:
+    """Returns whether a word ends as a verb in the third person does; nouns in the plural do too.
+
+    >>> [is_third_person(word) for word in ("depends", "teaches", "boss", "was")]
+    [True, True, False, False]
+    """
+    return len(word) > 3 and word.isalpha() and word.endswith("s") and not word.endswith("ss")
+
+
+def infinitive(verb: str, /) -> str:
+    """Returns a verb in the third person without its ending, and other words as they are.
+
+    >>> [infinitive(word) for word in ("depends", "lives", "teaches", "studies", "goes", "own")]
+    ['depend', 'live', 'teach', 'study', 'go', 'own']
+    """
+    if verb == "has":
+        return "have"
+    if not is_third_person(verb):
+        return verb
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(("ches", "oes", "shes", "sses", "xes", "zzes")) else verb[:-1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE
 from graph_service.model.statement import Snak
 from loaders.items import Parsed
 from loaders.options import LoadOptions
@@ -15,6 +17,7 @@ from loaders.tables.dialect import encoding_of, recognise_dialect
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows
 
+_INSTANCE_OF = frozenset(("instance of", "is a", "is an"))
 _QUALIFIER_HEADS = frozenset(("node1", "id", "statement", "edge"))
 
 
@@ -36,8 +39,15 @@ class SideFiles:
         return cell_id(_looked_up(cell, self.entities, "entity"), base_iri)
 
     def relation(self, cell: str, base_iri: str | None, /) -> str:
-        """Returns the id of the relation that a cell names."""
+        """Returns the id of the relation that a cell names: ``rdf:type`` for the words *is a*."""
+        if self.relations is None and _says_instance(cell):
+            return RDF_TYPE
         return cell_id(_looked_up(cell, self.relations, "relation"), base_iri)
+
+
+@lru_cache(maxsize=1024)
+def _says_instance(cell: str) -> bool:
+    return " ".join(cell.replace("_", " ").lower().split()) in _INSTANCE_OF
 
 
 def _looked_up(cell: str, ids: Mapping[str, str] | None, what: str) -> str:

@@ -59,7 +59,7 @@ def test_the_names_of_doubts_differ() -> None:
         ("Who is the grandchild of Rose Hill?", "other kin"),
         ("How tall is Rose Hill?", "another kind of value"),
         ("When is the teacher of Rose Hill?", "another kind of value"),
-        ("Who does Rose Hill boss?", "the other side of a verb"),
+        ("Who does Eva Moe boss?", "the other side of a verb"),
         ("Who is the lawyer of Rose Hill?", "another relation is named"),
         ("Who is not the teacher of Rose Hill?", "a negation that is not read"),
         ("Who is older than Rose Hill by 10?", "a comparison that is not read"),

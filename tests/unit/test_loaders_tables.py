@@ -76,6 +76,19 @@ def test_columns_in_another_order_and_columns_passed_over(tmp_path: Path) -> Non
     assert triples(found) == [("tool", "IsA", EntityValue("object"))]
 
 
+@pytest.mark.parametrize("relation", ["is a", "is_a", "Is an", "instance of", "instance_of"])
+def test_the_relation_is_a_gives_a_class(tmp_path: Path, relation: str) -> None:
+    rows = read(tmp_path, f"Pump\t{relation}\tmachine\n", tables.read_tsv)
+    assert triples(rows) == [("Pump", RDF_TYPE, EntityValue("machine"))]
+
+
+def test_a_file_of_names_of_relations_says_what_is_a_stands_for(tmp_path: Path) -> None:
+    names_file = tmp_path / "relations.tsv"
+    names_file.write_text("is a\tP279\n")
+    rows = read(tmp_path, "Pump\tis a\tmachine\n", tables.read_tsv, relation_ids=names_file)
+    assert triples(rows) == [("Pump", "P279", EntityValue("machine"))]
+
+
 def test_columns_named_by_header(tmp_path: Path) -> None:
     text = "when,what,who\n1999,acts,ann\n"
     columns = ("head=who", "relation=what", "tail=when")

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.reading import kin_of
 from graph_service.retrieve.learned.relation_names import stem
-from graph_service.text.fold import words
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.relation_phrases import read_phrases
@@ -100,6 +100,26 @@ def root(word: str, /) -> str:
 def stems_of(text: Iterable[str], /) -> frozenset[str]:
     """Returns the stems of some folded words, nouns in the singular, function words left out."""
     return frozenset(root(word) for word in text if word not in EMPTY_IN_ENGLISH and len(word) > 1)
+
+
+def label_spans(question: str, labels: Iterable[str], /) -> list[tuple[int, int]]:
+    """Returns the characters of a question's words that are the whole of a label of several words.
+
+    >>> label_spans("What is the latest version of X?", ["latest version", "first version"])
+    [(12, 26)]
+    """
+    spans = word_spans(question)
+    question_words = [word for word, _, _ in spans]
+    of_labels: list[tuple[int, int]] = []
+    for label_words in dict.fromkeys(tuple(words(label)) for label in labels):
+        count = len(label_words)
+        if count > 1:
+            of_labels += [
+                (spans[at][1], spans[at + count - 1][2])
+                for at in range(len(spans) - count + 1)
+                if tuple(question_words[at : at + count]) == label_words
+            ]
+    return of_labels
 
 
 _FAMILIAR = {"dad": "father", "daddy": "father", "kid": "child", "mom": "mother", "mum": "mother",

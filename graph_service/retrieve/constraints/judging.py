@@ -20,6 +20,7 @@ from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.coverage import (
     is_by_marriage,
     is_kin,
+    label_spans,
     marriage_step,
     means,
     names_end,
@@ -121,7 +122,8 @@ class CandidateJudge:
             if mention.linked and mention.start >= 0
         ]
         self.strict = bool(call.preset.strict)
-        self.expected = read_answer(question, linked, strict=self.strict)
+        labels = label_spans(question, texts.values()) if self.strict else []
+        self.expected = read_answer(question, linked, strict=self.strict, labels=labels)
         self.named = [
             self._with_negation(named)
             for named in find_named(

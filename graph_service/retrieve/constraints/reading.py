@@ -126,7 +126,12 @@ class ExpectedAnswer:
 
 
 def read_answer(
-    question: str, names: Sequence[tuple[int, int]] = (), /, *, strict: bool = False
+    question: str,
+    names: Sequence[tuple[int, int]] = (),
+    /,
+    *,
+    strict: bool = False,
+    labels: Sequence[tuple[int, int]] = (),
 ) -> ExpectedAnswer:
     """Returns what a question says of its answers.
 
@@ -135,6 +140,7 @@ def read_answer(
         names: Characters of the names in it, ``(start, end)``: a year in a longer name is part of
             it, and a year that is a name is a date only after a word of time, beside another name.
         strict: Whether words of a name are no negation, and comparisons of two are read.
+        labels: Characters of relations' labels in it: the latest version may be one.
 
     >>> read_answer("How many films did X direct after 1990?").form.value
     'count'
@@ -163,7 +169,7 @@ def read_answer(
         )
     dates = tuple(_dates(question, folded, names))
     count = question_form.count_span
-    superlative = _superlative(question, folded, names, strict=strict)
+    superlative = _superlative(question, folded, names, labels, strict=strict)
     form = AnswerForm.ENTITIES
     counted: tuple[str, ...] = ()
     if count:
@@ -490,14 +496,19 @@ _OF_PRICE = frozenset(
 
 
 def _superlative(
-    question: str, folded: str, names: Sequence[tuple[int, int]], *, strict: bool
+    question: str,
+    folded: str,
+    names: Sequence[tuple[int, int]],
+    labels: Sequence[tuple[int, int]],
+    *,
+    strict: bool,
 ) -> Superlative | None:
     """Returns the one word of degree that a question orders its answers by."""
     matches = [
         match
         for match in DEGREE.finditer(folded)
         if (strict or match[1] not in _OF_PRICE)
-        and not any(start < match.end() and match.start() < end for start, end in names)
+        and not any(start < match.end() and match.start() < end for start, end in [*names, *labels])
         and not _FIXED.match(folded[match.end() :])
         and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
         and (re.match(r"\s+\w", folded[match.end() :]) or CLOSING_DEGREE.search(folded))

@@ -22,8 +22,8 @@ from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.verb_labels import DOES
-from graph_service.text.fold import word_spans, words
+from graph_service.retrieve.constraints.verb_roles import walks_against_verb
+from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
@@ -43,11 +43,6 @@ _NESTING = frozenset(
     ]
 )
 """Words of relations whose repetition says the same: what is in a part of X is in X."""
-DOERS = frozenset(
-    {"author", "boss", "captain", "chair", "coach", "father", "guide", "head", "host", "lead",
-     "mentor", "mother", "sponsor", "tutor"}
-)  # fmt: skip
-"""Nouns for who does what the same word says as a verb."""
 _OF_SEVERAL_STEPS = frozenset(
     ["aunt", "brother", "cousin", "nephew", "niece", "sibling", "sister", "uncle"]
 )
@@ -135,22 +130,14 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
 
 
 def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether the start does what a question says, and the first step leads to who does it.
+    """Returns whether the first step leads the other way than the question says its verb.
 
     *How many people does X manage?* does not ask for the manager of X, nor *Who does X mentor?* for
     the mentor.
     """
-    start, end = judge.span(walks)
-    if start < 0 or walks.backward[0] or not DOES.search(judge.question[:start]):
-        return False
-    following = word_spans(judge.question[end:])
-    label = words(judge.texts[walks.relations[0]])
-    if not following or not label:
-        return False
-    verb, noun = following[0][0], label[-1]
-    if noun == verb:
-        return noun in DOERS
-    return noun.endswith(("er", "or")) and root(noun) == root(verb)
+    label = judge.texts[walks.relations[0]]
+    is_backward = walks.backward[0]
+    return walks_against_verb(judge.question, judge.span(walks), label, is_backward=is_backward)
 
 
 def says_a_label(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -26,6 +26,8 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
 
+_IN_COMMON = frozenset({"both", "common", "share", "shared", "shares"})
+"""Words that say that what is asked for is so of two that are named."""
 _JOINTS = " -\u2010\u2011"
 """Between the words of *half-brother*."""
 
@@ -89,6 +91,8 @@ def _unsaid_words(
         if len(word) == 1 or word in EMPTY_IN_ENGLISH or word in ASKING_WORDS:
             continue
         if start == expected.negated_from or any(overlap((start, end), span) for span in taken):
+            continue
+        if word in _IN_COMMON and best.met:
             continue
         if is_kin(word):
             if not (any(means(word, side) for side in sides) and has_sex(judge, word, best)):

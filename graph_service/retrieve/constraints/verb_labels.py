@@ -66,6 +66,11 @@ _NO_DOERS = frozenset(
     ]
 )
 """Nouns that end as those for who does something, and are made of no verb."""
+DOERS = frozenset(
+    {"author", "boss", "captain", "chair", "coach", "father", "guide", "head", "host", "lead",
+     "mentor", "mother", "sponsor", "tutor"}
+)  # fmt: skip
+"""Nouns for who does what the same word says as a verb."""
 _LIKE_A_WORD = 5
 """Letters in common from which on two words are forms of one: discovered, discovery."""
 
@@ -114,14 +119,26 @@ def verbs_of(label: str, /) -> list[str]:
     """
     content = content_of_label(label)
     last = singular(content[-1]) if content else ""
-    is_doer = last.endswith(("er", "or")) and len(last) > 4 and last not in _NO_DOERS
     following = [*words(label)[1:], ""]
     participles = [
         word
         for word, after in zip(words(label), following, strict=False)
         if is_participle(word) and (not after or after in EMPTY_IN_ENGLISH)
     ]
-    return participles + [last] * is_doer
+    return participles + [last] * _has_doer_suffix(last)
+
+
+def is_doer(noun: str, /) -> bool:
+    """Returns whether a noun says who does what a verb made of it, or the same word, says.
+
+    >>> [is_doer(noun) for noun in ("manager", "tutor", "boss", "number")]
+    [True, True, True, False]
+    """
+    return noun in DOERS or _has_doer_suffix(noun)
+
+
+def _has_doer_suffix(noun: str) -> bool:
+    return noun.endswith(("er", "or")) and len(noun) > 4 and noun not in _NO_DOERS
 
 
 def says(verb: str, label: str, /) -> bool:

@@ -17,6 +17,7 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.values import Quantity, SomeValue, Time, stored_value
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.verb_roles import walks_against_verb
 from graph_service.retrieve.context import (
     RetrievalContext,
 )
@@ -36,6 +37,7 @@ from graph_service.retrieve.learned.relation_prior import masked_words, shipped_
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.learned.shared_words import labels_within_others
 from graph_service.retrieve.learned.whereabouts import (
+    describes_by_clause,
     lead_to_somebody,
     names_no_location,
     names_nobody,
@@ -373,8 +375,9 @@ class QuestionReader:
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
 
     def leads_to_no_location(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads to dates alone, or to somebody that the
-        question names, where it asks *where*: the day when somebody was born is not the place.
+        """Returns whether each of some candidates leads to dates alone, or to somebody or something
+        that the question describes, where it asks *where*: the day when somebody was born is not
+        the place, and neither is *the company that makes X*.
         """
         if not self._form.asks_where:
             return np.zeros(len(numbers), dtype=np.bool_)
@@ -384,7 +387,23 @@ class QuestionReader:
         for way, rows in self._ways_of(numbers):
             question = self.entity_questions[way].text
             misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
+            span = self._ways[way]
+            if span is not None and describes_by_clause(self._question[: span[0]]):
+                misses[rows] |= candidates.length[numbers[rows]] == 1
         return misses
+
+    def walk_against_their_verbs(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads from the name the other way than the
+        question says the verb of its first relation: *what does X depend on* to what depends on X.
+        """
+        against = np.zeros(len(numbers), dtype=np.bool_)
+        for row, candidate_id in enumerate(numbers.tolist()):
+            span = self._start_entities[int(self.candidates.start[candidate_id])].span
+            relation, is_backward = self.candidates.sequence(candidate_id)[0]
+            against[row] = span is not None and walks_against_verb(
+                self._question, span, self.texts[relation], is_backward=is_backward
+            )
+        return against
 
     def takes_words_twice(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates walks two relations by the same words.
@@ -496,7 +515,8 @@ class QuestionReader:
             for relation, label in zip(
                 numbers.tolist(), self._call.labels.relations(numbers), strict=True
             )
-            if singular(label.lower()) in nouns or (_NOT_WITHIN in nouns and _says_within(label))
+            if label not in walked
+            and (singular(label.lower()) in nouns or (_NOT_WITHIN in nouns and _says_within(label)))
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:

@@ -97,6 +97,7 @@ def by_learning(
     finalists, score, stops_short = _carried_onward(reader, finalists, score)
     is_wrong_end = empty | reader.leads_to_no_location(finalists.numbers) | stops_short
     is_wrong_end |= reader.takes_words_twice(finalists.numbers)
+    is_wrong_end |= reader.walk_against_their_verbs(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
     score += requested_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))

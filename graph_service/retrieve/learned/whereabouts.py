@@ -6,6 +6,7 @@ married?* does not ask for the spouse, nor *who* for a place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.constraints.coverage import is_kin, root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.said_steps import DOERS
+from graph_service.retrieve.constraints.verb_labels import DOERS
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import words
@@ -36,7 +37,20 @@ _LOCATIONS = frozenset(
      "theater", "tower", "trailer"}
 )  # fmt: skip
 """Common nouns for where something is that end as those for who does something."""
+_CLAUSE = re.compile(
+    r"\bthe\s+[\w\s-]+?\s(?:that|which|who|whom|whose|\w+ed\s+by)\b[^,;]*$", re.IGNORECASE
+)
 _LEAST_LETTERS = 5
+
+
+def describes_by_clause(text: str, /) -> bool:
+    """Returns whether a question's words before a name describe something by what it has to do with
+    that name: a place is asked for then, and not what is described.
+
+    >>> [describes_by_clause(text) for text in ("Where is the firm that makes ", "where did ")]
+    [True, False]
+    """
+    return _CLAUSE.search(text) is not None
 
 
 def names_somebody(noun: str, /) -> bool:
