@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from benchmarks.retrievers.measuring import Line
 
 MEASURE = "answers@5"
-_CELL, _ROW, _LEFT, _TOP, _RIGHT = 62, 22, 190, 128, 110
+_CELL, _ROW, _LEFT, _TOP, _RIGHT = 44, 22, 190, 128, 110
 _STYLE = """<style>
 .page { fill: #ffffff } text { fill: #1b1b1b } .none { fill: #eeeeee }
 text.on-dark { fill: #ffffff } text.on-light { fill: #1b1b1b }
@@ -27,9 +27,10 @@ def draw(lines: Sequence[Line], /) -> str:
     """Returns the picture as SVG.
 
     Args:
-        lines: Of the leaderboard; a retriever without a line of a view has an empty cell there.
+        lines: Of the leaderboard; a retriever without a line of a view has an empty cell there. Of
+            several sets of a source only the first shows its base.
     """
-    views = list(dict.fromkeys((line.set, line.view) for line in lines))
+    views = _columns(lines)
     retrievers = list(dict.fromkeys(line.retriever for line in lines))
     values = {(line.retriever, line.set, line.view): line.measures[MEASURE].value for line in lines}
     width, height = (
@@ -61,6 +62,18 @@ def draw(lines: Sequence[Line], /) -> str:
             value = values.get((retriever, set_name, view))
             parts.append(_cell(value, _LEFT + _CELL * column, y))
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _columns(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """The set and view of each column."""
+    columns: list[tuple[str, str]] = []
+    sources: set[str] = set()
+    for set_name, view in dict.fromkeys((line.set, line.view) for line in lines):
+        source = set_name.partition("/")[0]
+        if view != "base" or source not in sources:
+            columns.append((set_name, view))
+        sources.add(source)
+    return columns
 
 
 def _cell(value: float | None, x: int, y: int) -> str:

@@ -200,6 +200,17 @@ def test_the_picture_has_a_cell_for_each_figure_and_a_background() -> None:
     assert "prefers-color-scheme: dark" in svg
 
 
+def test_the_picture_has_the_base_of_a_source_once() -> None:
+    lines = [replace(line("r", view, 0.5), set=f"{source}/{family}/v1")
+             for source in ("films", "towns") for family in ("path-1", "names")
+             for view in ("base", family)]  # fmt: skip
+    texts = [each.text for each in ElementTree.fromstring(draw(lines)).iter() if each.text]
+    assert [text for text in texts if text in ("base", "path-1", "names")] == [
+        *("base", "path-1", "names"),
+        *("base", "path-1", "names"),
+    ]
+
+
 def test_memory_is_the_peak_of_the_process_that_asks(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
