@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from graph_service.retrieve.learned.confidence import FIXED_WEIGHTS, INPUT_NAMES, AnswerConfidence
+from graph_service.retrieve.learned.confidence import INPUT_NAMES, AnswerConfidence
 
 Float64 = npt.NDArray[np.float64]
 PENALTY = 3.0
@@ -37,12 +37,8 @@ def train_confidence(
         start: Whose bias and weights stay, but for those of ``only``; None to train all.
         only: Names of inputs.
     """
-    trained = np.array(
-        [name not in FIXED_WEIGHTS and (start is None or name in only) for name in INPUT_NAMES]
-    )
-    known = np.array([FIXED_WEIGHTS.get(name, 0.0) for name in INPUT_NAMES])
-    if start is not None:
-        known = np.where(trained, 0.0, start.weights)
+    trained = np.array([start is None or name in only for name in INPUT_NAMES])
+    known = np.zeros(len(INPUT_NAMES)) if start is None else np.where(trained, 0.0, start.weights)
     offset = inputs @ known + (0.0 if start is None else start.bias)
     mean = inputs[:, trained].mean(axis=0) * (start is None)
     scale = inputs[:, trained].std(axis=0) + 1e-6

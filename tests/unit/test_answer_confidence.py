@@ -16,8 +16,10 @@ from graph_service.api.schema import execute
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Status, Strategy
+from graph_service.retrieve.constraints import choosing
+from graph_service.retrieve.constraints.doubts import UNSAID
 from graph_service.retrieve.learned.confidence import (
-    FIXED_WEIGHTS,
+    DOUBTED,
     INPUT_NAMES,
     AnswerConfidence,
     decode_confidence,
@@ -25,6 +27,8 @@ from graph_service.retrieve.learned.confidence import (
     margin_of,
     shipped_confidence,
 )
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.rankers import NetworkRanker
 from graph_service.retrieve.learned.similarity_ranker import SimilarityRanker
 from graph_service.retrieve.preset import LEARNED
 from graph_service.service import Service
@@ -35,14 +39,12 @@ from queries.training.set_calibration import conformal_gaps
 def test_training_finds_which_input_tells() -> None:
     random = np.random.default_rng(0)
     inputs = random.normal(size=(8_000, len(INPUT_NAMES)))
-    inputs[:, INPUT_NAMES.index("unsaid")] = 0.0
     right = random.random(8_000) < 1.0 / (1.0 + np.exp(-(2.0 * inputs[:, 1] - 1.0)))
     found = train_confidence(inputs, right, np.ones(8_000))
     assert found.weights[1] == pytest.approx(2.0, abs=0.25)
     assert found.bias == pytest.approx(-1.0, abs=0.2)
     weights = dict(zip(INPUT_NAMES, found.weights, strict=True))
     weights.pop(INPUT_NAMES[1])
-    assert weights.pop("unsaid") == FIXED_WEIGHTS["unsaid"]
     assert max(map(abs, weights.values())) < 0.2
     # Of those that are called right with .8 to .9, so many are.
     probability = np.array([found.probability(row) for row in inputs])
@@ -67,8 +69,7 @@ def test_margin_is_bounded() -> None:
 
 def test_shipped_weights_have_the_signs_that_their_inputs_mean() -> None:
     weights = dict(zip(INPUT_NAMES, shipped_confidence().weights, strict=True))
-    for doubtful in ("in_other_name", "unsaid"):
-        assert weights.pop(doubtful) < 0.0
+    assert weights.pop("in_other_name") < 0.0
     assert all(weight > 0.0 for weight in weights.values()), weights
 
 
@@ -127,6 +128,18 @@ def test_status_and_confidence_agree(demo_service: Service, question: str) -> No
     assert result.confidence is not None
     is_probable = result.confidence >= LEARNED.min_confidence
     assert (result.status is Status.OK) == is_probable, (result.status, result.confidence)
+
+
+def test_published_wordings_outweigh_a_doubt_with_the_cross_encoder_alone(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "first_doubt", lambda *_, **__: UNSAID)
+    request = RetrieveRequest("Who is Maria Shriver's husband?", Strategy.PATHS)
+    with_reading = demo_service.retrieve(request)
+    with demo_service.ranking_by(NetworkRanker(shipped_scorer())):
+        without = demo_service.retrieve(request)
+    assert with_reading.status is Status.OK
+    assert without.confidence == DOUBTED
 
 
 def test_training_keeps_what_it_is_told_to() -> None:

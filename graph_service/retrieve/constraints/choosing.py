@@ -90,10 +90,8 @@ class Chosen:
     reading: Reading | None = None
 
     @property
-    def is_unsaid(self) -> bool:
-        """Whether no word of the question speaks of the best candidate, or no verb or noun for
-        somebody does, and nothing else is doubted.
-        """
+    def may_be_outweighed(self) -> bool:
+        """Whether it is only doubted that the question's words speak of the best candidate."""
         return self.doubt in OUTWEIGHED
 
     @property

@@ -62,11 +62,12 @@ class Doubt:
     of_plain_questions: bool = False
 
 
+ANOTHER_VALUE = "another kind of value"
 LEFT_VERB = "a relation of the verb's name is left"
 ANOTHER_PERSON = "another person is named"
 ANOTHER_VERB = "another verb is said"
 UNSAID = "all steps unsaid"
-OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
+OUTWEIGHED = frozenset({ANOTHER_VALUE, LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
 """The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
@@ -79,7 +80,6 @@ DOUBTS = (
     Doubt("kin of another sex", lacks_sex_of_end),
     Doubt("which kin is left", leaves_which_kin),
     Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
-    Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
@@ -101,6 +101,7 @@ DOUBTS = (
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
     Doubt("another place is named", asks_where_of_another),
+    Doubt(ANOTHER_VALUE, lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt(LEFT_VERB, leaves_its_verb),
     Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),

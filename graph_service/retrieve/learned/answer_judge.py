@@ -138,15 +138,18 @@ class AnswerJudge:
         return Verdict(confident, confidence, unstated)
 
     def _is_misread(self, chosen: Chosen, inputs: Float64) -> bool:
-        """Returns whether the question may be misread. That no word speaks of the relations walked
-        says nothing where published questions ask for them, and for no common one rather, in such
-        words: a word that none of them has tells nothing.
+        """Returns whether the question may be misread.
+
+        That its words speak of other relations than are walked says nothing where two others say
+        that they ask for these: published questions in such words, which ask for no common relation
+        rather, and the cross-encoder. A word that no published question has tells nothing.
         """
-        if not chosen.is_unsaid:
+        if not chosen.may_be_outweighed:
             return bool(chosen.doubt)
         number = chosen.ranked[0].number
         labels = self._reader.walked_labels(number)
-        fits_best = inputs[INPUT_NAMES.index("prior_gap")] == 0.0
+        input_of = dict(zip(INPUT_NAMES, inputs.tolist(), strict=True))
+        fits_best = input_of["prior_gap"] == 0.0 and input_of["reading"] > 0.0
         start = self._start_of(number)
         own_words = content_words(" ".join(masked_words(self._reader.question, start.span))) or []
         is_known = shipped_prior().knows(own_words)
@@ -248,6 +251,5 @@ class AnswerJudge:
             0.0 if read is None else float(read[row]),
             float(start.in_other_name),
             float(chosen is not None and chosen.answer is not None),
-            float(chosen is not None and chosen.is_unsaid),
         )
         return np.array(values)

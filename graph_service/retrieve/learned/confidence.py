@@ -22,7 +22,6 @@ from graph_service.model.graph import Float64
 
 INPUT_NAMES = (
     "margin", "relevance", "certainty", "prior_gap", "reading", "in_other_name", "computed",
-    "unsaid",
 )  # fmt: skip
 """What is told of the first answer:
 
@@ -34,10 +33,7 @@ INPUT_NAMES = (
 * ``reading``: what the cross-encoder scores its line; 0 where nothing is read.
 * ``in_other_name``: whether its start's name may be part of a longer name that the graph lacks.
 * ``computed``: whether it is computed, which takes that the question is read.
-* ``unsaid``: whether no word of the question speaks of its steps.
 """
-FIXED_WEIGHTS = {"unsaid": -1.0}
-"""Weights that are not learned: published questions have too few such answers (9 in 600)."""
 COMPARED = 0.9
 """Confidence at least in a comparison of two things: it rests on their values, whatever candidate is
 ranked first.
