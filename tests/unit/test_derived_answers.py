@@ -137,6 +137,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("Who was Kai Berg's great-uncle?", {"Ole Falk"}),
         ("How many grandchildren does Greta Falk have?", {"4"}),
         ("Does Nils Berg have an aunt?", {"yes"}),
+        ("does nils berg have a sister", {"yes"}),
+        ("Did Rolf Falk have any sons?", {"yes"}),
     ],
 )
 def test_kin_by_way_of_parents(service: Service, question: str, expected: set[str]) -> None:
@@ -159,6 +161,9 @@ def test_kin_are_cited_by_each_step_and_read_as_a_query(service: Service) -> Non
         pytest.param("Who is the aunt of Jon Dahl?", id="a sex that is not said"),
         pytest.param("Who are the uncles of Rolf Falk?", id="no parents"),
         pytest.param("Does Jon Dahl have a cousin?", id="none, which is no no"),
+        pytest.param("Does Paul Falk have a brother?", id="no brother, which is no no"),
+        pytest.param("Does Paul Falk have a daughter?", id="no children"),
+        pytest.param("Who is Nils Berg's great-cousin?", id="a cousin that is none"),
         pytest.param("Which uncles of Nils Berg were born in Oslo?", id="a further condition"),
     ],
 )

@@ -60,6 +60,13 @@ _TERMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "niece": ((_SIBLING, _CHILD), _FEMALE),
 }
 """The steps to each kind of kin, and the sex that its noun says."""
+_NEAR_TERMS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "brother": ((_SIBLING,), _MALE),
+    "daughter": ((_CHILD,), _FEMALE),
+    "sister": ((_SIBLING,), _FEMALE),
+    "son": ((_CHILD,), _MALE),
+}
+"""Kin of one step, of which walks tell who they are, but not whether there are any."""
 _FAMILIAR = {"auntie": "aunt", "aunty": "aunt", "grandad": "grandfather", "granddad": "grandfather",
              "grandpa": "grandfather", "grandma": "grandmother", "granny": "grandmother",
              "grandkid": "grandchild"}  # fmt: skip
@@ -165,27 +172,28 @@ def _read(question: NamedQuestion) -> tuple[AnswerKind, list[_Term]] | None:
         match = pattern.fullmatch(question.text)
         if match is None:
             continue
-        terms = [_term(noun) for noun in re.split(r" (?:and|or) ", match["kin"])]
+        known = _TERMS if kind is not AnswerKind.YES_NO else {**_TERMS, **_NEAR_TERMS}
+        terms = [_term(noun, known) for noun in re.split(r" (?:and|or) ", match["kin"])]
         if all(terms):
             return kind, [term for term in terms if term is not None]
     return None
 
 
-def _term(noun: str, /) -> _Term | None:
-    """Returns what a noun of kin means that is put together of others.
+def _term(noun: str, known: Mapping[str, tuple[tuple[str, ...], str]], /) -> _Term | None:
+    """Returns what a noun of kin means, with the steps to those that are known.
 
-    >>> _term("great-grandson").steps, _term("aunts").sex, _term("sister")
+    >>> _term("great-grandson", _TERMS).steps, _term("aunts", _TERMS).sex, _term("sister", _TERMS)
     (('child', 'child', 'child'), 'female', None)
     """
     noun = noun.replace("-", " ").removeprefix("first ")
     noun = re.sub(r"\bgreat(?=\S)", "great ", noun).replace("grand ", "grand")
     *greats, own = noun.split()
     own = own.removesuffix("ren") if own.endswith("grandchildren") else singular(own)
-    known = _TERMS.get(_FAMILIAR.get(own, own))
-    if known is None or any(each != "great" for each in greats):
+    term = known.get(_FAMILIAR.get(own, own))
+    if term is None or any(each != "great" for each in greats):
         return None
-    steps, sex = known
-    if greats and _SIBLING in steps[1:] and steps[-1] == _CHILD:
+    steps, sex = term
+    if greats and (len(steps) == 1 or own in {"cousin", "nephew", "niece"}):
         return None
     return _Term((*(steps[0] for _ in greats), *steps), sex)
 
