@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from film_graph import TellsWays
 from table_service import retrieve, service_of
 
 from graph_service import Service
@@ -138,3 +139,42 @@ def test_a_name_that_something_meets_is_not_doubted(games: Service, names: list[
     assert result.answer is not None
     assert (result.status, result.answer.value) == (Status.OK, "Ember Court")
     assert not any(names)
+
+
+heirs = service_of(
+    {
+        "people": """Name,Child,Gender
+Ada Holm,Bo Holm,female
+Bo Holm,Cy Holm,male
+Cy Holm,Di Holm,male
+Di Holm,Ed Holm,female
+Ed Holm,,male
+"""
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "expected"),
+    [
+        (
+            "the gender of the offspring of Ada Holm's child",
+            "child gender",
+            "a step said more often",
+        ),
+        (
+            "the offspring of the offspring of Ada Holm's kid",
+            "child child",
+            "a step said more often",
+        ),
+        ("the gender of the offspring of Ada Holm's son", "child child", "an outer noun unsaid"),
+        ("the offspring of Ada Holm's son", "child child", ""),
+        ("the name of the offspring of Ada Holm's son", "child child", ""),
+    ],
+)
+def test_each_noun_that_another_owns_is_a_step(
+    heirs: Service, names: list[str], question: str, way: str, expected: str
+) -> None:
+    with heirs.ranking_by(TellsWays([(relation, False) for relation in way.split()])):
+        retrieve(heirs, f"What is {question}?")
+    assert names == [expected]

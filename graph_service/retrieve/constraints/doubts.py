@@ -28,6 +28,7 @@ from graph_service.retrieve.constraints.said_nouns import (
 from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
     leaves_a_step_unsaid,
+    leaves_the_outermost_noun,
     repeats_kin_unsaid,
     says_a_step_again,
     says_nothing_of,
@@ -86,6 +87,7 @@ DOUBTS = (
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
     Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),
+    Doubt("an outer noun unsaid", lambda judge, best: leaves_the_outermost_noun(judge, best.walks)),
     Doubt(
         "the other side of a verb", lambda judge, best: walks_against_its_verb(judge, best.walks)
     ),

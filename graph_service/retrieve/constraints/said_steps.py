@@ -43,6 +43,8 @@ _NESTING = frozenset(
     ]
 )
 """Words of relations whose repetition says the same: what is in a part of X is in X."""
+_NAMES = frozenset({"name", "names"})
+"""What is asked for by its name is asked for."""
 _OF_SEVERAL_STEPS = frozenset(
     ["aunt", "brother", "cousin", "nephew", "niece", "sibling", "sister", "uncle"]
 )
@@ -86,7 +88,8 @@ def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     if judge.noun_by_marriage:
         return False
     kin = [any(map(is_kin, words(judge.texts[each]))) for each in walks.relations]
-    return sum(kin) > 1
+    # Each noun that another owns may say a step, also one that is not known as kin.
+    return sum(kin) > max(1, len(owned_phrases(judge.question, judge.span(walks))))
 
 
 def begins_at_no_owner(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
@@ -126,7 +129,44 @@ def says_a_step_again(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """
     counts = Counter(root(word) for word, _, _ in judge.own_words)
     names = [stems_of(words(judge.texts[relation])) for relation in set(walks.relations)]
-    return any(own and min(counts[each] for each in own) > len(walks.relations) for own in names)
+    if any(own and min(counts[each] for each in own) > len(walks.relations) for own in names):
+        return True
+    return _nests_a_noun_again(judge, walks)
+
+
+def _nests_a_noun_again(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether more nouns, one owned by the other, name the end of a step than it is walked:
+    the offspring of X's child are no children of X.
+    """
+    nouns = [phrase[-1][0] for phrase in owned_phrases(judge.question, judge.span(walks))]
+    for (relation, backward), times in Counter(
+        zip(walks.relations, walks.backward, strict=True)
+    ).items():
+        label = judge.texts[relation]
+        own, side = stems_of(words(label)), sides_of(label)[backward]
+        # *The date of birth* names one step by two nouns.
+        is_of_parts = len(own) > 1
+        naming = [
+            noun for noun in nouns if means(noun, side) and not (is_of_parts and root(noun) in own)
+        ]
+        if len(naming) > times and _NESTING.isdisjoint(words(label)):
+            return True
+    return False
+
+
+def leaves_the_outermost_noun(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether more nouns than steps are owned, and the outermost names the end of a relation
+    that is not walked: the sex of the offspring of X's son is none of the offspring.
+    """
+    phrases = owned_phrases(judge.question, judge.span(walks))
+    if len(phrases) <= max(1, len(walks.relations)):
+        return False
+    noun = phrases[-1][-1][0]
+    last = sides_of(judge.texts[walks.relations[-1]])[walks.backward[-1]]
+    if noun in _NAMES or means(noun, last) or root(noun) in last.words:
+        return False
+    others = (text for relation, text in judge.texts.items() if relation not in walks.relations)
+    return any(means(noun, side) for text in others for side in sides_of(text))
 
 
 def walks_against_its_verb(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
