@@ -27,6 +27,12 @@ Ilse Brandt,works for,Norrland Systems
 Tomas Ruiz,works for,Opal Foundation
 Norrland Systems,headquarters,Uppsala
 Opal Foundation,headquarters,Riga
+Riga,mayor,Piet Vos
+Riga,is a,town
+Uppsala,is a,town
+Riga,population,605000
+Uppsala,population,177000
+Riga,twinned with,Uppsala
 """,
 }
 
@@ -109,6 +115,8 @@ def test_other_labels_and_questions_tell_nothing(question: str, label: str) -> N
         ("Who maintains what Quillfeather depends on?", {"Ilse Brandt"}),
         ("What is the latest version of Lichgate?", {"1.8.0"}),
         ("Where is the company that Ilse Brandt works for?", {"Uppsala"}),
+        ("Who is the mayor of Riga?", {"Piet Vos"}),
+        ("Which town has the largest population?", {"Riga"}),
     ],
 )
 def test_the_right_way_about_is_answered(

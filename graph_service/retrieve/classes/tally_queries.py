@@ -225,7 +225,9 @@ class TallyReader:
     def _counted(
         self, meaning: ClassMeaning, nodes: Int64, named: Mapping[Span, Sequence[str]]
     ) -> Iterator[_Counted]:
-        for relation in self._walker.relations_at(nodes):
+        relations = self._walker.relations_at(nodes)
+        own = {each.id for each in relations if not each.backward}
+        for relation in relations:
             if relation.id in INSTANCE_RELATIONS:
                 continue
             if not relation.backward:
@@ -233,7 +235,11 @@ class TallyReader:
                 continue
             heads = np.unique(self._walker.follow(Walks.at(nodes), relation).targets)
             for names in name_rows(self._walker, self._labels, heads):
-                yield from self._of_class(meaning, relation, heads, names, named)
+                for counted in self._of_class(meaning, relation, heads, names, named):
+                    # The largest population is that of the towns, and not of their twin towns.
+                    is_own = counted.path[-1].id in own and counted.fold is not Fold.COUNT
+                    if not is_own or counted.span is not None:
+                        yield counted
 
     def _values_of(self, relation: Relation, nodes: Int64) -> Iterator[_Counted]:
         """Yields the entities of a relation that the question counts by its name: *the most tags*."""

@@ -425,13 +425,17 @@ class QuestionReader:
 
     def answers_another_word(self, number: int, /) -> bool:
         """Returns whether a candidate ends at values that are surely no places, where the question
-        asks *where*, or nobody, where it asks *who*, by the label of their relation.
+        asks *where*, or nobody, where it asks *who*, by the label of their relation. Who asks *who
+        the mayor is* says by that word that a mayor is somebody.
         """
         relation, is_backward = self.candidates.sequence(number)[-1]
         label, encode = self.texts[relation], self._call.encode
         if self._form.asks_where:
             return not is_backward and names_no_location(label, encode)
-        return self._form.asks_for_person and not is_backward and names_nobody(label, encode)
+        if not self._form.asks_for_person or is_backward:
+            return False
+        is_named = stems_of(words(label)) <= stems_of(words(self.unnamed_question))
+        return not is_named and names_nobody(label, encode)
 
     def answers_nothing(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads to its own start or to unknown values only.
