@@ -41,6 +41,11 @@ Abendlied,Josef Rheinberger,1855
 Locus iste,Anton Bruckner,1869
 Sleep,Eric Whitacre,2000
 """,
+    "concerts": """Concert,Date,Venue,Conductor
+Spring Evening,2024-04-13,Castle Garden,Karin Holm
+Harvest Night,2024-10-05,Town Hall,Leo Brandt
+Candlemas,2025-02-02,Old Chapel,Leo Brandt
+""",
     "tutoring": """Session,Tutor,Pupil,Fee
 T1,Mr. Pike,Ana Reis,20
 T2,Mr. Pike,Ben Cole,20
@@ -69,6 +74,9 @@ service = service_of(TABLES)
             "How many workers does each trade have?",
             {"welder: 2", "fitter: 1", "painter: 1", "electrician: 1"},
             id="not those whom they report to",
+        ),
+        pytest.param(
+            "Which concerts were held in 2024?", {"Spring Evening", "Harvest Night"}, id="held"
         ),
         pytest.param("how much does Rolo weigh?", {"2.4 kg"}, id="the verb of a weight"),
     ],

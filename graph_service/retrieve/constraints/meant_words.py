@@ -40,6 +40,8 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "resident": frozenset({"population"}),
     "seat": frozenset({"seats", "capacity"}),
     "hold": frozenset({"capacity", "seats"}),
+    "held": frozenset({"date", "day", "venue", "location", "place"}),
+    "happened": frozenset({"date", "day", "venue", "location", "place"}),
     "big": frozenset({"area", "size", "population"}),
     "large": frozenset({"area", "size", "population"}),
     "named": frozenset({"name"}),
