@@ -8,13 +8,13 @@ from graph_service.text.fold import fold, is_unspaced, words
 
 _ENGLISH = """
     a about after again all also am among an and any are as at be because been before being between
-    both but by can could did do does doing done during each either every few for from give given
-    had has have having he her hers him his how i if in into is it its itself just let list many may
-    me might mine more most much must my name named of on one only or other our ours out over own
-    please said same says shall she should since so some such tell than that the their theirs them
-    then there these they this those though through to too under until up upon us very was we were
-    what whatever when where whether which while who whom whose why will with within without would
-    you your yours s t d ll re ve describe explain called known
+    both but by can could did do does doing done during each either else every few for from give
+    given had has have having he her hers him his how i if in into is it its itself just let list
+    many may me might mine more most much must my name named of on one only or other our ours out
+    over own please said same says shall she should since so some such tell than that the their
+    theirs them then there these they this those though through to too under until up upon us very
+    was we were what whatever when where whether which while who whom whose why will with within without
+    would you your yours s t d ll re ve describe explain called known
 """
 _OTHER = """
     der die das den dem des ein eine einer eines einem einen und oder in im von vom zu zur zum mit

@@ -17,6 +17,7 @@ NAMES: Names = {
     "Q5": ["major regional center"],
     "Q6": ["Barack Obama"],
     "Q7": ["Kind Lady"],
+    "Q8": ["Else"],
 }
 FACTS = [
     ("Q1", "genre", "Q3"),
@@ -25,6 +26,7 @@ FACTS = [
     ("Q6", "born in", "Q4"),
     ("Q1", "born in", "Q4"),
     ("Q7", "genre", "Q3"),
+    ("Q8", "born in", "Q4"),
 ]
 
 
@@ -52,6 +54,8 @@ def mention(graph: KnowledgeGraph, question: str, text: str, id_: str) -> Mentio
         ("What kind of operas did Claude Moss write?", "kind", "Q7", {"operas", "Claude Moss"}),
         ("what kind of operas are from norland", "kind", "Q7", {"operas", "norland"}),
         ("what did obama say of norland", "obama", "Q6", {"obama", "norland"}),
+        # Else Falk is not asked about.
+        ("What else did Claude Moss play?", "Claude Moss", "Q1", {"Claude Moss"}),
     ],
 )  # fmt: skip
 def test_what_is_named(
