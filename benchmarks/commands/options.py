@@ -99,7 +99,7 @@ class LeaderboardOptions(DataOptions):
     )
     memory: bool = option(False, help="also measure memory, a fresh process for each retriever")
     figure: Path | None = option(None, help="draw answers among five statements as SVG")
-    tables: Path | None = option(None, help="write a table of each set as Markdown")
+    tables: Path | None = option(None, help="write the tables of each set as Markdown")
     csv: Path | None = option(None, help="write all figures with their intervals as CSV")
     keep: Path = option(
         Path("build/leaderboard"),

@@ -1,4 +1,4 @@
-"""The leaderboard as text: a table a set for a page, and all figures as CSV."""
+"""The leaderboard as text: two tables a set for a page, and all figures as CSV."""
 
 from __future__ import annotations
 
@@ -26,37 +26,43 @@ def share(line: Line, measure: str, /) -> str:
 
 
 def markdown(lines: Sequence[Line], /) -> str:
-    """Returns a table for each set: a row a retriever, the base first and each view beside it."""
+    """Returns two tables for each set, a row a retriever: the base, and each view."""
     return "\n".join(
-        "\n".join(_table([line for line in lines if line.set == name]))
+        "\n".join(_tables([line for line in lines if line.set == name]))
         for name in dict.fromkeys(line.set for line in lines)
     )
 
 
-def _table(lines: Sequence[Line]) -> list[str]:
+def _tables(lines: Sequence[Line]) -> list[str]:
     views = list(dict.fromkeys(line.view for line in lines if line.view != BASE))
     by_cell = {(line.retriever, line.view): line for line in lines}
+    retrievers = list(dict.fromkeys(line.retriever for line in lines))
     has_memory = any(line.peak_mb for line in lines)
     head = ["retriever", *(_TITLES.get(name, name) for name in _OF_BASE), "ms"]
     head += ["MB"] if has_memory else []
-    head += [f"{view}: {_TITLES.get(name, name)}" for view in views for name in _OF_VIEW]
     rows: list[list[str]] = []
-    for retriever in dict.fromkeys(line.retriever for line in lines):
+    for retriever in retrievers:
         base = by_cell[retriever, BASE]
         row = [retriever, *(share(base, name) for name in _OF_BASE), f"{base.median_ms:.0f}"]
         row += [f"{base.peak_mb:.0f}" if base.peak_mb else "-"] if has_memory else []
-        row += [share(by_cell[retriever, view], name) for view in views for name in _OF_VIEW]
         rows.append(row)
-    return [
-        f"### {lines[0].set}",
-        "",
-        f"{lines[0].questions} questions.",
-        "",
-        _row(head),
-        f"|{'---|' * len(head)}",
-        *map(_row, rows),
-        "",
-    ]
+    text = [f"### {lines[0].set}", "", f"{lines[0].questions} questions.", "", *_table(head, rows)]
+    if views:
+        measures = ", ".join(_TITLES.get(name, name) for name in _OF_VIEW)
+        text += [f"The same on views: {measures}.", ""]
+        of_views = [
+            [each, *(_of_view(by_cell[each, view]) for view in views)] for each in retrievers
+        ]
+        text += _table(["retriever", *views], of_views)
+    return text
+
+
+def _of_view(line: Line) -> str:
+    return ", ".join(share(line, name) for name in _OF_VIEW)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [_row(head), f"|{'---|' * len(head)}", *map(_row, rows), ""]
 
 
 def _row(cells: Sequence[str]) -> str:

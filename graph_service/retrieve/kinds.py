@@ -52,7 +52,13 @@ def are_called_people(names: Sequence[str], encode: Encode, /) -> bool:
     if not names:
         return False
     vectors = encode([*names, *PERSON_AND_OTHERS]).astype(np.float64)
-    similarity = vectors[: len(names)] @ vectors[len(names) :].T
+    return are_like_people(vectors[: len(names)] @ vectors[len(names) :].T)
+
+
+def are_like_people(similarity: Float64, /) -> bool:
+    """Returns whether one of some names is like that of people, by its cosines with
+    ``PERSON_AND_OTHERS``, float64 [names, others].
+    """
     margin = similarity[:, 0] - similarity[:, 1:].max(axis=1)
     return bool((np.round(margin, SIMILARITY_DIGITS) >= _LIKE_A_PERSON).any())
 

@@ -65,3 +65,42 @@ def test_whether_there_is_any_is_answered_with_yes(demo_service: Service, questi
 def test_what_is_not_known_is_no_yes(demo_service: Service, question: str) -> None:
     result = demo_service.retrieve(request(question, Strategy.PATHS))
     assert result.answer is None or result.answer.value != "yes"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("In which state was Maria Shriver born?", id="a city is no state"),
+        pytest.param(
+            "In which city is the university where the mother of Katherine Schwarzenegger studied?",
+            id="a university is no city",
+        ),
+        pytest.param("In which city did Maria Shriver study?", id="nor is hers"),
+        pytest.param("In which county is Brookline?", id="a state may be no county"),
+        pytest.param("In which country was Arnold Schwarzenegger born?", id="no citizenship"),
+        pytest.param(
+            "Who are the parents of Arnold Schwarzenegger's wife?", id="a father is one of two"
+        ),
+    ],
+)
+def test_another_kind_of_place_or_one_of_two_is_not_sure(
+    demo_service: Service, question: str
+) -> None:
+    assert demo_service.retrieve(request(question, Strategy.PATHS)).status is not Status.OK
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("In which city was John F. Kennedy Jr. born?", {"Washington, D.C."}),
+        ("What state was John F. Kennedy born in?", {"Massachusetts"}),
+        ("In which state is Brookline?", {"Massachusetts"}),
+        ("Which country is Cambridge in?", {"United States of America"}),
+        ("Who is a parent of Maria Shriver?", {"Sargent Shriver", "Eunice Kennedy Shriver"}),
+    ],
+)
+def test_the_kind_of_place_that_is_meant_is_answered(
+    demo_service: Service, question: str, expected: set[str]
+) -> None:
+    result = retrieve(demo_service, question)
+    assert (result.status, answers(result)) == (Status.OK, expected)

@@ -61,6 +61,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("What is the second highest salary?", {"71000 EUR"}),
         ("What is the longest duration?", {"130"}),
         ("Who are the two best paid pilots?", set()),
+        ("Who is the best paid?", {"Zoe Marsh"}),
+        ("Who has the lowest salary?", {"Finn Oder"}),
         ("Which three pilots have the highest salary?", {"Zoe Marsh", "Edda Thorne", "Luis Prado"}),
         ("Top 3 flights by passengers", {"FL-3", "FL-6", "FL-1"}),
         ("What are the last two flights?", {"FL-6", "FL-7"}),

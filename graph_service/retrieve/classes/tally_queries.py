@@ -51,6 +51,7 @@ from graph_service.retrieve.classes.tallies import StatedTally
 from graph_service.retrieve.classes.vocabulary import LIGHT
 from graph_service.retrieve.classes.wording import Word, word_fit
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.kinds import PERSON_AND_OTHERS, are_like_people
 from graph_service.text.fold import lowered, word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import BE, read_form
@@ -227,6 +228,8 @@ class TallyReader:
     ) -> Iterator[_Counted]:
         relations = self._walker.relations_at(nodes)
         own = {each.id for each in relations if not each.backward}
+        if self._stated.fold is None and not (meaning.are_people and not self._are_people(nodes)):
+            yield from self._own_numbers(nodes)
         for relation in relations:
             if relation.id in INSTANCE_RELATIONS:
                 continue
@@ -240,6 +243,20 @@ class TallyReader:
                     is_own = counted.path[-1].id in own and counted.fold is not Fold.COUNT
                     if not is_own or counted.span is not None:
                         yield counted
+
+    def _own_numbers(self, nodes: Int64) -> Iterator[_Counted]:
+        """Yields the numbers of the things themselves, of which the greatest is meant."""
+        for profile in self._numbers(nodes):
+            names = RowNames("", profile.label, (profile.label,))
+            score = _OWN + _NAMED_SO + self._fit(profile)
+            yield _Counted((Relation(profile.id),), None, None, nodes, names, score, None)
+
+    def _are_people(self, nodes: Int64) -> bool:
+        """Returns whether a class of some things is called like people."""
+        classes = np.unique(self._walker.classes_of(nodes).targets)
+        if not len(classes):
+            return False
+        return are_like_people(self._cosines(self._labels.nodes(classes), PERSON_AND_OTHERS))
 
     def _values_of(self, relation: Relation, nodes: Int64) -> Iterator[_Counted]:
         """Yields the entities of a relation that the question counts by its name: *the most tags*."""
@@ -277,6 +294,10 @@ class TallyReader:
         nodes = np.intersect1d(self._walker.instances((names.class_id,)).targets, heads)
         span = min(spans) if spans else None
         if self._stated.fold is not Fold.COUNT:
+            is_extreme_of_who = meaning.are_people and self._stated.fold is None
+            if is_extreme_of_who and not self._are_rows_of_events(nodes):
+                # The best paid is one of the reporters, and not the desk of one.
+                return
             for profile in self._numbers(nodes):
                 path = (relation, Relation(profile.id))
                 score = (_OWN if span else _ROWS) + self._fit(profile)

@@ -46,6 +46,7 @@ _WHAT_IT_IS = re.compile(
     r"\W*(?:what|which)\s+\w.*\b(?:is|are|was|were)\s+(?:the\s+|an?\s+)?\W*$", re.IGNORECASE
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
+_PARENTS = frozenset({"father", "mother"})
 _NAMED_AFTER = 2
 """Words after a superlative that say what it is of."""
 
@@ -208,6 +209,17 @@ def lacks_sex_of_end(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         root(noun) in stems_of(words(label))
         or any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
     )
+
+
+def leads_to_one_parent(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a question asks for parents, and a candidate leads to fathers alone, or mothers,
+    where the graph tells of both.
+    """
+    if "parent" not in map(singular, judge.kin_nouns):
+        return False
+    last = set(words(judge.texts[best.walks.relations[-1]])) & _PARENTS
+    around = {word for label in judge.texts.values() for word in words(label)}
+    return len(last) == 1 and not best.walks.backward[-1] and around >= _PARENTS
 
 
 def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

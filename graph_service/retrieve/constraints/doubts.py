@@ -14,11 +14,15 @@ from graph_service.retrieve.constraints.answer_kind import (
     counts_its_noun,
     lacks_sex_of_end,
     leads_to_its_holders,
+    leads_to_one_parent,
     leads_to_the_other_kin,
     walks_its_kin,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
-from graph_service.retrieve.constraints.label_aspects import tells_of_another_aspect
+from graph_service.retrieve.constraints.label_aspects import (
+    leaves_its_event,
+    tells_of_another_aspect,
+)
 from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
 from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
 from graph_service.retrieve.constraints.said_nouns import (
@@ -63,12 +67,11 @@ class Doubt:
     of_plain_questions: bool = False
 
 
-ANOTHER_VALUE = "another kind of value"
 LEFT_VERB = "a relation of the verb's name is left"
 ANOTHER_PERSON = "another person is named"
 ANOTHER_VERB = "another verb is said"
 UNSAID = "all steps unsaid"
-OUTWEIGHED = frozenset({ANOTHER_VALUE, LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
+OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
 """The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
@@ -79,11 +82,13 @@ DOUBTS = (
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
     ),
     Doubt("kin of another sex", lacks_sex_of_end),
+    Doubt("one parent of two", leads_to_one_parent),
     Doubt("which kin is left", leaves_which_kin),
     Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
+    Doubt("a birth or death that is not read", leaves_its_event),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
     Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),
@@ -103,7 +108,7 @@ DOUBTS = (
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
     Doubt("another place is named", asks_where_of_another),
-    Doubt(ANOTHER_VALUE, lambda judge, best: answers_in_another_form(judge, best.walks)),
+    Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt(LEFT_VERB, leaves_its_verb),
     Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),

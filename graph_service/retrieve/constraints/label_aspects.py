@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from graph_service.retrieve.constraints.judging import CandidateJudge
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.unread import joining_relations
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 
 _CAUSES = frozenset(["cause", "manner", "method", "reason"])
+_EVENTS = (
+    frozenset(["birth", "birthdate", "birthday", "birthplace", "born"]),
+    frozenset(["dead", "death", "deathplace", "die", "died", "dies"]),
+)
+"""Words for a birth, and for a death."""
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
 
@@ -23,6 +29,24 @@ def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     if judge.form.asks_where:
         return noun in _CAUSES | _DEEDS
     return judge.form.asks_for_person and noun in _CAUSES | _LOCATIONS
+
+
+def leaves_its_event(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a question speaks of a birth or a death, of which relations around tell, and
+    none of them is read: the country where somebody was born is not that of their citizenship.
+    """
+    own_words = {word for word, _, _ in judge.own_words}
+    of_events = [event for event in _EVENTS if not own_words.isdisjoint(event)]
+    if not of_events or judge.expected.superlative is not None:
+        return False
+    dated = [how.relations or () for _, how in best.met]
+    relations = {*best.walks.relations, *joining_relations(judge, best)}.union(*dated)
+    known = {relation: set(words(label)) for relation, label in judge.texts.items()}
+    for event in of_events:
+        of_event = {relation for relation, label in known.items() if not label.isdisjoint(event)}
+        if of_event and of_event.isdisjoint(relations):
+            return True
+    return False
 
 
 def _head_noun(label: str) -> str:

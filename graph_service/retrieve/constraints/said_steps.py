@@ -138,12 +138,20 @@ def _nests_a_noun_again(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     """Returns whether more nouns, one owned by the other, name the end of a step than it is walked:
     the offspring of X's child are no children of X.
     """
-    nouns = [phrase[-1][0] for phrase in owned_phrases(judge.question, judge.span(walks))]
+    phrases = owned_phrases(judge.question, judge.span(walks))
+    names = {relation: stems_of(words(judge.texts[relation])) for relation in walks.relations}
     for (relation, backward), times in Counter(
         zip(walks.relations, walks.backward, strict=True)
     ).items():
         label = judge.texts[relation]
-        own, side = stems_of(words(label)), sides_of(label)[backward]
+        own, side = names[relation], sides_of(label)[backward]
+        # *The account manager* is no manager where both are walked.
+        longer = [name for name in names.values() if own < name]
+        nouns = [
+            phrase[-1][0]
+            for phrase in phrases
+            if not any(name <= stems_of(word for word, _, _ in phrase) for name in longer)
+        ]
         # *The date of birth* names one step by two nouns.
         is_of_parts = len(own) > 1
         naming = [

@@ -163,6 +163,7 @@ class AnswerJudge:
         return (
             (reader.stops_short(number) and not reader.asks_for_any(met))
             or bool(reader.leads_to_no_location(np.array([number]))[0])
+            or reader.leads_to_other_locations(number)
             or (lists and reader.answers_another_word(number))
             or is_lesser_namesake(self._start_of(number), self._start_entities)
             or reader.answers_who_by_rows(number)

@@ -37,8 +37,10 @@ from graph_service.retrieve.learned.relation_prior import masked_words, shipped_
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.learned.shared_words import labels_within_others
 from graph_service.retrieve.learned.whereabouts import (
+    are_other_locations,
     describes_by_clause,
     lead_to_somebody,
+    names_location,
     names_no_location,
     names_nobody,
 )
@@ -50,9 +52,8 @@ from graph_service.text.function_words import content_words
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
-# An entity without a label has its id.
-_NOT_WITHIN = "country"
-"""What is asked for, if the place must not lie in another."""
+_REGIONS = frozenset({"country", "province", "state"})
+"""Nouns for what places lie in."""
 _WITHIN = frozenset(
     map(
         root,
@@ -405,6 +406,31 @@ class QuestionReader:
             )
         return against
 
+    def leads_to_other_locations(self, number: int, /) -> bool:
+        """Returns whether a candidate leads to things of which nothing says that they are the kind of
+        place that the question asks for: *in which state* to a town, *in which city* to a school.
+        """
+        noun = singular(next(iter(self._form.nouns), ""))
+        last_label = self.texts[self.candidates.sequence(number)[-1][0]]
+        if not names_location(noun) or noun in map(singular, words(last_label)):
+            return False
+        if noun in _REGIONS and _says_within(last_label) and not self._classes_at(number):
+            return False
+        return are_other_locations(noun, last_label, self._classes_at(number), self._call.encode)
+
+    def _classes_at(self, number: int) -> list[str]:
+        """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
+        have them.
+        """
+        around, graph = self._call.surroundings, self._call.labels.graph
+        first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
+        end_nodes = self._call.region.nodes[self.candidates.end_node[first:last]]
+        local = np.searchsorted(around.nodes, end_nodes[end_nodes < graph.entity_count])
+        relations = [graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
+        stating = np.isin(around.rel, [each for each in relations if each is not None])
+        of_targets = stating & np.isin(around.head, local)
+        return self._call.labels.nodes(around.nodes[distinct(around.tail[of_targets])])
+
     def takes_words_twice(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates walks two relations by the same words.
 
@@ -484,11 +510,12 @@ class QuestionReader:
         return any(words(text)[:1] == [*self._form.nouns[:1]] for text in texts)
 
     def steps_onward(self, numbers: Int64, /) -> list[tuple[int, int]]:
-        """Returns the rows of candidates that stop short of the country that the question asks for,
-        each with that of a candidate that goes on from it: from the city where somebody was born.
+        """Returns the rows of candidates that stop short of the country or state that the question
+        asks for, each with that of a candidate that goes on from it: from the city where somebody was
+        born.
         """
         candidates = self.candidates
-        if self._form.nouns[:1] != (_NOT_WITHIN,):
+        if _REGIONS.isdisjoint(self._form.nouns[:1]):
             return []
         rows = {candidate_id: row for row, candidate_id in enumerate(numbers.tolist())}
         onward: list[tuple[int, int]] = []
@@ -520,7 +547,10 @@ class QuestionReader:
                 numbers.tolist(), self._call.labels.relations(numbers), strict=True
             )
             if label not in walked
-            and (singular(label.lower()) in nouns or (_NOT_WITHIN in nouns and _says_within(label)))
+            and (
+                singular(label.lower()) in nouns
+                or (not _REGIONS.isdisjoint(nouns) and _says_within(label))
+            )
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:

@@ -20,10 +20,28 @@ from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 
+_SETTLEMENTS = frozenset(
+    {"borough", "capital", "city", "commune", "hamlet", "locality", "metropolis", "municipality",
+     "neighborhood", "place", "quarter", "settlement", "suburb", "town", "township", "village"}
+)  # fmt: skip
+_COUNTRIES = frozenset(
+    {"country", "empire", "kingdom", "monarchy", "nation", "republic", "state", "territory"}
+)
+_REGIONS = frozenset({"district", "province", "region", "state", "territory"})
+_CLASS_WORDS = {
+    **dict.fromkeys(("city", "town", "village"), _SETTLEMENTS),
+    **dict.fromkeys(("country", "nation"), _COUNTRIES),
+    **dict.fromkeys(("province", "state"), _REGIONS),
+    "continent": frozenset({"continent"}),
+    "county": frozenset({"county", "district", "parish"}),
+}
+"""For nouns of places the words that name classes of such places: people call a town a city."""
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors."""
 _LOCATED = ("place", "location", "country", "city", "school", "company", "organization")
 _UNLOCATED = ("person", "family", "profession", "position held", "award", "date", "film")
+_LIVED_IN = ("city", "town", "place")
+_WORKED_IN = ("school", "university", "company", "organization", "building")
 _SOMEBODY = ("person", "organization", "company", "team", "character")
 _NOBODY = ("place", "city", "country", "date", "year", "number")
 _LEAST_LEAN = 0.1
@@ -51,6 +69,34 @@ def describes_by_clause(text: str, /) -> bool:
     [True, False]
     """
     return _CLAUSE.search(text) is not None
+
+
+def names_location(noun: str, /) -> bool:
+    """Returns whether a noun in the singular says a kind of place: city, state, country."""
+    return noun in _CLASS_WORDS
+
+
+def are_other_locations(noun: str, label: str, classes: Sequence[str], encode: Encode, /) -> bool:
+    """Returns whether nothing says that some things are what a noun of places says.
+
+    Their classes may. Things of no class that is known may be so by the label of the relation that
+    leads to them, which is then not clearly more like that of something else; counties and
+    continents are not.
+
+    Args:
+        noun: In the singular.
+        label: Of the relation, without the noun.
+        classes: Labels of the things' classes.
+        encode: Texts to unit vectors.
+    """
+    names = _CLASS_WORDS[noun]
+    if classes:
+        return all(names.isdisjoint(map(singular, words(each))) for each in classes)
+    if names is _SETTLEMENTS:
+        return _leans(label, _LIVED_IN, _WORKED_IN, encode)
+    is_located_in = names is _COUNTRIES or names is _REGIONS
+    others = (*_LIVED_IN, *_WORKED_IN)
+    return not is_located_in or _leans(label, ("country", "state"), others, encode)
 
 
 def names_somebody(noun: str, /) -> bool:
