@@ -77,6 +77,11 @@ def test_what_is_not_known_is_no_yes(demo_service: Service, question: str) -> No
         ),
         pytest.param("In which city did Maria Shriver study?", id="nor is hers"),
         pytest.param("In which county is Brookline?", id="a state may be no county"),
+        pytest.param(
+            "In which hospital did Jacqueline Kennedy Onassis die?", id="a city is no hospital"
+        ),
+        pytest.param("Who is Maria Shriver's sister?", id="brothers are no sisters"),
+        pytest.param("Who is John F. Kennedy's husband?", id="a wife is no husband"),
         pytest.param("In which country was Arnold Schwarzenegger born?", id="no citizenship"),
         pytest.param(
             "Who are the parents of Arnold Schwarzenegger's wife?", id="a father is one of two"
@@ -97,6 +102,8 @@ def test_another_kind_of_place_or_one_of_two_is_not_sure(
         ("In which state is Brookline?", {"Massachusetts"}),
         ("Which country is Cambridge in?", {"United States of America"}),
         ("Who is a parent of Maria Shriver?", {"Sargent Shriver", "Eunice Kennedy Shriver"}),
+        ("Whose daughter is Katherine Schwarzenegger?", {"Arnold Schwarzenegger", "Maria Shriver"}),
+        ("At which university did Maria Shriver study?", {"Georgetown University"}),
     ],
 )
 def test_the_kind_of_place_that_is_meant_is_answered(

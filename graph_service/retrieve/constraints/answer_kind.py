@@ -47,6 +47,7 @@ _WHAT_IT_IS = re.compile(
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
 _PARENTS = frozenset({"father", "mother"})
+_OTHER_SEX = {"female": "male", "male": "female"}
 _NAMED_AFTER = 2
 """Words after a superlative that say what it is of."""
 
@@ -209,6 +210,22 @@ def lacks_sex_of_end(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         root(noun) in stems_of(words(label))
         or any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes))
     )
+
+
+def leads_to_another_sex(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a noun of kin says a sex, and the ends are known to be of the other: brothers
+    are no sisters.
+    """
+    end_nodes = np.unique(best.walks.end_nodes)
+    for noun in judge.kin_nouns:
+        other = _OTHER_SEX.get(sex_of(singular(noun)))
+        if other is None or not names_end(noun, best.walks, judge.texts):
+            continue
+        if has_sex(judge, noun, best):
+            continue
+        if len(judge.around.joining(end_nodes, judge.nodes_called(other))):
+            return True
+    return False
 
 
 def leads_to_one_parent(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -129,6 +129,7 @@ class CandidateJudge:
             for named in find_named(
                 question, mentions, call.labels.graph, call.surroundings, call.labels.languages
             )
+            if not self._is_of_start(named)
         ]
         self.min_relevance = call.preset.min_relevance
         self._call = call
@@ -136,6 +137,11 @@ class CandidateJudge:
         self._known_texts = texts
         self._like: dict[DateConstraint, dict[int, float]] = {}
         self._applying: dict[int, list[NamedNodes]] = {}
+
+    def _is_of_start(self, named: NamedNodes) -> bool:
+        """Returns whether words say what the name is, not the answer: *whose daughter is X*."""
+        is_whose = self.form.word == "whose"
+        return is_whose and not self.question[self.form.span[1] : named.start].strip()
 
     def reads_nothing(self, start: int, /) -> bool:
         """Returns whether a question asks for entities and says nothing that could constrain them.
@@ -204,6 +210,11 @@ class CandidateJudge:
         if self.expected.negated_from < 0:
             return True
         return any(isinstance(each, NamedNodes) and each.is_negated for each, _ in best.met)
+
+    def nodes_called(self, name: str, /) -> Int64:
+        """Returns the local nodes of the entities of a name, ascending."""
+        numbers = self._call.labels.graph.names.find(name)[0].astype(np.int64)
+        return np.flatnonzero(np.isin(self.surroundings.nodes, numbers))
 
     def node_at(self, span: tuple[int, int], /) -> int | None:
         """Returns the local node that linking takes a name for; None where the region lacks it."""

@@ -28,12 +28,18 @@ _COUNTRIES = frozenset(
     {"country", "empire", "kingdom", "monarchy", "nation", "republic", "state", "territory"}
 )
 _REGIONS = frozenset({"district", "province", "region", "state", "territory"})
+_SITES = frozenset(
+    {"airport", "castle", "cemetery", "church", "college", "cathedral", "hospital", "hotel", "house",
+     "island", "library", "museum", "palace", "park", "prison", "school", "stadium", "street",
+     "theater", "theatre", "university"}
+)  # fmt: skip
 _CLASS_WORDS = {
     **dict.fromkeys(("city", "town", "village"), _SETTLEMENTS),
     **dict.fromkeys(("country", "nation"), _COUNTRIES),
     **dict.fromkeys(("province", "state"), _REGIONS),
     "continent": frozenset({"continent"}),
     "county": frozenset({"county", "district", "parish"}),
+    **{noun: frozenset({noun}) for noun in _SITES},
 }
 """For nouns of places the words that name classes of such places: people call a town a city."""
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -90,8 +96,13 @@ def are_other_locations(noun: str, label: str, classes: Sequence[str], encode: E
         encode: Texts to unit vectors.
     """
     names = _CLASS_WORDS[noun]
+    is_one = any(not names.isdisjoint(map(singular, words(each))) for each in classes)
+    if is_one:
+        return False
+    if noun in _SITES:
+        return _leans(label, (noun,), _LIVED_IN, encode)
     if classes:
-        return all(names.isdisjoint(map(singular, words(each))) for each in classes)
+        return True
     if names is _SETTLEMENTS:
         return _leans(label, _LIVED_IN, _WORKED_IN, encode)
     is_located_in = names is _COUNTRIES or names is _REGIONS
@@ -167,7 +178,13 @@ def names_nobody(label: str, encode: Encode, /) -> bool:
 
 def _leans(label: str, meant: Sequence[str], others: Sequence[str], encode: Encode) -> bool:
     """Returns whether a label is clearly more like one of some other nouns than like those meant."""
-    vectors = encode([label, *meant, *others]).astype(np.float64)
-    fits: Float64 = np.round(vectors[1:] @ vectors[0], SIMILARITY_DIGITS)
+    fits = _fits(label, (*meant, *others), encode)
     own, other = fits[: len(meant)].max(), fits[len(meant) :].max()
     return bool(own + _LEAST_LEAN < other >= CONSTRAINT_RULES.spoken)
+
+
+def _fits(label: str, nouns: Sequence[str], encode: Encode) -> Float64:
+    """Returns the cosine of a label with each of some nouns, float64 [nouns]."""
+    vectors = encode([label, *nouns]).astype(np.float64)
+    fits: Float64 = np.round(vectors[1:] @ vectors[0], SIMILARITY_DIGITS)
+    return fits
