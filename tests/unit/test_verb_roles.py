@@ -26,6 +26,8 @@ Lichgate,is a,program
 Ilse Brandt,works for,Norrland Systems
 Tomas Ruiz,works for,Opal Foundation
 Norrland Systems,headquarters,Uppsala
+Norrland Systems,operates in,Sweden
+Norrland Systems,operates in,Norway
 Opal Foundation,headquarters,Riga
 Riga,mayor,Piet Vos
 Riga,is a,town
@@ -116,6 +118,7 @@ def test_other_labels_and_questions_tell_nothing(question: str, label: str) -> N
         ("What is the latest version of Lichgate?", {"1.8.0"}),
         ("Where is the company that Ilse Brandt works for?", {"Uppsala"}),
         ("Who is the mayor of Riga?", {"Piet Vos"}),
+        ("In which countries does Norrland Systems operate?", {"Sweden", "Norway"}),
         ("Which town has the largest population?", {"Riga"}),
     ],
 )

@@ -106,7 +106,8 @@ def are_other_locations(noun: str, label: str, classes: Sequence[str], encode: E
     if names is _SETTLEMENTS:
         return _leans(label, _LIVED_IN, _WORKED_IN, encode)
     is_located_in = names is _COUNTRIES or names is _REGIONS
-    others = (*_LIVED_IN, *_WORKED_IN)
+    # A company operates in countries.
+    others = (*_LIVED_IN, "school", "university")
     return not is_located_in or _leans(label, ("country", "state"), others, encode)
 
 
