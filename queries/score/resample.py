@@ -38,9 +38,7 @@ def codes(values: Sequence[Hashable], /) -> tuple[list[Hashable], Int64]:
     try:
         distinct = sorted(set(values))  # type: ignore[type-var]
     except TypeError as error:
-        raise InputError(
-            f"values of one kind were expected, all numbers or all texts; {error}"
-        ) from error
+        raise InputError("values of one kind were expected, all numbers or all texts") from error
     codes_by_value = {value: i for i, value in enumerate(distinct)}
     return distinct, np.asarray([codes_by_value[value] for value in values], dtype=np.int64)
 
