@@ -184,9 +184,9 @@ def _bodies(data: Path, graph: str) -> list[bytes]:
 
 def question_texts(data: Path, /) -> list[str]:
     """Returns the first questions of the sample that have different texts."""
-    wanted = read_sample_ids(data / FOLDER)
+    sample_ids = read_sample_ids(data / FOLDER)
     rows = read_wikidata_questions(data / FOLDER)
-    texts = dict.fromkeys(row.text for row in rows if row.id in wanted)
+    texts = dict.fromkeys(row.text for row in rows if row.id in sample_ids)
     return list(texts)[:QUESTIONS]
 
 

@@ -414,9 +414,10 @@ class QuestionReader:
         last_label = self.texts[self.candidates.sequence(number)[-1][0]]
         if not names_location(noun) or noun in map(singular, words(last_label)):
             return False
-        if noun in _REGIONS and _says_within(last_label) and not self._classes_at(number):
+        classes = self._classes_at(number)
+        if noun in _REGIONS and _says_within(last_label) and not classes:
             return False
-        return are_other_locations(noun, last_label, self._classes_at(number), self._call.encode)
+        return are_other_locations(noun, last_label, classes, self._call.encode)
 
     def _classes_at(self, number: int) -> list[str]:
         """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
