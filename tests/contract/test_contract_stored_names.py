@@ -111,7 +111,7 @@ class Starts:
     seen: list[tuple[str, StartCandidate]] = field(default_factory=list)
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
-        known = [replace(start, node=0) for start in reader._start_entities]
+        known = [replace(start, node=0) for start in reader.start_entities]
         self.seen = list(zip(reader.start_ids(), known, strict=True))
         return self.ranker.rank(reader, most)
 

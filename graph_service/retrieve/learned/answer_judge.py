@@ -35,6 +35,7 @@ from graph_service.retrieve.learned.unstated import (
     asks_by_another_label,
     is_unstated,
 )
+from graph_service.retrieve.learned.wrong_targets import WrongTargets
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
@@ -61,7 +62,7 @@ class AnswerJudge:
 
     Args:
         reader: Of the question.
-        starts: What is known of the start entities, in the region's order.
+        wrong_targets: Tells which candidates lead to something else.
         finalists: The candidates that are in words.
         empty: Which of them lead to nothing new, bool [finalists].
         best: Which of them is ranked first.
@@ -71,7 +72,7 @@ class AnswerJudge:
     def __init__(
         self,
         reader: QuestionReader,
-        start_entities: Sequence[StartCandidate],
+        wrong_targets: WrongTargets,
         finalists: Finalists,
         empty: Bool,
         best: int,
@@ -79,7 +80,8 @@ class AnswerJudge:
         /,
     ) -> None:
         self._reader = reader
-        self._start_entities = start_entities
+        self._wrong_targets = wrong_targets
+        self._start_entities = reader.start_entities
         self._finalists = finalists
         self._empty = empty
         self._calibration = calibration
@@ -157,16 +159,16 @@ class AnswerJudge:
 
     def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""
-        reader = self._reader
+        reader, wrong_targets = self._reader, self._wrong_targets
         met = [each.text for each in chosen.constraints if each.met]
         lists = chosen.answer is None or chosen.answer.kind is AnswerKind.ENTITIES
         return (
-            (reader.stops_short(number) and not reader.asks_for_any(met))
-            or bool(reader.leads_to_no_location(np.array([number]))[0])
-            or reader.leads_to_other_locations(number)
-            or (lists and reader.answers_another_word(number))
+            (wrong_targets.stops_short(number) and not wrong_targets.asks_for_any(met))
+            or bool(wrong_targets.leads_to_no_location(np.array([number]))[0])
+            or wrong_targets.leads_to_other_locations(number)
+            or (lists and wrong_targets.answers_another_word(number))
             or is_lesser_namesake(self._start_of(number), self._start_entities)
-            or reader.answers_who_by_rows(number)
+            or wrong_targets.answers_who_by_rows(number)
             or asks_by_another_label(
                 reader.question,
                 self._start_of(number),

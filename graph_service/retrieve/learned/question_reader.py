@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.starts import StartCandidate
-from graph_service.model.classes import INSTANCE_RELATIONS
-from graph_service.model.graph import Bool, Float64, Int64
-from graph_service.model.values import Quantity, SomeValue, Time, stored_value
-from graph_service.retrieve.constraints.coverage import root, stems_of
-from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.verb_roles import walks_against_verb
-from graph_service.retrieve.context import (
-    RetrievalContext,
-)
-from graph_service.retrieve.kinds import KINDS, KindReader, are_called_people, head_kinds
+from graph_service.model.graph import Float64, Int64
+from graph_service.model.values import Quantity, Time, stored_value
+from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.candidate_lines import candidate_lines
 from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.ends import EndKinds, find_end_kinds
@@ -35,40 +27,10 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
-from graph_service.retrieve.learned.shared_words import labels_within_others
-from graph_service.retrieve.learned.whereabouts import (
-    are_other_locations,
-    describes_by_clause,
-    lead_to_somebody,
-    names_location,
-    names_no_location,
-    names_nobody,
-)
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
-from graph_service.text.fold import words
 from graph_service.text.function_words import content_words
-from graph_service.text.nouns import singular
-from graph_service.text.question_form import read_form
-
-_REGIONS = frozenset({"country", "province", "state"})
-"""Nouns for what places lie in."""
-_WITHIN = frozenset(
-    map(
-        root,
-        ("located", "location", "situated", "within", "administrative", "territorial", "entity"),
-    )
-)
-"""Words of relations that say in which place another lies, and no others: a country may be located
-next to a body of water.
-"""
-_ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)(?:[A-Z]{1,3}-?\d+|[A-Z]*-?\d{3,})")
-
-
-def _says_within(label: str) -> bool:
-    label_words = words(label)
-    return not {"in", "within"}.isdisjoint(label_words) and stems_of(label_words) <= _WITHIN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +69,9 @@ class QuestionReader:
     """What one question makes of a region: its candidates and what is told of each.
 
     Attributes:
+        start_entities: What is known of the region's start entities, in their order.
         texts: Words of the region's relations, by global number.
+        spans: Where the question names a start, each way once; None where it does not.
         entity_questions: The question as asked of the starts, each way once: starts that the same words name
             share theirs.
         question_of: Which of these is asked of each start, int64 [starts].
@@ -134,8 +98,7 @@ class QuestionReader:
         region = call.region
         self._call = call
         self._question = question
-        self._form = read_form(question)
-        self._start_entities = start_entities
+        self.start_entities = start_entities
         self._by_caller = by_caller
         numbers = distinct(region.rel)
         labels = call.labels.relations(numbers)
@@ -144,7 +107,7 @@ class QuestionReader:
         call.encode.learn(labels, [relation.vectors[0] for relation in named])
         self._relations = RelationTexts.of(named)
         spans = [start.span for start in start_entities]
-        self._ways = ways = list(dict.fromkeys(spans))
+        self.spans = ways = list(dict.fromkeys(spans))
         self.entity_questions: list[EntityQuestion] = [
             read_entity_question(question, span, call.encode) for span in ways
         ]
@@ -169,7 +132,7 @@ class QuestionReader:
                 0.0
                 if self._by_caller or start.linked
                 else preset.unlinked_doubt + preset.rank_doubt * start.rank
-                for start in self._start_entities
+                for start in self.start_entities
             ]
         )
         counts = np.array([len(each.words) for each in self.entity_questions], dtype=np.int64)
@@ -207,7 +170,8 @@ class QuestionReader:
         return self._call.encode(KINDS).astype(np.float64)
 
     @cached_property
-    def _end_kinds(self) -> EndKinds:
+    def end_kinds(self) -> EndKinds:
+        """What each candidate leads to: kinds of literals, and of things."""
         return find_end_kinds(
             self.candidates, self._call.region, self._kinds, self._literal_forms()
         )
@@ -218,12 +182,12 @@ class QuestionReader:
         call = self._call
         described = describe(
             self.candidates,
-            self._start_entities,
+            self.start_entities,
             self.entity_questions,
             self.question_of,
             self._relations,
             self._similarities,
-            self._end_kinds,
+            self.end_kinds,
             self._kind_vectors,
             question_words=question_word_features(self._question),
             question_length=max(len(self._question), 1),
@@ -251,7 +215,7 @@ class QuestionReader:
         steps, float64 [n]; whether the question speaks of each step is not looked at.
         """
         scores = np.zeros(len(numbers))
-        for way, rows in self._ways_of(numbers):
+        for way, rows in self.ways_of(numbers):
             sequences = self.candidates.sequences(numbers[rows])
             scorer = self._sequence_scorer(way, self._kinds_in_question(way))
             scores[rows] = scorer.own_score(sequences)
@@ -260,7 +224,7 @@ class QuestionReader:
     def text_features(self, numbers: Int64, /) -> Float64:
         """Returns ``features.TEXT_NAMES`` of some candidates, put into words, float64 [n, f]."""
         text = np.zeros((len(numbers), len(TEXT_NAMES)))
-        for way, rows in self._ways_of(numbers):
+        for way, rows in self.ways_of(numbers):
             kinds = self._kinds_in_question(way)
             sequences = self.candidates.sequences(numbers[rows])
             for column, of_text in ((0, kinds), (4, {})):
@@ -275,7 +239,7 @@ class QuestionReader:
                     text[rows, 3] = float(bool(kinds))
         return text
 
-    def _ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
+    def ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
         """Yields each way to ask that some candidates have, and the places of these."""
         owner = self.question_of[self.candidates.start[numbers]]
         for way in distinct(owner).tolist():
@@ -336,7 +300,7 @@ class QuestionReader:
     def prior_fit(self, numbers: Int64, /) -> PriorFit:
         """Returns how well the question's words fit some candidates, by the prior of relations."""
         candidates, prior = self.candidates, shipped_prior()
-        masked = [masked_words(self._question, span) for span in self._ways]
+        masked = [masked_words(self._question, span) for span in self.spans]
         held, back = candidates.steps[numbers], candidates.backward[numbers]
         used, relation_index = ranked(candidates.relations[numbers].ravel())
         labels = [self.texts[each] for each in candidates.relation_numbers[used].tolist()]
@@ -375,118 +339,6 @@ class QuestionReader:
         nodes = region.nodes[self.candidates.end_node[first:last]]
         return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
 
-    def leads_to_no_location(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads to dates alone, or to somebody or something
-        that the question describes, where it asks *where*: the day when somebody was born is not
-        the place, and neither is *the company that makes X*.
-        """
-        if not self._form.asks_where:
-            return np.zeros(len(numbers), dtype=np.bool_)
-        candidates, encode = self.candidates, self._call.encode
-        texts = [self.texts[relation] for relation in candidates.relation_numbers.tolist()]
-        misses: Bool = self._end_kinds.shares[numbers, 0] == 1.0
-        for way, rows in self._ways_of(numbers):
-            question = self.entity_questions[way].text
-            misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
-            span = self._ways[way]
-            if span is not None and describes_by_clause(self._question[: span[0]]):
-                misses[rows] |= candidates.length[numbers[rows]] == 1
-        return misses
-
-    def walk_against_their_verbs(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads from the name the other way than the
-        question says the verb of its first relation: *what does X depend on* to what depends on X.
-        """
-        against = np.zeros(len(numbers), dtype=np.bool_)
-        for row, candidate_id in enumerate(numbers.tolist()):
-            span = self._start_entities[int(self.candidates.start[candidate_id])].span
-            relation, is_backward = self.candidates.sequence(candidate_id)[0]
-            against[row] = span is not None and walks_against_verb(
-                self._question, span, self.texts[relation], is_backward=is_backward
-            )
-        return against
-
-    def leads_to_other_locations(self, number: int, /) -> bool:
-        """Returns whether a candidate leads to things of which nothing says that they are the kind of
-        place that the question asks for: *in which state* to a town, *in which city* to a school.
-        """
-        noun = singular(next(iter(self._form.nouns), ""))
-        last_label = self.texts[self.candidates.sequence(number)[-1][0]]
-        if not names_location(noun) or noun in map(singular, words(last_label)):
-            return False
-        classes = self._classes_at(number)
-        if noun in _REGIONS and _says_within(last_label) and not classes:
-            return False
-        return are_other_locations(noun, last_label, classes, self._call.encode)
-
-    def _classes_at(self, number: int) -> list[str]:
-        """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
-        have them.
-        """
-        around, graph = self._call.surroundings, self._call.labels.graph
-        first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
-        end_nodes = self._call.region.nodes[self.candidates.end_node[first:last]]
-        local = np.searchsorted(around.nodes, end_nodes[end_nodes < graph.entity_count])
-        relations = [graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
-        stating = np.isin(around.rel, [each for each in relations if each is not None])
-        of_targets = stating & np.isin(around.head, local)
-        return self._call.labels.nodes(around.nodes[distinct(around.tail[of_targets])])
-
-    def takes_words_twice(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates walks two relations by the same words.
-
-        *Who is X's account manager?* does not ask for the manager of the account manager.
-        """
-        candidates, encode = self.candidates, self._call.encode
-        twice = np.zeros(len(numbers), dtype=np.bool_)
-        for row, candidate_id in enumerate(numbers.tolist()):
-            labels = [self.texts[relation] for relation, _ in candidates.sequence(candidate_id)]
-            if len(labels) == 1:
-                continue
-            start, end = self._start_entities[int(candidates.start[candidate_id])].span or (0, 0)
-            question = f"{self._question[:start]} {self._question[end:]}"
-            for label, others in labels_within_others(question, labels):
-                cosines = encode(others) @ encode([label]).T if others else np.zeros((1, 1))
-                twice[row] |= bool(cosines.max() < CONSTRAINT_RULES.spoken)
-        return twice
-
-    def answers_another_word(self, number: int, /) -> bool:
-        """Returns whether a candidate ends at values that are surely no places, where the question
-        asks *where*, or nobody, where it asks *who*, by the label of their relation. Who asks *who
-        the mayor is* says by that word that a mayor is somebody.
-        """
-        relation, is_backward = self.candidates.sequence(number)[-1]
-        label, encode = self.texts[relation], self._call.encode
-        if self._form.asks_where:
-            return not is_backward and names_no_location(label, encode)
-        if not self._form.asks_for_person or is_backward:
-            return False
-        is_named = stems_of(words(label)) <= stems_of(words(self.unnamed_question))
-        return not is_named and names_nobody(label, encode)
-
-    def answers_nothing(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads to its own start or to unknown values only.
-
-        *Where is Greece?* is not answered by the country of Greece, which is Greece.
-        """
-        region, graph, candidates = self._call.region, self._call.labels.graph, self.candidates
-        of_start = region.start_entities[candidates.start[numbers]]
-        firsts = np.searchsorted(candidates.end_owner, numbers)
-        lasts = np.searchsorted(candidates.end_owner, numbers, side="right")
-        empty = np.zeros(len(numbers), dtype=np.bool_)
-        for row, (start, first, last) in enumerate(zip(of_start, firsts, lasts, strict=True)):
-            others = candidates.end_node[first:last]
-            others = others[others != start]
-            if not region.literal[others].all():
-                continue
-            nodes = region.nodes[others].tolist()
-            empty[row] = all(
-                node < graph.node_count
-                and isinstance(stored_value(graph.node_ids[node]), SomeValue)
-                for node in nodes
-            )
-        return empty
-
     def walked_labels(self, number: int, /) -> frozenset[str]:
         """Returns the labels of the relations of a candidate."""
         return frozenset(self.texts[relation] for relation, _ in self.candidates.sequence(number))
@@ -497,92 +349,6 @@ class QuestionReader:
         """
         sequences = map(self.candidates.sequence, numbers.tolist())
         return [[(self.texts[relation], back) for relation, back in each] for each in sequences]
-
-    def stops_short(self, number: int, /) -> bool:
-        """Returns whether what a candidate leads to is not what the question asks for, but has it by
-        a relation of that name: the visits of patients, where it asks *which patients*.
-        """
-        return bool(self._relations_onward(number))
-
-    def asks_for_any(self, texts: Iterable[str], /) -> bool:
-        """Returns whether one of some words of the question is the noun of what it asks for: *which
-        countries*, of answers that are countries.
-        """
-        return any(words(text)[:1] == [*self._form.nouns[:1]] for text in texts)
-
-    def steps_onward(self, numbers: Int64, /) -> list[tuple[int, int]]:
-        """Returns the rows of candidates that stop short of the country or state that the question
-        asks for, each with that of a candidate that goes on from it: from the city where somebody was
-        born.
-        """
-        candidates = self.candidates
-        if _REGIONS.isdisjoint(self._form.nouns[:1]):
-            return []
-        rows = {candidate_id: row for row, candidate_id in enumerate(numbers.tolist())}
-        onward: list[tuple[int, int]] = []
-        for candidate_id, row in rows.items():
-            shorter = int(candidates.shorter[candidate_id])
-            relation, is_backward = candidates.sequence(candidate_id)[-1]
-            if is_backward or shorter not in rows:
-                continue
-            if relation in self._relations_onward(shorter):
-                onward.append((rows[shorter], row))
-        return onward
-
-    def _relations_onward(self, number: int) -> frozenset[int]:
-        """Returns the relations by which what a candidate leads to has what the question asks for."""
-        around, candidates = self._call.surroundings, self.candidates
-        nouns = {singular(noun) for noun in self._form.nouns[:1]}
-        nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
-        walked = self.walked_labels(number)
-        if not nouns or any(noun in words(label) for noun in nouns for label in walked):
-            return frozenset()
-        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
-        end_nodes = self._call.region.nodes[candidates.end_node[first:last]]
-        local = np.searchsorted(around.nodes, end_nodes)
-        is_after = np.isin(around.head, local) & (around.head != around.tail)
-        numbers = distinct(around.rel[is_after])
-        return frozenset(
-            relation
-            for relation, label in zip(
-                numbers.tolist(), self._call.labels.relations(numbers), strict=True
-            )
-            if label not in walked
-            and (
-                singular(label.lower()) in nouns
-                or (not _REGIONS.isdisjoint(nouns) and _says_within(label))
-            )
-        )
-
-    def answers_who_by_rows(self, number: int, /) -> bool:
-        """Returns whether a question for people, or for what somebody did, is answered by things with
-        a code or a number for a name, as rows of a table have: sale 3, V003. In a graph whose people
-        are numbered, the question names one so too.
-        """
-        if not (self._form.word == "who" or self._form.asks_what_is_done):
-            return False
-        first, last = np.searchsorted(self.candidates.end_owner, (number, number + 1))
-        region = self._call.region
-        start = region.start_entities[self.candidates.start[number]]
-        end_nodes = self.candidates.end_node[first:last]
-        of_start, *of_end_nodes = self._call.labels.nodes(
-            region.nodes[[start, *end_nodes.tolist()]]
-        )
-        is_row = _ROW_NAME.fullmatch
-        return (
-            not is_row(of_start)
-            and all(map(is_row, of_end_nodes))
-            and not are_called_people(self._classes_of(end_nodes), self._call.encode)
-        )
-
-    def _classes_of(self, nodes: Int64) -> list[str]:
-        """Returns the labels of the classes of some of the region's nodes."""
-        region = self._call.region
-        numbers = distinct(region.rel)
-        ids = self._call.labels.relation_ids(numbers)
-        stating = numbers[[id_ in INSTANCE_RELATIONS for id_ in ids]]
-        of_nodes = np.isin(region.rel, stating) & np.isin(region.head, nodes)
-        return self._call.labels.nodes(region.nodes[distinct(region.tail[of_nodes])])
 
     def _literal_forms(self) -> list[int]:
         """Returns what each candidate's first literal end is: date, number, other text or none."""

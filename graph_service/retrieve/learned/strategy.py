@@ -33,6 +33,7 @@ from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
 from graph_service.retrieve.learned.relation_names import NameRelations
+from graph_service.retrieve.learned.wrong_targets import WrongTargets
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.picking import most_walks, pick_walks
 
@@ -93,11 +94,12 @@ def by_learning(
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
     most = min(preset.max_refined, preset.max_embedded)
     finalists, score = asking.ranker.rank(reader, most)
-    empty = reader.answers_nothing(finalists.numbers)
-    finalists, score, stops_short = _carried_onward(reader, finalists, score)
-    is_wrong_end = empty | reader.leads_to_no_location(finalists.numbers) | stops_short
-    is_wrong_end |= reader.takes_words_twice(finalists.numbers)
-    is_wrong_end |= reader.walk_against_their_verbs(finalists.numbers)
+    wrong_targets = WrongTargets(call, reader)
+    empty = wrong_targets.answers_nothing(finalists.numbers)
+    finalists, score, stops_short = _carried_onward(wrong_targets, finalists, score)
+    is_wrong_end = empty | wrong_targets.leads_to_no_location(finalists.numbers) | stops_short
+    is_wrong_end |= wrong_targets.takes_words_twice(finalists.numbers)
+    is_wrong_end |= wrong_targets.walk_against_their_verbs(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
     score += requested_bonus(question, reader.labelled(finalists.numbers))
     order = np.lexsort((finalists.numbers, -score))
@@ -110,7 +112,7 @@ def by_learning(
         for row in order.tolist()
     ]
     calibration = _calibration(asking.ranker, preset)
-    judge = AnswerJudge(reader, start_entities, finalists, empty, int(order[0]), calibration)
+    judge = AnswerJudge(reader, wrong_targets, finalists, empty, int(order[0]), calibration)
     chosen = choose(
         call,
         question,
@@ -155,7 +157,7 @@ def by_learning(
 
 
 def _carried_onward(
-    reader: QuestionReader, finalists: Finalists, score: Float64
+    wrong_targets: WrongTargets, finalists: Finalists, score: Float64
 ) -> tuple[Finalists, Float64, Bool]:
     """Returns the finalists and their scores, and which of them stop short of the country that the
     question asks for: a candidate that goes on from one of these fits the question as well.
@@ -163,7 +165,7 @@ def _carried_onward(
     score = score.copy()
     read = None if finalists.read_scores is None else finalists.read_scores.copy()
     stops_short = np.zeros(len(score), dtype=np.bool_)
-    for shorter, longer in reader.steps_onward(finalists.numbers):
+    for shorter, longer in wrong_targets.steps_onward(finalists.numbers):
         stops_short[shorter] = True
         for fit in (score, read):
             if fit is not None:

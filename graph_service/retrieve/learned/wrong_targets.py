@@ -1,0 +1,260 @@
+"""Tells which candidates lead to something else than the question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from graph_service.model.classes import INSTANCE_RELATIONS
+from graph_service.model.graph import Bool, Int64
+from graph_service.model.values import SomeValue, stored_value
+from graph_service.retrieve.constraints.coverage import root, stems_of
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.constraints.verb_roles import walks_against_verb
+from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.kinds import are_called_people
+from graph_service.retrieve.learned.question_reader import QuestionReader
+from graph_service.retrieve.learned.shared_words import labels_within_others
+from graph_service.retrieve.learned.whereabouts import (
+    are_other_locations,
+    describes_by_clause,
+    lead_to_somebody,
+    names_location,
+    names_no_location,
+    names_nobody,
+)
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.sorting import distinct
+from graph_service.text.fold import words
+from graph_service.text.nouns import singular
+from graph_service.text.question_form import read_form
+
+_REGIONS = frozenset({"country", "province", "state"})
+"""Nouns for what places lie in."""
+_WITHIN = frozenset(
+    map(
+        root,
+        ("located", "location", "situated", "within", "administrative", "territorial", "entity"),
+    )
+)
+"""Words of relations that say in which place another lies, and no others: a country may be located
+next to a body of water.
+"""
+_ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)(?:[A-Z]{1,3}-?\d+|[A-Z]*-?\d{3,})")
+
+
+def _says_within(label: str) -> bool:
+    label_words = words(label)
+    return not {"in", "within"}.isdisjoint(label_words) and stems_of(label_words) <= _WITHIN
+
+
+class WrongTargets:
+    """Tells of a question's candidates whether they lead to something else than it asks for.
+
+    Args:
+        call: The retrieval.
+        reader: Of the question.
+    """
+
+    def __init__(self, call: RetrievalContext[LearnedPreset], reader: QuestionReader, /) -> None:
+        self._call = call
+        self._reader = reader
+        self._question = reader.question
+        self._form = read_form(reader.question)
+        self._candidates = reader.candidates
+        self._texts = reader.texts
+
+    def leads_to_no_location(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to dates alone, or to somebody or something
+        that the question describes, where it asks *where*: the day when somebody was born is not
+        the place, and neither is *the company that makes X*.
+        """
+        if not self._form.asks_where:
+            return np.zeros(len(numbers), dtype=np.bool_)
+        candidates, encode = self._candidates, self._call.encode
+        texts = [self._texts[relation] for relation in candidates.relation_numbers.tolist()]
+        misses: Bool = self._reader.end_kinds.shares[numbers, 0] == 1.0
+        for way, rows in self._reader.ways_of(numbers):
+            question = self._reader.entity_questions[way].text
+            misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
+            span = self._reader.spans[way]
+            if span is not None and describes_by_clause(self._question[: span[0]]):
+                misses[rows] |= candidates.length[numbers[rows]] == 1
+        return misses
+
+    def walk_against_their_verbs(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads from the name the other way than the
+        question says the verb of its first relation: *what does X depend on* to what depends on X.
+        """
+        against = np.zeros(len(numbers), dtype=np.bool_)
+        for row, candidate_id in enumerate(numbers.tolist()):
+            span = self._reader.start_entities[int(self._candidates.start[candidate_id])].span
+            relation, is_backward = self._candidates.sequence(candidate_id)[0]
+            against[row] = span is not None and walks_against_verb(
+                self._question, span, self._texts[relation], is_backward=is_backward
+            )
+        return against
+
+    def leads_to_other_locations(self, number: int, /) -> bool:
+        """Returns whether a candidate leads to things of which nothing says that they are the kind of
+        place that the question asks for: *in which state* to a town, *in which city* to a school.
+        """
+        noun = singular(next(iter(self._form.nouns), ""))
+        last_label = self._texts[self._candidates.sequence(number)[-1][0]]
+        if not names_location(noun) or noun in map(singular, words(last_label)):
+            return False
+        classes = self._classes_at(number)
+        if noun in _REGIONS and _says_within(last_label) and not classes:
+            return False
+        return are_other_locations(noun, last_label, classes, self._call.encode)
+
+    def takes_words_twice(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates walks two relations by the same words.
+
+        *Who is X's account manager?* does not ask for the manager of the account manager.
+        """
+        candidates, encode = self._candidates, self._call.encode
+        twice = np.zeros(len(numbers), dtype=np.bool_)
+        for row, candidate_id in enumerate(numbers.tolist()):
+            labels = [self._texts[relation] for relation, _ in candidates.sequence(candidate_id)]
+            if len(labels) == 1:
+                continue
+            start, end = self._reader.start_entities[int(candidates.start[candidate_id])].span or (
+                0,
+                0,
+            )
+            question = f"{self._question[:start]} {self._question[end:]}"
+            for label, others in labels_within_others(question, labels):
+                cosines = encode(others) @ encode([label]).T if others else np.zeros((1, 1))
+                twice[row] |= bool(cosines.max() < CONSTRAINT_RULES.spoken)
+        return twice
+
+    def answers_another_word(self, number: int, /) -> bool:
+        """Returns whether a candidate ends at values that are surely no places, where the question
+        asks *where*, or nobody, where it asks *who*, by the label of their relation. Who asks *who
+        the mayor is* says by that word that a mayor is somebody.
+        """
+        relation, is_backward = self._candidates.sequence(number)[-1]
+        label, encode = self._texts[relation], self._call.encode
+        if self._form.asks_where:
+            return not is_backward and names_no_location(label, encode)
+        if not self._form.asks_for_person or is_backward:
+            return False
+        is_named = stems_of(words(label)) <= stems_of(words(self._reader.unnamed_question))
+        return not is_named and names_nobody(label, encode)
+
+    def answers_nothing(self, numbers: Int64, /) -> Bool:
+        """Returns whether each of some candidates leads to its own start or to unknown values only.
+
+        *Where is Greece?* is not answered by the country of Greece, which is Greece.
+        """
+        region, graph, candidates = self._call.region, self._call.labels.graph, self._candidates
+        of_start = region.start_entities[candidates.start[numbers]]
+        firsts = np.searchsorted(candidates.end_owner, numbers)
+        lasts = np.searchsorted(candidates.end_owner, numbers, side="right")
+        empty = np.zeros(len(numbers), dtype=np.bool_)
+        for row, (start, first, last) in enumerate(zip(of_start, firsts, lasts, strict=True)):
+            others = candidates.end_node[first:last]
+            others = others[others != start]
+            if not region.literal[others].all():
+                continue
+            nodes = region.nodes[others].tolist()
+            empty[row] = all(
+                node < graph.node_count
+                and isinstance(stored_value(graph.node_ids[node]), SomeValue)
+                for node in nodes
+            )
+        return empty
+
+    def stops_short(self, number: int, /) -> bool:
+        """Returns whether what a candidate leads to is not what the question asks for, but has it by
+        a relation of that name: the visits of patients, where it asks *which patients*.
+        """
+        return bool(self._relations_onward(number))
+
+    def asks_for_any(self, texts: Iterable[str], /) -> bool:
+        """Returns whether one of some words of the question is the noun of what it asks for: *which
+        countries*, of answers that are countries.
+        """
+        return any(words(text)[:1] == [*self._form.nouns[:1]] for text in texts)
+
+    def steps_onward(self, numbers: Int64, /) -> list[tuple[int, int]]:
+        """Returns the rows of candidates that stop short of the country or state that the question
+        asks for, each with that of a candidate that goes on from it: from the city where somebody was
+        born.
+        """
+        candidates = self._candidates
+        if _REGIONS.isdisjoint(self._form.nouns[:1]):
+            return []
+        rows = {candidate_id: row for row, candidate_id in enumerate(numbers.tolist())}
+        onward: list[tuple[int, int]] = []
+        for candidate_id, row in rows.items():
+            shorter = int(candidates.shorter[candidate_id])
+            relation, is_backward = candidates.sequence(candidate_id)[-1]
+            if is_backward or shorter not in rows:
+                continue
+            if relation in self._relations_onward(shorter):
+                onward.append((rows[shorter], row))
+        return onward
+
+    def _relations_onward(self, number: int) -> frozenset[int]:
+        """Returns the relations by which what a candidate leads to has what the question asks for."""
+        around, candidates = self._call.surroundings, self._candidates
+        nouns = {singular(noun) for noun in self._form.nouns[:1]}
+        nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
+        walked = self._reader.walked_labels(number)
+        if not nouns or any(noun in words(label) for noun in nouns for label in walked):
+            return frozenset()
+        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
+        end_nodes = self._call.region.nodes[candidates.end_node[first:last]]
+        local = np.searchsorted(around.nodes, end_nodes)
+        is_after = np.isin(around.head, local) & (around.head != around.tail)
+        numbers = distinct(around.rel[is_after])
+        return frozenset(
+            relation
+            for relation, label in zip(
+                numbers.tolist(), self._call.labels.relations(numbers), strict=True
+            )
+            if label not in walked
+            and (
+                singular(label.lower()) in nouns
+                or (not _REGIONS.isdisjoint(nouns) and _says_within(label))
+            )
+        )
+
+    def answers_who_by_rows(self, number: int, /) -> bool:
+        """Returns whether a question for people, or for what somebody did, is answered by things with
+        a code or a number for a name, as rows of a table have: sale 3, V003. In a graph whose people
+        are numbered, the question names one so too.
+        """
+        if not (self._form.word == "who" or self._form.asks_what_is_done):
+            return False
+        first, last = np.searchsorted(self._candidates.end_owner, (number, number + 1))
+        region = self._call.region
+        start = region.start_entities[self._candidates.start[number]]
+        end_nodes = self._candidates.end_node[first:last]
+        of_start, *of_end_nodes = self._call.labels.nodes(
+            region.nodes[[start, *end_nodes.tolist()]]
+        )
+        is_row = _ROW_NAME.fullmatch
+        return (
+            not is_row(of_start)
+            and all(map(is_row, of_end_nodes))
+            and not are_called_people(self._classes_at(number), self._call.encode)
+        )
+
+    def _classes_at(self, number: int) -> list[str]:
+        """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
+        have them.
+        """
+        around, graph = self._call.surroundings, self._call.labels.graph
+        first, last = np.searchsorted(self._candidates.end_owner, (number, number + 1))
+        end_nodes = self._call.region.nodes[self._candidates.end_node[first:last]]
+        local = np.searchsorted(around.nodes, end_nodes[end_nodes < graph.entity_count])
+        relations = [graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
+        stating = np.isin(around.rel, [each for each in relations if each is not None])
+        of_targets = stating & np.isin(around.head, local)
+        return self._call.labels.nodes(around.nodes[distinct(around.tail[of_targets])])
