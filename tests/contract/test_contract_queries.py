@@ -1,4 +1,4 @@
-"""Queries on a store that is not read whole: the answers are those on its arrays (B13)."""
+"""Queries over graphs whose sources have several ids of one thing (B13)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,17 @@ from graphs import load_graph
 from hypothesis import given, settings
 from query_strategies import CLASSES, ITEMS, LINKS, queries
 
-import graph_service.query.stored
-from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
-from graph_service.model.limits import CutReason
 from graph_service.model.statement import Entity, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue, NoValue, Quantity, SomeValue, Time, Value
 from graph_service.query.algebra import (
-    Comparison,
-    Condition,
     Entities,
-    Fold,
-    Instances,
-    Number,
     Query,
     Relation,
     Step,
 )
 from graph_service.query.execution import execute
-from graph_service.query.result import QueryLimits, QueryResult
-from graph_service.query.stored import execute_stored
-from graph_service.store.lookup import read_merged_entities
+from graph_service.query.result import QueryResult
 from graph_service.store.protocol import Store
 
 
@@ -58,56 +48,6 @@ def valued_statements(seed: int) -> list[Statement]:
     say("Q102", "P279", EntityValue("Q101"))
     say("Q103", "P279", EntityValue("Q102"))
     return [*made.values()]
-
-
-@pytest.fixture
-def info(store: Store, graph_name: str) -> GraphInfo:
-    return load_graph(store, graph_name, valued_statements(5))
-
-
-@pytest.mark.parametrize("read_alone", [8, 0])
-def test_the_store_and_the_arrays_have_one_answer(
-    store: Store, info: GraphInfo, monkeypatch: pytest.MonkeyPatch, read_alone: int
-) -> None:
-    """Whether entities are read one by one or together."""
-    monkeypatch.setattr(graph_service.query.stored, "_READ_ALONE", read_alone)
-    graph = store.snapshot(info)
-    answered = []
-
-    @settings(max_examples=60)
-    @given(queries())
-    def agree(query: Query) -> None:
-        expected = execute(query, graph)
-        assert execute_stored(query, store, info) == expected
-        answered.append(expected.count)
-
-    agree()
-    assert sum(count > 0 for count in answered) > 10
-
-
-def test_statements_that_were_not_read_are_said_to_be_cut(store: Store, info: GraphInfo) -> None:
-    query = Query(Entities(tuple(ITEMS)), (Step(Relation("P22")),), fold=Fold.COUNT)
-    full = execute_stored(query, store, info)
-    cut = execute_stored(query, store, info, limits=QueryLimits(statements=2))
-    assert full.count > 2 >= cut.count > 0
-    assert [one.reason for one in cut.truncated] == [CutReason.WORK_BUDGET]
-    assert not cut.is_complete
-
-
-def test_pages_of_one_entity_are_read_one_after_the_other(
-    store: Store, graph_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(graph_service.query.stored, "_PAGE", 3)
-    parts = [make_statement("lift", "part", EntityValue(f"part {i}")) for i in range(10)]
-    prices = [make_statement(f"part {i}", "price", Quantity(str(i))) for i in range(10)]
-    info = load_graph(store, graph_name, [*parts, *prices])
-    dear = Condition((Relation("price"),), Number(Comparison.AT_LEAST, "4"))
-    query = Query(Entities(("lift",)), (Step(Relation("part")),), (dear,))
-    assert execute_stored(query, store, info).count == 6
-    assert execute_stored(query, store, info) == execute(query, store.snapshot(info))
-    nobody = replace(query, start=Entities(("nobody",)))
-    assert execute_stored(nobody, store, info).count == 0
-    assert execute_stored(Query(Instances(("part",))), store, info).count == 0
 
 
 def id_elsewhere(id_: str) -> str:
@@ -155,24 +95,21 @@ def test_entities_that_are_one_thing_are_one_node(
     merged = store.snapshot(load_graph(store, graph_names(), statements))
     info = load_graph(store, graph_names(), of_two_sources(statements, seed), links)
     linked = store.snapshot(info)
-    equal = read_merged_entities(store, info.edition).equal
     answered = []
 
-    @settings(max_examples=40)
+    @settings(max_examples=200)
     @given(queries())
     def agree(query: Query) -> None:
         expected = execute(query, merged)
         result = execute(query, linked)
         assert compared(result) == compared(expected)
-        assert execute_stored(query, store, info, equal=equal) == result
         if isinstance(query.start, Entities):
             others = Entities(tuple(ELSEWHERE.get(id_, id_) for id_ in query.start.ids))
             assert execute(replace(query, start=others), linked) == result
-            assert execute_stored(replace(query, start=others), store, info) == result
         answered.append(expected.count)
 
     agree()
-    assert sum(count > 0 for count in answered) > 5
+    assert sum(count > 0 for count in answered) > 20
 
 
 def test_a_statement_of_another_source_leads_back_no_more_than_itself(
@@ -194,7 +131,6 @@ def test_a_statement_of_another_source_leads_back_no_more_than_itself(
     query = Query(Entities(("http://a.org/child",)), path)
     result = execute(query, store.snapshot(info))
     assert [row.value for row in result.rows] == [EntityValue("http://b.org/brother")]
-    assert execute_stored(query, store, info) == result
 
 
 def test_sources_that_contradict_each_other_both_answer(store: Store, graph_name: str) -> None:
@@ -210,4 +146,3 @@ def test_sources_that_contradict_each_other_both_answer(store: Store, graph_name
     assert {(row.value, row.statements) for row in result.rows} == {
         (date, (statement.id,)) for date, statement in zip(dates, statements, strict=True)
     }
-    assert execute_stored(query, store, info) == result

@@ -106,12 +106,7 @@ def region_graph_of(
 
 
 def unlabelled_graph_of(
-    info: GraphInfo,
-    edges: Sequence[EdgeRow],
-    ids: Iterable[str] = (),
-    /,
-    *,
-    equal: EqualEntities | None = None,
+    info: GraphInfo, edges: Sequence[EdgeRow], ids: Iterable[str] = (), /
 ) -> KnowledgeGraph:
     """Returns statements that were read, and further entities, as arrays without labels or names.
 
@@ -119,13 +114,11 @@ def unlabelled_graph_of(
         info: The edition.
         edges: The statements.
         ids: Of the further entities.
-        equal: As for ``region_graph_of``.
     """
     tail_ids = TailIds()
     nodes, _ = _named_in(edges, tail_ids)
     entities = [Entity(id_) for id_ in sorted(nodes.union(ids))]
-    graph = _as_arrays(info, edges, entities, tail_ids)
-    return replace(graph, equal=(equal or EqualEntities.none()).among(graph.node_keys))
+    return _as_arrays(info, edges, entities, tail_ids)
 
 
 def _as_arrays(
