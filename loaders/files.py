@@ -21,7 +21,7 @@ from loaders.options import LoadOptions
 from loaders.packing import refuse_archive
 from loaders.remote import check as check_remote
 from loaders.remote import is_remote_source
-from loaders.source import STANDARD_INPUT, ByteSource
+from loaders.source import STANDARD_INPUT, ByteSource, unreadable_source
 
 
 class UnreadableFileError(InputError):
@@ -144,7 +144,7 @@ def source_paths(path: Path, /) -> list[Path]:
             key=lambda file: file.relative_to(path).as_posix().encode("utf-8", "surrogateescape"),
         )
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_source(path, error) from error
     if not paths:
         raise InputError(f"the folder {path} holds no files", argument="source")
     return paths
@@ -155,15 +155,7 @@ def file_status(path: Path, /) -> os.stat_result:
     try:
         return path.stat()
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
-        "folder of files, or - for standard input",
-        argument="source",
-    )
+        raise unreadable_source(path, error) from error
 
 
 def _file(path: Path, format_: Format | None, *, optional: bool = False) -> SourceFile:

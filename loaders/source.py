@@ -7,6 +7,7 @@ so a load that is resumed reads (and decompresses) up to it again, from a pipe a
 from __future__ import annotations
 
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ BLOCK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
 HEAD_BYTES = 1 << 18
 MAX_BLANK_BYTES = 1 << 24
+# A path has lost a slash of it.
+_WEB_ADDRESS = re.compile(r"https?:/", re.IGNORECASE)
 # What a decompressor raises on damaged or truncated data.
 _DAMAGE = (EOFError, OSError, zlib.error, PackedDataError)
 
@@ -292,6 +295,21 @@ def _file_digest(path: str, _size: int, _changed_ns: int) -> bytes:
     return digest.digest()
 
 
+def unreadable_source(path: str | Path, error: OSError, /) -> InputError:
+    """Returns the error for a source that can't be opened."""
+    if _WEB_ADDRESS.match(str(path)):
+        return InputError(
+            f"{path} is an address of the web; files are read from this machine",
+            argument="source",
+            hint="Download it, for instance with curl -LO ADDRESS, and load the file.",
+        )
+    return InputError(
+        f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
+        "folder of files, or - for standard input",
+        argument="source",
+    )
+
+
 def open_source(path: str | Path, /, *, limits: SourceLimits | None = None) -> ByteSource:
     """Opens a file, or standard input for ``-``; compression is told by the first bytes.
 
@@ -307,11 +325,7 @@ def open_source(path: str | Path, /, *, limits: SourceLimits | None = None) -> B
         raw = open(path, "rb", buffering=0)  # noqa: SIM115 - the source closes it
         total = Path(path).stat().st_size
     except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
-            "folder of files, or - for standard input",
-            argument="source",
-        ) from error
+        raise unreadable_source(path, error) from error
     try:
         return ByteSource(
             cast(BinaryIO, raw), name=str(path), total_bytes=total, limits=limits, close=True

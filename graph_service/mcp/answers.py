@@ -133,7 +133,7 @@ class NamedEntity(BaseModel):
 class ComputedAnswer(BaseModel):
     """What the statements say in answer, where that is sure."""
 
-    kind: str = Field(description="entities, count, yes-no, superlative, average or total.")
+    kind: str = Field(description="entities, count, yes-no, superlative, average, total or groups.")
     text: str
     value: str
     item_ids: list[str]
@@ -151,6 +151,8 @@ class QuestionPart(BaseModel):
     answer: ComputedAnswer | None = None
     read_as: str | None = None
     unread: list[str] = Field(default_factory=list)
+    cypher: str | None = None
+    sparql: str | None = None
     item_indexes: list[int]
 
 
@@ -187,11 +189,15 @@ class Retrieved(Answer):
         default_factory=list,
         description="Words of the question that this query leaves out; then the items may not answer it.",
     )
+    cypher: str | None = Field(default=None, description="That query in Cypher, if asked for.")
+    sparql: str | None = Field(
+        default=None, description="That query in SPARQL; null if an id of it is no IRI."
+    )
     parts: Annotated[list[QuestionPart], WithJsonSchema({"type": "array"})] = Field(
         default_factory=list, description="Of several questions, each."
     )
     items: list[RetrievedItem]
-    provenance: Source
+    provenance: Annotated[Source, WithJsonSchema({"type": "object"})]
 
 
 class ComparedView(BaseModel):

@@ -167,22 +167,22 @@ def answer_line(answer: Answer, /, *, is_sure: bool) -> str:
     return f"{name} ({answer.kind.value}): {render.answer_line(answer)}"
 
 
-def part(position: int, result: RetrievalResult, indexes: Sequence[int], /) -> QuestionPart:
+def part(
+    position: int, result: RetrievalResult, indexes: Sequence[int], /, *, code: bool
+) -> QuestionPart:
     """Returns one of several questions of a text, by its result."""
-    read = result.interpretation
     return QuestionPart(
         number=position,
         question=result.question,
         status=result.status.value,
         confidence=result.confidence,
         answer=computed(result.answer),
-        read_as=read.text if read is not None else None,
-        unread=list(read.unread) if read is not None else [],
         item_indexes=list(indexes),
+        **reading(result.interpretation, code=code),
     )
 
 
-def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
+def part_lines(position: int, result: RetrievalResult, /, *, code: bool) -> list[str]:
     """Returns one of several questions as lines: what it asks, how sure that is, and its answer."""
     sure = "" if result.confidence is None else f", confidence {result.confidence:.2f}"
     lines = [one_line(f"Question {position}: {result.question} ({result.status.value}{sure})")]
@@ -191,15 +191,33 @@ def part_lines(position: int, result: RetrievalResult, /) -> list[str]:
         lines.append(f"  {line}")
     elif result.items and result.status is Status.OK:
         lines.append(f"  Best: {retrieved_line(retrieved(result.items[0]))}")
-    return lines + [f"  {line}" for line in reading_lines(result.interpretation)]
+    return lines + [f"  {line}" for line in reading_lines(result.interpretation, code=code)]
 
 
-def reading_lines(read: Interpretation | None, /) -> list[str]:
+def reading(read: Interpretation | None, /, *, code: bool) -> dict[str, Any]:
+    """Returns the fields of an answer that say how its question was read.
+
+    Args:
+        read: Of the result; None where nothing was read.
+        code: Whether the query is given in Cypher and SPARQL too.
+    """
+    if read is None:
+        return {}
+    fields = {"read_as": read.text, "unread": list(read.unread)}
+    return {**fields, "cypher": read.cypher, "sparql": read.sparql} if code else fields
+
+
+def reading_lines(read: Interpretation | None, /, *, code: bool) -> list[str]:
     """Returns the query that a question was read as, and the words that it does not account for."""
     if read is None:
         return []
-    unread = [f"Words not read: {', '.join(read.unread)}"] if read.unread else []
-    return [one_line(line) for line in (f"Read as: {read.text}", *unread)]
+    lines = [f"Read as: {read.text}"]
+    if read.unread:
+        lines.append(f"Words not read: {', '.join(read.unread)}")
+    if code:
+        lines.append(f"Cypher: {read.cypher}")
+        lines.append(f"SPARQL: {read.sparql or 'none, as an id of the query is no IRI'}")
+    return [one_line(line) for line in lines]
 
 
 def source_of(result: RetrievalResult, /) -> Source:

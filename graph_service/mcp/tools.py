@@ -233,6 +233,7 @@ class Tools:
             list[str] | None,
             Field(description="Earlier questions, latest last."),
         ] = None,
+        code: Annotated[bool, Field(description="Add its query in Cypher and SPARQL.")] = False,
         limit: Limit = 10,
         lang: Lang = "en",
         token_budget: Budget = DEFAULT_TOKENS,
@@ -256,19 +257,17 @@ class Tools:
         head = [] if is_ok else [f"Status: {result.status.value}. {advice}"]
         singles = single_results(result) if result.parts else ()
         for position, single in enumerate(singles, 1):
-            head += shapes.part_lines(position, single)
+            head += shapes.part_lines(position, single, code=code)
         if result.answer is not None:
             head.append(shapes.answer_line(result.answer, is_sure=is_ok))
-        head.append(
-            f"Entities: {', '.join(f'{each.label} ({each.id})' for each in linked) or 'none'}"
-        )
+        named = dict.fromkeys(f"{each.label} ({each.id})" for each in linked)
+        head.append(f"Entities: {', '.join(named) or 'none'}")
         if result.confidence is not None:
             head.append(f"Confidence: {result.confidence:.2f}")
         unmet = [each.text for each in result.constraints if not each.met]
         if unmet:
             head.append(f"Not met: {', '.join(unmet)}")
-        read = result.interpretation
-        head += shapes.reading_lines(read)
+        head += shapes.reading_lines(result.interpretation, code=code)
         return answered(
             Retrieved(
                 result_id=result.id,
@@ -278,10 +277,8 @@ class Tools:
                 linked=linked,
                 unmet=unmet,
                 answer=answer,
-                read_as=read.text if read is not None else None,
-                unread=list(read.unread) if read is not None else [],
                 parts=[
-                    shapes.part(position, single, part.item_indexes)
+                    shapes.part(position, single, part.item_indexes, code=code)
                     for position, (single, part) in enumerate(
                         zip(singles, result.parts, strict=True), 1
                     )
@@ -289,6 +286,7 @@ class Tools:
                 items=[],
                 provenance=shapes.source_of(result),
                 truncated=shapes.cuts_of(result),
+                **shapes.reading(result.interpretation, code=code),
             ),
             items,
             [shapes.retrieved_line(item) for item in items],

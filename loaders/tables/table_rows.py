@@ -220,7 +220,9 @@ def header_of(rows: Sequence[Row], row_column: str, /) -> tuple[tuple[str, ...],
             )
     else:
         widths = Counter(_width(row) for row in rows)
-        width = max(widths, key=lambda each: (widths[each], each))
+        # A row comes below the header.
+        before_last = {_width(row) for row in rows[:-1] or rows}
+        width = max(before_last, key=lambda each: (widths[each], each))
         header = next(row for row in rows if _width(row) >= width)
     at = rows.index(header)
     if not row_column and at + 1 < len(rows) and _is_second_header(header, rows[at + 1]):
@@ -294,7 +296,8 @@ def first_rows(source: ByteSource, dialect: Dialect | None, sheet: str, /) -> li
     """Returns the first rows of a table that are not empty.
 
     Raises:
-        InputError: There is none, and the reason is that what there is can't be read.
+        InputError: There is none below a header, and the reason is that what there is can't be
+            read.
     """
     rows: list[Row] = []
     rejects: list[Reject] = []
@@ -314,7 +317,7 @@ def first_rows(source: ByteSource, dialect: Dialect | None, sheet: str, /) -> li
         rejects += parsed.rejects[:1]
         if len(rows) >= _HEADER_ROWS:
             break
-    if rejects and not rows:
+    if rejects and len(rows) <= 1:
         raise InputError(f"{rejects[0].location}: {rejects[0].reason}", argument="source")
     return rows
 

@@ -48,6 +48,7 @@ def truncated(data: bytes) -> bytes:
 
 
 MANY = "".join(entity(n * 7919) for n in range(1, 4000)).encode()
+SHOPS = b"name,city,founded\nMoor Bakery,Leeds,1999\nPine Books,York,2004\nAtlas Gym,Leeds,2011\n"
 BAD: dict[str, tuple[str, bytes, int, list[str]]] = {
     "truncated gzip": ("a.json.gz", truncated(MANY), 2000, ["ends early"]),
     "truncated bzip2": (
@@ -223,6 +224,32 @@ def test_sources_with_nothing_good_are_refused_in_words(
     err = capsys.readouterr().err
     assert any(part in err for part in said.split("|")), err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.csv.gz", gzip.compress(SHOPS, mtime=0)[:-60], "ends early"),
+        ("a.csv", b"name,city,founded\nAnn,Rome\nBob,Oslo,2,3\n", "expected 3 columns, got 2"),
+        ("a.csv", b"name,city,founded\n", "holds no rows"),
+    ],
+)
+def test_a_table_without_a_whole_row_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, data: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    store = f"sqlite:///{tmp_path / 'g.db'}"
+    assert main(["load", str(path), "--graph", "g", "--store", store, "--row", "auto"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_address_of_the_web_is_told_to_be_downloaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = f"sqlite:///{tmp_path / 'g.db'}"
+    assert main(["load", "https://example.org/a.csv", "--graph", "g", "--store", store]) == 2
+    assert "Download it" in capsys.readouterr().err
 
 
 @pytest.mark.data

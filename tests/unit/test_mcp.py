@@ -142,6 +142,22 @@ def test_each_of_several_questions_says_how_it_was_read(server: GraphServer) -> 
     assert lines[lines.index(f"  Read as: {second}") - 1].startswith("Question 2: ")
 
 
+def test_retrieve_gives_its_query_in_cypher_and_sparql_on_request(server: GraphServer) -> None:
+    text, data = called(server, "retrieve", question=QUESTION)
+    assert not {"cypher", "sparql"} & set(data)
+    assert "SPARQL" not in text
+    text, data = called(server, "retrieve", question=QUESTION, code=True)
+    assert data["cypher"].startswith("MATCH (g:Graph {name: 'demo'})")
+    assert "SELECT DISTINCT ?x WHERE {" in data["sparql"]
+    for name in ("cypher", "sparql"):
+        assert " ".join(data[name].splitlines()) in text
+    two = f"{QUESTION} How many siblings does Maria Shriver have?"
+    text, data = called(server, "retrieve", question=two, code=True)
+    assert "count(DISTINCT answer)" in data["parts"][1]["cypher"]
+    assert text.count("\n  Cypher: ") == text.count("\n  SPARQL: ") == 2
+    assert f"\nEntities: Maria Shriver ({MARIA})\n" in text
+
+
 def test_a_budget_leaves_out_whole_items_and_says_so(server: GraphServer) -> None:
     given = {"question": QUESTION, "limit": 30}
     _, whole = called(server, "retrieve", **given, token_budget=50_000)
