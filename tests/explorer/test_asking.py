@@ -87,6 +87,23 @@ def test_all_that_a_list_asks_for_is_the_answer(opened: Open, url: str) -> None:
     expect(page.locator("#said")).to_contain_text("The answer is ")
 
 
+def test_two_questions_have_an_answer_and_paths_each(opened: Open, url: str) -> None:
+    questions = (QUESTION, "How many siblings does Maria Shriver have?")
+    page = drawn(opened(at(url, graph="demo", q=" ".join(questions))))
+    expect(page.locator("#linked .link")).to_have_count(1)
+    for at_, question in enumerate(questions):
+        expect(page.locator("#answers h3:not(.minor)").nth(at_)).to_have_text(question)
+        expect(page.locator("#paths th[scope=rowgroup]").nth(at_)).to_have_text(question)
+    for said in (f"{QUESTION} The answer is Aurelia", f"{questions[1]} The answer is 4: "):
+        expect(page.locator("#said")).to_contain_text(said)
+
+
+def test_an_answer_that_is_not_sure_is_not_said_to_be_the_answer(opened: Open, url: str) -> None:
+    page = drawn(opened(at(url, graph="demo", q="Where is the mother of Maria Shriver?")))
+    expect(page.locator("#said")).to_contain_text("not sure")
+    expect(page.locator("#said")).not_to_contain_text("The answer is")
+
+
 def test_who_somebody_is_is_no_answer_to_where(opened: Open, url: str) -> None:
     page = drawn(opened(at(url, graph="demo", q="Where is the mother of Maria Shriver?")))
     expect(page.locator(".answer.unsure")).to_be_visible()

@@ -100,6 +100,17 @@ Salt Road,Ada Finch,Otter,2019
 )
 
 
+undated = service_of(
+    {
+        "games": """Game,Designer,Publisher
+Ember Court,Agnes Moor,Lantern
+Nine Bridges,Rui Sa,Lantern
+Paper Zeppelins,Agnes Moor,Otter
+"""
+    }
+)
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -123,6 +134,12 @@ def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list
     assert (result.status, result.answer.value) == (Status.OK, "0")
     assert retrieve(games, "Which games did Agnes Moor design in 2010?").status is Status.OK
     assert not any(names)
+
+
+def test_things_without_dates_are_not_counted_by_a_date(undated: Service, names: list[str]) -> None:
+    result = retrieve(undated, "How many games did Agnes Moor design after 2015?")
+    assert (result.status, result.answer) == (Status.LOW_CONFIDENCE, None)
+    assert names == ["a date that nothing meets"]
 
 
 def test_wordings_that_the_cross_encoder_does_not_read_stay_doubted(

@@ -560,9 +560,13 @@ class CandidateJudge:
         return missed
 
     def misses_a_date(self, best: JudgedCandidate, /) -> bool:
-        """Returns whether no walk of the best candidate meets a date. Of a count that says: none."""
+        """Returns whether no walk of the best candidate meets a date. A count of things that all have
+        dates says: none.
+        """
+        if not any(isinstance(each, DateConstraint) for each in self.unmet(best)):
+            return False
         is_count = self.expected.form is AnswerForm.COUNT
-        return not is_count and any(isinstance(each, DateConstraint) for each in self.unmet(best))
+        return not (is_count and self.around.all_dates(np.unique(best.walks.end_nodes)))
 
     def misses_a_name(self, best: JudgedCandidate, /) -> bool:
         """Returns whether the question names an entity that no walk of the best candidate meets; but

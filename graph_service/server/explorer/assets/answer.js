@@ -46,10 +46,11 @@ function lookedAt(page) {
 function linked(page, result) {
   // Below, the answer says it where the status is no answer.
   if (!result.linked.length) return result.status === "OK" ? h("p", null, result.statusText) : [];
-  return result.linked.map((/** @type {any} */ one, /** @type {number} */ place) => {
+  /** @type {any[]} */
+  const named = [...new Map(result.linked.map((/** @type {any} */ one) => [`${one.item.itemId} ${one.mention}`, one])).values()];
+  return named.map((one, place) => {
     const choose = (/** @type {string} */ id) => {
-      const from = result.linked.map((/** @type {any} */ other) => other.item.itemId);
-      from[place] = id;
+      const from = named.map((other) => (other === one ? id : other.item.itemId));
       page.go({ ...page.state, from, expand: [], fold: [], sel: "" });
     };
     return h(
@@ -145,21 +146,42 @@ function side(page, title, one, other, key) {
  * @param {string} key
  */
 function inParts(page, title, one, other, key) {
-  const result = one.paths ?? one.subgraph;
   return h(
     "section",
     { class: `side ${key}` },
     other && h("h3", null, title),
-    result.parts.map((/** @type {any} */ part, /** @type {number} */ at) => {
-      const items = part.itemIndexes.map((/** @type {number} */ index) => result.items[index]);
-      const alone = { ...result, ...part, items, parts: [] };
-      const of = one.paths ? { ...one, paths: alone } : { ...one, subgraph: alone };
-      return [
-        h(other ? "h4" : "h3", null, said(part.question)),
-        side(page, title, of, null, `${key} part ${at}`),
-      ];
-    }),
+    partsOf(one).map(({ question, part }, at) => [
+      h(other ? "h4" : "h3", null, said(question)),
+      side(page, title, part, null, `${key} part ${at}`),
+    ]),
   );
+}
+
+/**
+ * Returns each question of a text, with its own result; "" for the question of a text that asks one.
+ * @param {Side} one
+ * @returns {{question: string, part: Side}[]}
+ */
+function partsOf(one) {
+  const result = one.paths ?? one.subgraph;
+  if (!result.parts.length) return [{ question: "", part: one }];
+  return result.parts.map((/** @type {any} */ part) => {
+    const items = part.itemIndexes.map((/** @type {number} */ index) => result.items[index]);
+    const alone = { ...result, ...part, items, parts: [] };
+    return { question: part.question, part: one.paths ? { ...one, paths: alone } : { ...one, subgraph: alone } };
+  });
+}
+
+/** Returns what is answered, for those who listen to the page. @param {Side} one */
+export function inWords(one) {
+  return partsOf(one)
+    .map(({ question, part }) => {
+      const { status, statusText, answer } = part.paths ?? part.subgraph;
+      const ends = answer?.text ?? bestPaths(part).map(endText).join(", ");
+      const words = status === "OK" && ends ? `The answer is ${ends}.` : statusText;
+      return question ? `${question} ${words}` : words;
+    })
+    .join(" ");
 }
 
 /**
@@ -273,14 +295,17 @@ function citation(page, step, key) {
  * @param {Side | null} view
  */
 function paths(page, base, view) {
-  const rows = base.paths.items.map((/** @type {any} */ path, /** @type {number} */ at) => ({
+  // Those of each question, best first; beside a view a row has its place among all.
+  const groups = view ? [{ question: "", part: base }] : partsOf(base);
+  const rows = groups.flatMap(({ question, part }) => part.paths.items.map((/** @type {any} */ path, /** @type {number} */ at) => ({
     path,
+    question: at ? "" : question,
     base: at + 1,
     view: view ? 1 + view.paths.items.findIndex((/** @type {any} */ one) => one.pathId === path.pathId) : 0,
-  }));
+  })));
   for (const [at, path] of (view?.paths.items ?? []).entries()) {
     if (!rows.some((/** @type {any} */ row) => row.path.pathId === path.pathId)) {
-      rows.push({ path, base: 0, view: at + 1 });
+      rows.push({ path, question: "", base: 0, view: at + 1 });
     }
   }
   const place = (/** @type {number} */ at) => h("td.number", null, at ? `${at}.` : h("span", null, "–"));
@@ -298,7 +323,8 @@ function paths(page, base, view) {
       h(
         "tbody",
         null,
-        rows.map((/** @type {any} */ row) =>
+        rows.map((/** @type {any} */ row) => [
+          row.question && h("tr", null, h("th", { scope: "rowgroup", colspan: 4 }, said(row.question))),
           h(
             "tr",
             { class: view && !row.view ? "gone" : !row.base ? "new" : "" },
@@ -307,7 +333,7 @@ function paths(page, base, view) {
             h("td.number", null, row.path.score.toFixed(3)),
             h("td.parts", null, parts(row.path.parts)),
           ),
-        ),
+        ]),
       ),
     ),
   );

@@ -2,7 +2,7 @@
 
 import * as answer from "./answer.js";
 import { ApiError, ask, forget } from "./api.js";
-import { asked, basisOf, bestPaths, endOf, endText, load, startsOf } from "./asking.js";
+import { asked, basisOf, bestPaths, endOf, load, startsOf } from "./asking.js";
 import * as details from "./details.js";
 import { button, byId, h, show } from "./dom.js";
 import * as exporting from "./export.js";
@@ -273,9 +273,7 @@ export class Page {
 
   #summary() {
     const { base, view } = /** @type {import("./asking.js").Answers} */ (this.answers);
-    const result = base.paths ?? base.subgraph;
-    const answer = result.answer?.text ?? bestPaths(base).map(endText).join(", ");
-    const words = answer ? `The answer is ${answer}.` : base.paths ? result.statusText : `${this.title()}.`;
+    const words = base.paths ? answer.inWords(base) : `${this.title()}.`;
     const count = this.shown.edges.length;
     return count ? `${words} ${count} statements${view ? ", base and view" : ""}.` : words;
   }
