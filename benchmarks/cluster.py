@@ -1,9 +1,10 @@
-"""What a view and its deviation cost an engine, and one machine: processor time, memory, shuffles.
+"""What views, deviation and loads cost an engine, and one machine: processor time, memory, shuffles.
 
     graph-service export base.parquet --graph base
     python -m benchmarks.cluster grow base.parquet 20000000 --to 20m
     python -m benchmarks.cluster engine 20m/grown.parquet --remote sail
     python -m benchmarks.cluster alone 20m/grown.snapshot base.parquet 20000000
+    python -m benchmarks.cluster load grown.nt --to loaded --remote sail
 
 A busy machine makes seconds longer, not processor time, which is that of the whole command and of
 all processes that it starts.
@@ -31,7 +32,7 @@ from benchmarks.serving import processor_s
 from graph_service.cluster.views import CHANGES, DEVIATION_FILE
 from graph_service.model.graph import Int64
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.store.parquet import import_pyarrow
+from graph_service.store.parquet import import_pyarrow, read_manifest
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.deviation import BaseMeasure, measure
@@ -44,7 +45,7 @@ METHODS = (Method.EDGE_DELETION, Method.RELATION_SWAPPING)
 """Methods that need no entities' files, which a grown graph lacks. A few swaps of its arrays differ
 from an engine's: numbers of nodes and relations decide between equal pairs, and are drawn here."""
 SPEC = ViewSpec(Method.EDGE_DELETION, level=0.3, random_seed=7)
-GROWN, SNAPSHOT = "grown.parquet", "grown.snapshot"
+GROWN, SNAPSHOT, LOADED = "grown.parquet", "grown.snapshot", "loaded.parquet"
 WORK = ("create", "deviation")
 _EVERY_S = 0.25
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -127,28 +128,51 @@ def measure_engine(options: argparse.Namespace, /) -> Iterator[dict[str, Any]]:
         "deviation": ["deviation", str(options.source), str(view)],
     }
     for name in options.work:
-        with TemporaryDirectory(dir=options.source.parent) as folder:
-            command = [
-                sys.executable,
-                "-m",
-                "graph_service.cli",
-                "cluster",
-                "view",
-                *commands[name],
-            ]
-            usage = run_watched([*command, "--remote", options.remote], _environment(Path(folder)))
-            yield {
-                "work": name,
-                "processor_s": round(sum(usage.by_process.values()), 1),
-                "seconds": round(usage.seconds, 1),
-                "memory_mb": usage.resident // 10**6,
-                "shuffled_mb": shuffled_bytes(Path(folder) / "events") / 10**6,
-            }
+        arguments = ["cluster", "view", *commands[name], "--remote", options.remote]
+        yield _measured(name, arguments, options.source.parent)
     arrow = import_pyarrow("a view")
     keys = arrow.parquet.read_table(view / CHANGES, columns=["key"])["key"].to_numpy()
     yield _changed(keys)
     if "deviation" in options.work:
         yield orjson.loads((view / DEVIATION_FILE).read_bytes())
+
+
+def measure_load(options: argparse.Namespace, /) -> Iterator[dict[str, Any]]:
+    """Loads a source to Parquet by an engine, or by ``load`` and ``export`` of one machine."""
+    options.to.mkdir(parents=True, exist_ok=True)
+    folder, store = options.to / LOADED, f"sqlite:///{options.to / 'loaded.db'}"
+    graph = ["--graph", "loaded"]
+    alone = {
+        "load": ["load", str(options.source), *graph, "--store", store],
+        "export": ["export", str(folder), *graph, "--store", store],
+    }
+    words = ["cluster", "load", str(options.source), *graph, "--to", f"parquet:{folder}"]
+    engine = {"cluster load": [*words, "--remote", str(options.remote)]}
+    for name, arguments in (engine if options.remote else alone).items():
+        yield _measured(name, arguments, options.to)
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    sizes = [path.stat().st_size for path in folder.rglob("*.parquet")]
+    yield {
+        "statements": manifest.statements,
+        "edges": manifest.edges,
+        "content": manifest.content,
+        "parquet_mb": sum(sizes) / 10**6,
+    }
+
+
+def _measured(work: str, arguments: Sequence[str], folder: Path, /) -> dict[str, Any]:
+    """Runs a command of ``graph-service``, whose temporary files go to a folder, and measures it."""
+    with TemporaryDirectory(dir=folder) as temporary:
+        command = [sys.executable, "-m", "graph_service.cli", *arguments]
+        usage = run_watched(command, _environment(Path(temporary)))
+        return {
+            "work": work,
+            "processor_s": round(sum(usage.by_process.values()), 1),
+            "seconds": round(usage.seconds, 1),
+            "memory_mb": usage.resident // 10**6,
+            "shuffled_mb": shuffled_bytes(Path(temporary) / "events") / 10**6,
+        }
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -224,7 +248,9 @@ def main() -> None:
     growing = words.add_parser("grow", help="write a graph, grown, as Parquet and as arrays")
     engine = words.add_parser("engine", help="draw and measure a view by an engine")
     alone = words.add_parser("alone", help="draw and measure it on one machine's arrays")
-    for word, run in ((growing, grow), (engine, measure_engine), (alone, measure_alone)):
+    loading = words.add_parser("load", help="load a source by an engine, or without --remote here")
+    runs = {growing: grow, engine: measure_engine, alone: measure_alone, loading: measure_load}
+    for word, run in runs.items():
         word.add_argument("source", type=Path)
         word.set_defaults(run=run)
     growing.add_argument("statements", type=int)
@@ -233,6 +259,8 @@ def main() -> None:
     growing.add_argument("--no-parquet", action="store_true")
     growing.add_argument("--no-snapshot", action="store_true")
     engine.add_argument("--remote", default="sail")
+    loading.add_argument("--to", type=Path, required=True)
+    loading.add_argument("--remote")
     alone.add_argument("base", type=Path, help="the graph that was grown")
     alone.add_argument("statements", type=int)
     for word in (engine, alone):

@@ -14,7 +14,7 @@ import pytest
 from cluster_graph import open_both, statements
 from graphs import load_graph
 
-from benchmarks.cluster import grow, measure_alone, run_watched, shuffled_bytes
+from benchmarks.cluster import grow, measure_alone, measure_load, run_watched, shuffled_bytes
 from benchmarks.grown_edges import COLUMNS, BaseEdges, grown_graph, write_parquet
 from graph_service.model.view_spec import Method
 from graph_service.store.parquet import STATEMENTS, read_manifest
@@ -75,6 +75,18 @@ def test_one_machine_draws_and_measures_a_grown_graph(base_folder: Path, tmp_pat
     assert (changed, figures[-1]["ats_edges"]) == (0.3 * SIZE, 0.7 * SIZE)
     options.method, options.work = Method.RELATION_SWAPPING, ("create",)
     assert list(measure_alone(options))[-1]["changed"] == 0.3 * SIZE
+
+
+def test_a_load_on_one_machine_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "made.tsv").write_text("Q1\tP1\tQ2\nQ2\tP1\tQ3\n", encoding="utf-8")
+    options = argparse.Namespace(source=tmp_path / "made.tsv", to=tmp_path / "out", remote=None)
+    *works, loaded = measure_load(options)
+    assert [each["work"] for each in works] == ["load", "export"]
+    assert all(each["processor_s"] > 0 for each in works)
+    manifest = read_manifest(tmp_path / "out" / "loaded.parquet")
+    assert manifest is not None
+    assert (loaded["statements"], loaded["content"]) == (2, manifest.content)
+    assert loaded["parquet_mb"] > 0
 
 
 def test_what_a_command_and_its_children_used_is_counted() -> None:
