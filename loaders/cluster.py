@@ -27,6 +27,7 @@ from graph_service.cluster.load import (
 from graph_service.cluster.load_rows import CHUNK_BITS
 from graph_service.cluster.load_tasks import Engine
 from graph_service.cluster.load_workspace import Workspace, open_workspace
+from graph_service.cluster.paths import shared_path
 from graph_service.errors import InputError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.serialise import from_plain, to_plain
@@ -92,7 +93,7 @@ def read_target(text: str, /) -> Target:
     """Returns what ``--to`` names: ``parquet:FOLDER`` or ``neo4j-import:FOLDER``.
 
     Raises:
-        InputError: It is neither, or the folder is no path.
+        InputError: It is neither, or the folder is no path that an engine reads.
     """
     kind, _, location = text.partition(":")
     location = location.removeprefix("file://")
@@ -103,7 +104,7 @@ def read_target(text: str, /) -> Target:
             argument="to",
             hint="For instance --to parquet:/mnt/shared/wikidata.parquet",
         )
-    return Target(TargetKind(kind), Path(location).absolute())
+    return Target(TargetKind(kind), shared_path(Path(location), argument="to"))
 
 
 def cluster_load(

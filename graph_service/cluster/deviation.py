@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from graph_service.cluster.choosing import Scratch
 from graph_service.cluster.graph import ClusterGraph
+from graph_service.cluster.paths import shared_path
 from graph_service.cluster.scoring import lift, lift_without_edge, posterior
 from graph_service.cluster.views import CHANGES, DEVIATION_FILE, REMOVED, SCRATCH, ClusterView
 from graph_service.errors import InputError
@@ -55,9 +56,11 @@ def measure_view(graph: ClusterGraph, view: ClusterView, /, *, scorer: str = COU
         scorer: The scorer of ATS.
 
     Raises:
-        InputError: The view is of another graph, or the scorer does not run on a cluster.
+        InputError: The view is of another graph, the scorer does not run on a cluster, or an engine
+            would read the view's path as a pattern.
     """
     require_scorer(scorer)
+    view = replace(view, folder=shared_path(view.folder, argument="view"))
     if view.edges != graph.manifest.edges:
         raise InputError(
             f"the view was drawn from edges {view.edges[:12]}, and {graph.folder} has "

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graph_service.cluster.paths import shared_path
 from graph_service.errors import InputError
 from graph_service.model.statement import Rank
 from graph_service.store.parquet import ENTITIES, STATEMENTS, Manifest, read_manifest
@@ -65,7 +66,7 @@ def open_graph(session: Any, folder: Path, /) -> ClusterGraph:
     """Returns the graph of a folder that ``export --format parquet`` wrote.
 
     Raises:
-        InputError: The folder is no such graph, or its manifest is damaged.
+        InputError: As ``require_manifest``.
     """
     return ClusterGraph(session, require_manifest(folder), folder.absolute())
 
@@ -74,9 +75,10 @@ def require_manifest(folder: Path, /) -> Manifest:
     """Returns the manifest of a graph's folder.
 
     Raises:
-        InputError: The folder is no such graph, or its manifest is damaged.
+        InputError: The folder is no such graph, its manifest is damaged, or an engine would read
+            its path as a pattern.
     """
-    manifest = read_manifest(folder)
+    manifest = read_manifest(shared_path(folder, argument="source"))
     if manifest is None:
         raise InputError(
             f"{folder} is no graph in Parquet: it has no graph.json",

@@ -19,6 +19,7 @@ from graph_service import __version__
 from graph_service.cluster.choosing import Choice, Scratch, choose
 from graph_service.cluster.graph import Ascending, ClusterGraph, numbered
 from graph_service.cluster.hashing import below, hashes, ordered
+from graph_service.cluster.paths import shared_path
 from graph_service.cluster.pools import (
     EVERYONE,
     everyone,
@@ -448,11 +449,12 @@ def create_view(graph: ClusterGraph, spec: ViewSpec, out: Path, /) -> ClusterVie
         out: A new folder, which this process and the engine both see.
 
     Raises:
-        InputError: The specification does not hold, or a cluster does not draw it.
+        InputError: The specification does not hold, a cluster does not draw it, or ``out`` holds
+            other files or is no path for an engine.
     """
     spec.validate()
     require_supported(spec)
-    out = out.absolute()
+    out = shared_path(out, argument="to")
     if out.exists() and {path.name for path in out.iterdir()} - {
         VIEW_FILE,
         CHANGES,

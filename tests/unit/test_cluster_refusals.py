@@ -10,10 +10,13 @@ import pytest
 from error_texts import check_error, raises
 
 from graph_service.cli import main
+from graph_service.cluster.graph import require_manifest
+from graph_service.cluster.paths import shared_path
 from graph_service.cluster.session import open_session
 from graph_service.cluster.views import METHODS, require_supported
 from graph_service.errors import InputError
 from graph_service.model.view_spec import Method, Replacement, Sampling, Scope, ViewSpec
+from loaders.cluster import read_target
 
 
 @pytest.mark.parametrize("method", sorted(set(Method) - set(METHODS)))
@@ -62,6 +65,22 @@ def test_an_address_that_is_no_engine_is_refused() -> None:
         open_session("http://localhost"),
     ):
         pytest.fail("it is no engine")
+
+
+@pytest.mark.parametrize("name", ["x[1]", "x*", "x?", "{x,y}", "x\\y"])
+def test_a_path_that_an_engine_reads_as_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
+    """Sail finds no file at ``x[1]``, and at ``x*`` those of ``x2`` too."""
+    with raises(InputError):
+        shared_path(Path("/graphs") / name, argument="source")
+    with pytest.raises(InputError, match="as a pattern"):
+        read_target(f"parquet:{tmp_path / name}")
+    with pytest.raises(InputError, match="as a pattern"):
+        require_manifest(tmp_path / name)
+
+
+def test_other_paths_are_taken_from_the_root() -> None:
+    path = Path("graphs of 2026") / "50%.parquet"
+    assert shared_path(path, argument="to") == Path.cwd() / path
 
 
 def test_the_command_line_refuses_by_name(
