@@ -48,8 +48,8 @@ MOST_CITED = 5
 
 
 def cited_triples(answer: Answer, /) -> tuple[Triple, ...]:
-    """Returns the statements that an answer is printed with: those of each thing that it names, in
-    that order, and then the first others that it rests on.
+    """Returns the statements that an answer is printed with: the first of each thing that it names,
+    in that order, and then the first others that it rests on.
 
     The class of a thing is cited where nothing else tells of it.
     """
@@ -60,8 +60,7 @@ def cited_triples(answer: Answer, /) -> tuple[Triple, ...]:
     cited = {
         triple.statement_id: triple
         for _, value in answer.named
-        for triple in beyond_class
-        if is_about(triple, value)
+        for triple in islice((each for each in beyond_class if is_about(each, value)), MOST_CITED)
     }
     others = (triple for triple in beyond_class if triple.statement_id not in cited)
     return (*cited.values(), *islice(others, max(0, MOST_CITED - len(cited))))

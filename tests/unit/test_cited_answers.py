@@ -5,7 +5,7 @@ from __future__ import annotations
 from table_service import retrieve, service_of
 
 from graph_service import Service
-from graph_service.model.render import cited_triples
+from graph_service.model.render import MOST_CITED, cited_triples
 from queries.generate.verbalise import verbalise
 
 WORKERS = ("Tom Ray", "Ida Falk", "Sam Moe", "Kim Lund", "Liv Fox", "Bo Dahl", "Una Gray")
@@ -50,3 +50,10 @@ def test_who_lacks_something_is_not_said_to_be_of_a_class(service: Service) -> N
     result = retrieve(service, "Which staff have no manager?")
     text, _ = verbalise(result)
     assert text.startswith("Ada Roy [")
+
+
+def test_one_thing_with_many_statements_cites_the_first_of_them(service: Service) -> None:
+    result = retrieve(service, "Which star has the most shows?")
+    assert result.answer is not None
+    assert (result.answer.value, result.answer.statements) == ("Ann Lee", 8)
+    assert len(cited_triples(result.answer)) == MOST_CITED

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Answer, RetrievalResult, Status, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.server.options import ServerOptions
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "mcp.md"
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +159,15 @@ def test_retrieve_gives_its_query_in_cypher_and_sparql_on_request(server: GraphS
     assert "count(DISTINCT answer)" in data["parts"][1]["cypher"]
     assert text.count("\n  Cypher: ") == text.count("\n  SPARQL: ") == 2
     assert f"\nEntities: Maria Shriver ({MARIA})\n" in text
+
+
+def test_the_texts_of_the_page_are_what_the_tools_answer(server: GraphServer) -> None:
+    shown = re.findall(r"`(\{[^`]+\})`:\n\n```text\n(.+?)\n```", PAGE.read_text(), re.DOTALL)
+    assert len(shown) == 3
+    for arguments, expected in shown:
+        given = json.loads(" ".join(arguments.split()))
+        tool = "retrieve" if "question" in given else "get_statements"
+        assert called(server, tool, **given)[0] == expected
 
 
 def test_a_budget_leaves_out_whole_items_and_says_so(server: GraphServer) -> None:
