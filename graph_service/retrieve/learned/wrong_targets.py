@@ -201,7 +201,9 @@ class WrongTargets:
         return onward
 
     def _relations_onward(self, number: int) -> frozenset[int]:
-        """Returns the relations by which what a candidate leads to has what the question asks for."""
+        """Returns the relations by which what a candidate leads to has what the question asks for,
+        but those of which more of it are values: of countries some lie in a country of old.
+        """
         around, candidates = self._call.surroundings, self._candidates
         nouns = {singular(noun) for noun in self._form.nouns[:1]}
         nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
@@ -213,7 +215,7 @@ class WrongTargets:
         local = np.searchsorted(around.nodes, end_nodes)
         is_after = np.isin(around.head, local) & (around.head != around.tail)
         numbers = distinct(around.rel[is_after])
-        return frozenset(
+        onward = (
             relation
             for relation, label in zip(
                 numbers.tolist(), self._call.labels.relations(numbers), strict=True
@@ -223,6 +225,12 @@ class WrongTargets:
                 singular(label.lower()) in nouns
                 or (not _REGIONS.isdisjoint(nouns) and _says_within(label))
             )
+        )
+        return frozenset(
+            relation
+            for relation in onward
+            if len(distinct(around.head[is_after & (around.rel == relation)]))
+            >= np.isin(local, around.tail[around.rel == relation]).sum()
         )
 
     def answers_who_by_rows(self, number: int, /) -> bool:
