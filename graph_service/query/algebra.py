@@ -154,6 +154,23 @@ class AnyOf:
 Filter = Condition | Not | AnyOf
 
 
+def either_way(relation: Relation, test: Test, /) -> AnyOf:
+    """Returns whether a relation leads to what passes a test, or comes from that."""
+    return AnyOf(tuple(Condition((each,), test) for each in (relation, relation.reversed)))
+
+
+def is_either_way(filter: AnyOf, /) -> bool:
+    """Returns whether a filter is of one relation, walked either way about.
+
+    >>> is_either_way(either_way(Relation("P47"), Among(("Q1",))))
+    True
+    """
+    match filter.filters:
+        case (Condition((one,), test), Condition((other,), same)):
+            return other == one.reversed and same == test
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A relation of a query's path, and the filters on the entities it leads to."""

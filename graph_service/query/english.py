@@ -28,6 +28,7 @@ from graph_service.query.algebra import (
     Targets,
     Test,
     Text,
+    is_either_way,
 )
 from graph_service.text.nouns import plural_noun
 from graph_service.text.participles import infinitive, is_participle, is_third_person
@@ -206,7 +207,7 @@ class _English:
         if isinstance(query.start, Entities):
             phrase = _or([self._names.entity(id_) for id_ in query.start.ids])
         elif isinstance(query.start, Targets):
-            phrase = _or(list(map(self._targets, query.start.relations)))
+            phrase = self._all_targets(query.start.relations)
         else:
             phrase = _or([plural(self._names.entity(id_)) for id_ in query.start.class_ids])
         last = len(query.path) - 1
@@ -214,6 +215,11 @@ class _English:
             phrase = self._step(step.relation, phrase, several=several and index == last)
             phrase += self._filters(step.filters)
         return phrase
+
+    def _all_targets(self, relations: Sequence[Relation]) -> str:
+        if len(relations) == 2 and relations[1] == relations[0].reversed:
+            return "those"
+        return _or(list(map(self._targets, relations)))
 
     def _targets(self, relation: Relation) -> str:
         """Returns all that a relation leads to: "directors"; backward "things with a director"."""
@@ -245,6 +251,10 @@ class _English:
         match filter:
             case Not():
                 return self._clause(filter.filter, negated=True)
+            case AnyOf((Condition((relation, *_), Among(ids)), *_)) if is_either_way(filter):
+                verb = "does not join" if negated else "joins"
+                of = _or([self._names.entity(id_) for id_ in ids])
+                return f'that "{self._label(relation)}" {verb} to {of}'
             case AnyOf():
                 text = " or ".join(self._clause(each) for each in filter.filters)
                 return f"not {text}" if negated else text

@@ -53,6 +53,12 @@ _OF_MEASURE: Mapping[str, frozenset[str]] = {
          "total", "amount"}
     ),
 }  # fmt: skip
+_GAINS = frozenset(
+    map(root, ("salary", "wage", "income", "pay", "earnings", "bonus", "revenue", "turnover",
+               "sales", "profit", "gross", "budget", "balance", "debt", "discount", "donation",
+               "prize", "tax", "funding", "capital", "savings"))
+)  # fmt: skip
+"""What somebody gets, and nobody pays for a thing."""
 _OF_DEGREE: Mapping[str, frozenset[str]] = {
     "tall": frozenset({"length"}), "deep": frozenset({"length"}), "wide": frozenset({"length"}),
     "thick": frozenset({"length"}), "far": frozenset({"length"}),
@@ -103,6 +109,11 @@ def is_money_word(label: str, /) -> bool:
     """Returns whether the name of a relation says that its numbers are of money."""
     roots = {root(word) for word in words(label)}
     return not roots.isdisjoint(map(root, _OF_MEASURE["money"]))
+
+
+def is_gain(label: str, /) -> bool:
+    """Returns whether the name of a relation says that money is what someone gets, and no price."""
+    return not _GAINS.isdisjoint(root(word) for word in words(label))
 
 
 def measure_otherwise(degree: str, units: Iterable[str], /) -> bool:

@@ -48,6 +48,7 @@ from graph_service.retrieve.units import units_of
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes
 from graph_service.service.stopwatch import Stopwatch
 from graph_service.text.fold import fold, words
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
 
 _COUNTED_WORDS = 3
@@ -143,6 +144,32 @@ def reads_another_number(
         return False
     counted = words(request.question[counting[1] :])[:_COUNTED_WORDS]
     return not any(word_fit(word, labels(relations[0].id)) for word in counted)
+
+
+def states_the_number(
+    walked: Selection | None, request: RetrieveRequest, labels: Labels, /
+) -> bool:
+    """Returns whether walks surely answer *how many* by a number that the graph states of just what
+    is asked: the population of a country, of which a graph lists a few people who live there.
+
+    Args:
+        walked: What the walks selected.
+        request: As sent.
+        labels: Of entities and relations.
+    """
+    counting = read_form(request.question).count_span
+    if counting is None or walked is None or walked.answer is None or walked.read is None:
+        return False
+    query = walked.read.query
+    is_stated = walked.answer.kind is AnswerKind.COUNT and query.fold is not Fold.COUNT
+    if not (walked.confident and is_stated and len(query.relations) == 1):
+        return False
+    start = np.array(walked.used_starts[:1], dtype=np.int64)
+    name = {word for label in labels.nodes(start) for word in words(label)}
+    following = words(request.question[counting[1] :])
+    content = [word for word in following if word not in EMPTY_IN_ENGLISH | name]
+    label = labels.relation(query.relations[0].id)
+    return len(content) > 1 and all(word_fit(word, label) for word in content)
 
 
 def leaves_uncounted(walked: Selection | None, request: RetrieveRequest, /) -> bool:

@@ -43,6 +43,7 @@ from graph_service.service.class_reading import (
     may_be_about_a_class,
     overrules,
     reads_another_number,
+    states_the_number,
 )
 from graph_service.service.embedding import TimedEncoder
 from graph_service.service.graph_slice import ClassPart, GraphSlice, rank_codes, relation_filter
@@ -130,13 +131,19 @@ class Selector:
         of_class = None if is_named else class_reader.answer(request)
         walked: Selection | None = None
         is_miscounted = is_uncounted = is_apart = False
-        if of_class is None or not of_class.is_sure:
+        if of_class is None or not of_class.is_sure or of_class.counts:
             walked = self._walk(source, request, encoder, asking, question_vector, deadline)
             if walked is not None:
                 watch.stages(walked.timings_ms)
             labels = Labels(source.named.arrays, source.overlay, request.languages, deadline)
+            is_stated = states_the_number(walked, request, labels)
+            if of_class is not None and of_class.is_sure and not is_stated:
+                # Only a number that the graph states is more than that of those it lists.
+                walked = None
             is_miscounted = reads_another_number(walked, request, labels.relation)
-            is_apart = leaves_values_apart(walked, source, request, labels, encode, deadline)
+            is_apart = not is_stated and leaves_values_apart(
+                walked, source, request, labels, encode, deadline
+            )
             is_miscounted = is_miscounted or is_apart
             is_uncounted = leaves_uncounted(walked, request)
             is_doubtful = walked is None or not walked.confident or is_miscounted or is_uncounted

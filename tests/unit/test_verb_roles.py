@@ -76,6 +76,10 @@ def test_the_words_beside_a_name_tell_its_role(
         ("Which tools does X maintain?", "is maintained by", True),
         ("What is maintained by X?", "maintained by", True),
         ("Who is X maintained by?", "maintained by", False),
+        ("Whose manager is X?", "manager", True),
+        ("Whose daughter is X?", "parent", False),
+        ("Which tool's maintainer is X?", "maintainer", True),
+        ("Who has X as a manager?", "manager", True),
         ("Who manages X?", "manager", False),
         ("Who does X manage?", "manager", True),
         ("Who taught X?", "teacher", False),
@@ -143,3 +147,17 @@ def test_verbs_are_read_out_as_such(service: Service) -> None:
     text = retrieve(service, "What depends on Quillfeather?").interpretation
     assert text is not None
     assert text.text == "those that depend on Quillfeather"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Whose mayor is Piet Vos?", {"Riga"}),
+        ("Which town's mayor is Piet Vos?", {"Riga"}),
+        ("Who has Piet Vos as mayor?", {"Riga"}),
+    ],
+)
+def test_whose_asks_for_what_has_the_name(
+    service: Service, question: str, expected: set[str]
+) -> None:
+    assert sure_answers(service, question) == expected

@@ -22,18 +22,13 @@ from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
 from graph_service.retrieve.degree_relations import compares
 from graph_service.retrieve.degree_words import AGE, BORN, DEGREE_OF_NOUN, DEGREE_WORDS
-from graph_service.retrieve.units import units_of
+from graph_service.retrieve.units import is_gain, units_of
 from graph_service.text.fold import fold, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.question_form import read_form
 
 _OWN_DATE = 0.3
 _PRICES = frozenset({"price", "cost"})
-_GAINS = frozenset(
-    map(root, ("salary", "wage", "income", "pay", "earnings", "bonus", "revenue", "turnover",
-               "sales", "profit", "gross", "budget", "balance", "debt", "discount", "donation",
-               "prize", "tax", "funding", "capital", "savings"))
-)  # fmt: skip
 
 
 class DegreeReader:
@@ -108,7 +103,9 @@ class DegreeReader:
         if not fits and not _PRICES.isdisjoint(stated.meanings):
             # The cheapest flat has the lowest rent, if nothing else of a flat is money.
             money = [
-                each.id for each in self._text.profiles if is_money(each) and not _is_gain(each)
+                each.id
+                for each in self._text.profiles
+                if is_money(each) and not is_gain(each.label)
             ]
             fits = dict.fromkeys(money, FITTING) if len(money) == 1 else {}
         after = self._text.relation_words.local(
@@ -202,11 +199,6 @@ class DegreeReader:
 def is_money(profile: RelationProfile, /) -> bool:
     """Returns whether the numbers of a relation are of a currency."""
     return bool(profile.unit) and any(unit.is_money for unit in units_of(fold(profile.unit or "")))
-
-
-def _is_gain(profile: RelationProfile) -> bool:
-    """Returns whether money is what someone gets, and no price."""
-    return not _GAINS.isdisjoint(root(word) for word in words(profile.label))
 
 
 def meaning_fit(meanings: Sequence[str], profile: RelationProfile, /) -> float:

@@ -89,11 +89,8 @@ class ClassReading:
         content = self.words.content
         taken = [*spans, *self.parts.used]
         rows = {row for span in spans for row in self.companions.get(span, ())}
-        is_located = any(
-            not OF_LOCATION.isdisjoint(map(root, words(profile.label)))
-            for profile in self.words.profiles
-            if profile.id in relation_ids
-        )
+        labels = [words(each.label) for each in self.words.profiles if each.id in relation_ids]
+        is_located = any(not OF_LOCATION.isdisjoint(map(root, label)) for label in labels)
         return tuple(
             word.text
             for row, word in enumerate(content)
@@ -105,6 +102,8 @@ class ClassReading:
                 least=OWN_WORD if row in self.degrees or word.text in LOADED else LEAST_FIT,
             )
             and not (is_located and word.text in WHERE)
+            # What lies under a hill is under no amount.
+            and not (word.text in LOADED and any(word.text in label for label in labels))
         )
 
 

@@ -9,7 +9,7 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph_service.link.joint import JointMention
 from graph_service.query.algebra import (
@@ -35,6 +35,7 @@ from graph_service.retrieve.classes.question_text import (
 from graph_service.retrieve.classes.ranking import QueryRanker, RankedReading
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.rules import CLASS_RULES
+from graph_service.retrieve.constraints.reciprocal import both_ways
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     Clock,
@@ -64,6 +65,12 @@ class ClassAnswer:
     is_list: bool
     of_instances: bool
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is the number of some instances."""
+        read = self.selection.read
+        return read is not None and read.query.fold is Fold.COUNT
+
 
 def answer_class_question(request: ClassRequest, /) -> ClassAnswer | None:
     """Returns the answer to a question that names a class; None where it names none, or no query
@@ -86,11 +93,12 @@ class _ClassQuestion:
             limits=QueryLimits(),
             deadline=request.deadline,
         )
+        self._labels = labels
         self._ranker = QueryRanker(request, walker, labels)
         self._picker = AnswerPicker(request, walker, labels)
 
     def answer(self) -> ClassAnswer | None:
-        ranked = self._ranker.ranked()
+        ranked = list(map(self._both_ways, self._ranker.ranked()))
         self._clock.stage("queries")
         if not ranked:
             return None
@@ -123,6 +131,10 @@ class _ClassQuestion:
         return ClassAnswer(
             selection, self._picker.mentions(best), confident, class_ids, is_list, of_instances
         )
+
+    def _both_ways(self, ranked: RankedReading) -> RankedReading:
+        query = both_ways(ranked.scored.query, self._labels.relation)
+        return replace(ranked, scored=replace(ranked.scored, query=query))
 
     # How sure the best is
 

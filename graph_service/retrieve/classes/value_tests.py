@@ -31,7 +31,7 @@ from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _COSTS = frozenset(map(root, ("cost", "price", "priced", "pay", "charge", "sell")))
 _CONTRARY = ("un", "non", "in", "im", "ir", "dis")
-_JOINT = re.compile(r"\s+(?:by|in|at|from|to|on|of|for|with)\s+(?:the\s+)?")
+_JOINT = re.compile(r"\s+(?:(?:by|in|at|from|to|on|of|for|with|under|into)\s+)?(?:the\s+)?")
 """Between a verb and what it leads to."""
 
 

@@ -23,6 +23,7 @@ from graph_service.retrieve.constraints.coverage import (
     stems_of,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
@@ -43,7 +44,8 @@ _TIME = re.compile(
 )
 """A year, a time of day, a day of the week or a month; a code such as C-2024-005 is none."""
 _WHAT_IT_IS = re.compile(
-    r"\W*(?:what|which)\s+\w.*\b(?:is|are|was|were)\s+(?:the\s+|an?\s+)?\W*$", re.IGNORECASE
+    r"\W*(?:what|which)\s+\w[^'\u2019]*\b(?:is|are|was|were)\s+(?:the\s+|an?\s+)?\W*$",
+    re.IGNORECASE,
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
 _PARENTS = frozenset({"father", "mother"})
@@ -250,6 +252,8 @@ def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         return True
     if names_end(noun, walks, judge.texts):
         return has_sex(judge, noun, best)
+    if not walks.backward[-1] and is_meant(root(noun), judge.texts[walks.relations[-1]]):
+        return True
     if is_kin(noun) or names_other_end(noun, walks, judge.texts):
         return False
     if any(noun in each.words for each, _ in best.met if isinstance(each, NamedNodes)):

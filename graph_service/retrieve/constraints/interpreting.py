@@ -36,6 +36,7 @@ from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCan
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AnswerForm, Superlative
+from graph_service.retrieve.constraints.reciprocal import both_ways
 from graph_service.retrieve.constraints.unread import other_unread, unread_words
 from graph_service.retrieve.context import RankedQuery, ReadQuery, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
@@ -142,8 +143,12 @@ class _Interpreter:
         )
 
     def _of_either(self, query: Query, alternative: JudgedCandidate) -> Query:
-        """Returns a query that starts at the other of two names too."""
+        """Returns a query that starts at the other of two names too, or that follows its relation
+        either way about.
+        """
         other = self.plain(alternative.walks.number)
+        if other.start == query.start:
+            return both_ways(query, self._call.labels.relation)
         assert isinstance(query.start, Entities)
         assert isinstance(other.start, Entities)
         return replace(query, start=Entities((*query.start.ids, *other.start.ids)))

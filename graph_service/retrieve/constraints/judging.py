@@ -50,6 +50,7 @@ from graph_service.retrieve.constraints.reading import (
     read_answer,
     sex_of,
 )
+from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.kinds import KINDS
@@ -386,6 +387,9 @@ class CandidateJudge:
         if not is_counted or named.is_entity or len(named.words) > 1:
             return False
         noun = named.words[0]
+        if is_reciprocal(self.texts[walks.relations[-1]]):
+            # Of those on the other side the noun says what they are.
+            return False
         return not kin_of(singular(noun)) and names_end(noun, walks, self.texts)
 
     def _is_other_namesake(self, walks: CandidateWalks) -> bool:

@@ -52,7 +52,7 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "report": frozenset({"reports", "manager", "supervisor", "boss"}),
     "work": frozenset({"department", "employer", "office", "team", "company", "division",
                        "remote", "manager", "supervisor", "trade", "occupation", "profession", "role",
-                       "job", "position"}),
+                       "job", "position", "employees", "staff"}),
     "boss": frozenset({"reports", "manager", "supervisor"}),
     "supplied": frozenset({"supplier"}),
     "located": frozenset({"city", "country", "location", "region", "town", "place", "address"}),

@@ -23,6 +23,7 @@ from graph_service.retrieve.constraints.verb_labels import (
 )
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
+from graph_service.retrieve.units import is_gain
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
@@ -30,6 +31,7 @@ from graph_service.text.question_form import ASKING_WORDS
 
 _OWN = "own"
 """A verb after a name that does it, and an empty word elsewhere."""
+_SPENDING = frozenset({"owe", "pay", "spend"})
 _LOCATIONS = frozenset({"country", "location", "place", "venue"})
 _LOCATED = frozenset(map(verb_root, ("located", "placed")))
 
@@ -79,6 +81,9 @@ def asks_for_another_amount(judge: CandidateJudge, best: JudgedCandidate, /) -> 
         return False
     following = [word for word, start, _ in judge.own_words if start >= span[1]][:1]
     labels = [judge.texts[relation] for relation in best.walks.relations]
+    if not _SPENDING.isdisjoint(following) and any(map(is_gain, labels)):
+        # Who pays does not get what is paid.
+        return True
     return any(
         _is_content(verb)
         and not any(says(verb_root(verb), label) for label in labels)

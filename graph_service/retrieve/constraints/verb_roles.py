@@ -6,9 +6,12 @@ asks for the manager of X, and *who does X manage?* for those whose manager X is
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
+from graph_service.retrieve.constraints.coverage import means, sides_of
+from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.verb_labels import DOES, is_doer, is_past, verb_root
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
@@ -18,6 +21,15 @@ _PREPOSITIONS = frozenset({"at", "for", "from", "in", "into", "on", "to", "under
 """What a verb's object follows; not *with*, since who works with X works beside X."""
 _ARTICLES = frozenset({"a", "an", "the"})
 _FORMS_OF_BE = frozenset({"are", "be", "been", "being", "is", "was", "were"})
+_WHOSE = re.compile(
+    r"\b(?:whose|(?:which|what)\s+\w[\w\s-]*?(?:['\u2019]s|s['\u2019]))"
+    r"\s+(\w[\w\s-]*?)\s+(?:is|are|was|were)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Before a name that is something to whom a question asks for: *whose manager is*."""
+_HAS = re.compile(r"\b(?:has|have|had)\s+$", re.IGNORECASE)
+_AS = re.compile(r"\s+(?:as|for)\s+(?:an?|the|his|her|its|their)?\s*(\w[\w\s-]*?)\W*$")
+"""Around a name that is something to who has it: *has X as a manager*."""
 _ADVERBS = 2
 """Words after a name among which its verb stands: *does X still depend on*."""
 
@@ -57,7 +69,15 @@ def walks_against_verb(
     True
     >>> walks_against_verb("What depends on X?", (16, 17), "depends on", is_backward=True)
     False
+    >>> walks_against_verb("Whose manager is X?", (17, 18), "manager", is_backward=False)
+    True
     """
+    if is_reciprocal(label):
+        return False
+    owned = _noun_of_whose(question, name)
+    if owned:
+        values, subjects = (means(owned, side) for side in sides_of(label))
+        return values is not subjects and values is not is_backward
     verb = _verb_of(label)
     if verb is None:
         return False
@@ -66,6 +86,19 @@ def walks_against_verb(
         return False
     is_at_value = role is (Role.SUBJECT if verb.is_done_by_value else Role.OBJECT)
     return is_at_value is not is_backward
+
+
+def _noun_of_whose(question: str, name: tuple[int, int]) -> str:
+    """Returns the noun that says what a name is to whom a question asks for, *manager* of *whose
+    manager is X* and of *who has X as a manager*; nothing where it says none.
+    """
+    start, end = name
+    if not 0 <= start < end:
+        return ""
+    stated = _AS.match(question, end) if _HAS.search(question[:start]) else None
+    if stated is None and not words(question[end:]):
+        stated = _WHOSE.search(question[:start])
+    return "" if stated is None else words(stated[1])[-1]
 
 
 def role_of(question: str, name: tuple[int, int], verb: str, preposition: str, /) -> Role | None:
