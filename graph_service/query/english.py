@@ -34,6 +34,8 @@ from graph_service.text.nouns import plural_noun
 from graph_service.text.participles import infinitive, is_participle, is_third_person
 
 _EVER = 10**9
+_MOST_NAMES = 3
+"""Of things that a condition names, where it names more than one more."""
 _COMPARED: Mapping[Comparison, str] = {
     Comparison.EQUAL: "is",
     Comparison.OVER: "is over",
@@ -170,7 +172,7 @@ class _English:
             if last is not None and last.backward and isinstance(filter.test, Among):
                 # Said the way the statement is.
                 of = replace(query, path=query.path[:-1], filters=())
-                named = _or([self._names.entity(id_) for id_ in filter.test.ids])
+                named = _or(self._distinct_names(filter.test.ids))
                 phrase = self._step(replace(last, backward=False), named, several=False)
                 return f"whether {phrase} is {self._path(of, several=False)}"
             return f"whether {self._path(query, several=False)} {self._test(filter.test)}"
@@ -274,7 +276,7 @@ class _English:
                 return f"that {verb} the {label} of something" + self._through(before)
             return f"{what} {_article(label)}" + self._through(before)
         if last.backward and isinstance(test, Among) and not before:
-            of = _or([self._names.entity(id_) for id_ in test.ids])
+            of = _or(self._distinct_names(test.ids))
             verb = "are not" if negated else "are"
             if _is_noun(label):
                 return f"that {verb} the {label} of {of}"
@@ -283,7 +285,7 @@ class _English:
             of = _or([_article(self._names.entity(id_)) for id_ in test.class_ids])
             return f"that {'are not' if negated else 'are'} the {label} of {of}"
         if not _is_noun(label) and isinstance(test, Among) and not before:
-            of = _or([self._names.entity(id_) for id_ in test.ids])
+            of = _or(self._distinct_names(test.ids))
             if _plural_verb(label):
                 return f"that {_of_several(label, negated=negated)} {of}"
             return f"{'not ' if negated else ''}{label} {of}"
@@ -305,7 +307,7 @@ class _English:
             case Present():
                 return f"is{not_} known"
             case Among(ids):
-                return f"is{not_} {_or([self._names.entity(id_) for id_ in ids])}"
+                return f"is{not_} {_or(self._distinct_names(ids))}"
             case InstanceOf(class_ids):
                 return f"is{not_} {_or([_article(self._names.entity(id_)) for id_ in class_ids])}"
             case Text(text):
@@ -316,6 +318,12 @@ class _English:
             case During(days):
                 return f"is{not_} {say_days(days)}"
         raise AssertionError(test)
+
+    def _distinct_names(self, ids: Sequence[str]) -> list[str]:
+        """Returns what some things are called, each name once, and how many more there are."""
+        names = list(dict.fromkeys(map(self._names.entity, ids)))
+        more = len(names) - _MOST_NAMES
+        return names if more < 2 else [*names[:_MOST_NAMES], f"{more} more"]
 
     def _ordered(self, phrase: str, order: Order) -> str:
         word = self._degree(order)

@@ -15,6 +15,7 @@ from graph_service.query.algebra import (
     Comparable,
     Condition,
     Entities,
+    Filter,
     Fold,
     InstanceOf,
     Instances,
@@ -340,7 +341,7 @@ class QueryRanker:
         if HOW_OFTEN.search(lowered(question)) and not self._meanings.are_rows(context.nodes):
             # Rows of events, which have codes for names, are times.
             return False
-        if meaning.is_claim and (steps or not query.filters or query.order):
+        if meaning.is_claim and (steps or query.order or all(map(is_walked, query.filters))):
             return False
         kind = context.kinds.get(steps[-1].relation.id) if steps else None
         return kind is not ValueKind.FLAG and not (query.fold is Fold.COUNT and kind in _UNCOUNTED)
@@ -373,6 +374,15 @@ class QueryRanker:
                 is_value = meaning.are_people
                 things.append(NamedThing(id_, span, score, is_value=is_value, bridges=bridges))
         return things
+
+
+def is_walked(filter: Filter, /) -> bool:
+    """Returns whether walks tell what passes a filter: that leads to an entity, or is of a class."""
+    return (
+        isinstance(filter, Condition)
+        and isinstance(filter.test, Among | InstanceOf)
+        and len(filter.path) < 2
+    )
 
 
 def _is_meant(

@@ -13,11 +13,7 @@ from dataclasses import dataclass, replace
 
 from graph_service.link.joint import JointMention
 from graph_service.query.algebra import (
-    Among,
-    Condition,
-    Filter,
     Fold,
-    InstanceOf,
     Instances,
     Query,
     Targets,
@@ -32,7 +28,7 @@ from graph_service.retrieve.classes.picking import AnswerPicker
 from graph_service.retrieve.classes.question_text import (
     asks_for_instances,
 )
-from graph_service.retrieve.classes.ranking import QueryRanker, RankedReading
+from graph_service.retrieve.classes.ranking import QueryRanker, RankedReading, is_walked
 from graph_service.retrieve.classes.request import ClassRequest
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.constraints.reciprocal import both_ways
@@ -123,7 +119,7 @@ class _ClassQuestion:
         query = best.scored.query
         is_list = query.fold is Fold.LIST and query.order is None and not best.is_implied
         is_list = is_list and isinstance(query.start, Instances)
-        is_list = is_list and all(map(_is_walked, filters_of(query)))
+        is_list = is_list and all(map(is_walked, filters_of(query)))
         of_instances = any(
             thing.is_class and asks_for_instances(self._request.question, thing.span)
             for thing in best.reading.parts.things
@@ -179,15 +175,6 @@ def _reads_its_noun_again(query: Query) -> bool:
     conditions = [each for filter in filters_of(query) for each in conditions_of(filter)]
     again = {condition.path[0] for condition in conditions if condition.path}
     return isinstance(query.start, Targets) and not again.isdisjoint(query.start.relations)
-
-
-def _is_walked(filter: Filter) -> bool:
-    """Returns whether walks tell what passes a filter: that leads to an entity, or is of a class."""
-    return (
-        isinstance(filter, Condition)
-        and isinstance(filter.test, Among | InstanceOf)
-        and len(filter.path) < 2
-    )
 
 
 def _answer_key(ranked: RankedReading, result: QueryResult) -> object:

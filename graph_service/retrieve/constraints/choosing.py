@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.judging import (
     JudgedCandidate,
     RankedCandidate,
 )
+from graph_service.retrieve.constraints.label_aspects import leaves_its_event
 from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
 from graph_service.retrieve.constraints.reading import AnswerForm
@@ -35,7 +36,12 @@ from graph_service.retrieve.constraints.said_steps import (
     says_a_label,
 )
 from graph_service.retrieve.constraints.said_verbs import says_another_verb
-from graph_service.retrieve.constraints.unread import other_unread, reads_every_word, unread_words
+from graph_service.retrieve.constraints.unread import (
+    leaves_number_of_name,
+    other_unread,
+    reads_every_word,
+    unread_words,
+)
 from graph_service.retrieve.constraints.yes_no import decide
 from graph_service.retrieve.context import RetrievalContext, SelectedAnswer
 from graph_service.retrieve.learned.candidates import Candidates
@@ -271,7 +277,10 @@ def _by_yes_no(
 ) -> Chosen:
     best = judged[0].score
     decision = decide(judge, judged)
-    if judge.strict and says_another_verb(judge, decision.judged):
+    if judge.strict and any(
+        doubts(judge, decision.judged)
+        for doubts in (says_another_verb, leaves_its_event, leaves_number_of_name)
+    ):
         decision = replace(decision, answer=None)
     if decision.rows.any():
         decision.judged.score = best + CONSTRAINT_RULES.named_bonus

@@ -194,7 +194,7 @@ class _Interpreter:
         for target in reading.targets:
             filter: Filter | None
             if isinstance(target, NamedNodes):
-                filter = Condition((), self._test_for(judge, target.nodes))
+                filter = Condition((), self._test_for(judge, _reached(target, walks)))
             elif judge.around.days(int(walks.end_nodes[0])) is not None:
                 filter = Condition((), During(target.days))
             else:
@@ -212,7 +212,8 @@ class _Interpreter:
             relation = min(how.relations or (), default=None)
             return None if relation is None else self._dated(relation, constraint)
         if how.by_end:
-            itself = Condition((), self._test_for(judge, constraint.nodes))
+            nodes = _reached(constraint, reading.best.walks)
+            itself = Condition((), self._test_for(judge, nodes))
             return Not(itself) if constraint.is_negated else itself
         return self._joined(reading, constraint, how)
 
@@ -323,7 +324,8 @@ class _Interpreter:
             value = stored_value(self._call.labels.graph.node_ids[node])
             if isinstance(value, StringValue | MonolingualText):
                 return Text(value.text)
-        return Among(self._ids(judge, nodes))
+        things = nodes[~judge.surroundings.literal[nodes]]
+        return Among(self._ids(judge, things if len(things) else nodes))
 
     def _ids(self, judge: CandidateJudge, nodes: Int64) -> tuple[str, ...]:
         """Returns the ids of nodes of the surroundings."""
@@ -345,3 +347,11 @@ class _Interpreter:
 
     def _relation_id(self, relation: int) -> str:
         return self._call.labels.relation_ids(np.array([relation], dtype=np.int64))[0]
+
+
+def _reached(named: NamedNodes, walks: CandidateWalks) -> Int64:
+    """Returns those of the nodes of a name that walks pass, or all where they pass none: of all that
+    *Canada* names the country alone.
+    """
+    reached = np.intersect1d(named.nodes, walks.nodes)
+    return reached if len(reached) else named.nodes

@@ -26,6 +26,7 @@ from graph_service.retrieve.constraints.coverage import (
     names_end,
     names_other_end,
     side_of,
+    stems_of,
 )
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
@@ -58,7 +59,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
@@ -550,16 +551,20 @@ class CandidateJudge:
         return not left or bool((self.cosines(left, texts).max(axis=1) >= _RULES.spoken).all())
 
     def unmet(self, best: JudgedCandidate, /) -> list[Constraint]:
-        """Returns the dates and named entities that no walk of the best candidate meets."""
+        """Returns the dates and named entities that no walk of the best candidate meets; but for names
+        that are words of a relation that is walked.
+        """
         met = [constraint for constraint, _ in best.met]
         dates = () if self.form.mentions_time else self.expected.dates
         missed: list[Constraint] = [date for date in dates if date not in met]
+        walked = stems_of(words(" ".join(self.texts[each] for each in best.walks.relations)))
         for named in self.applying(best.walks):
             taken = any(
                 named.overlaps(constraint.start, constraint.end) for constraint in (*met, *missed)
             )
             is_passed = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
-            if named.is_entity and not taken and not is_passed:
+            is_walked = is_passed or stems_of(named.words) <= walked
+            if named.is_entity and not taken and not is_walked:
                 missed.append(named)
         return missed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.unread import joining_relations
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
@@ -33,7 +34,8 @@ def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> 
 
 def leaves_its_event(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a question speaks of a birth or a death, of which relations around tell, and
-    none of them is read: the country where somebody was born is not that of their citizenship.
+    none of them is read: the country where somebody was born is not that of their citizenship. Yes
+    and no are doubted so too where no relation around tells of it.
     """
     own_words = {word for word, _, _ in judge.own_words}
     of_events = [event for event in _EVENTS if not own_words.isdisjoint(event)]
@@ -42,9 +44,10 @@ def leaves_its_event(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     dated = [how.relations or () for _, how in best.met]
     relations = {*best.walks.relations, *joining_relations(judge, best)}.union(*dated)
     known = {relation: set(words(label)) for relation, label in judge.texts.items()}
+    is_claim = judge.expected.form is AnswerForm.YES_NO
     for event in of_events:
         of_event = {relation for relation, label in known.items() if not label.isdisjoint(event)}
-        if of_event and of_event.isdisjoint(relations):
+        if (of_event or is_claim) and of_event.isdisjoint(relations):
             return True
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +29,7 @@ from graph_service.text.question_form import ASKING_WORDS
 
 _IN_COMMON = frozenset({"both", "common", "share", "shared", "shares"})
 """Words that say that what is asked for is so of two that are named."""
+_NUMBER_OF_NAME = re.compile(r"\s+(?:part\s+|episode\s+)?(\d{1,3}|[IVX]+|[ivx]{2,})\b")
 _JOINTS = " -\u2010\u2011"
 """Between the words of *half-brother*."""
 
@@ -57,6 +59,16 @@ def unread_spans(
         for word, is_like in zip(left, (like >= CONSTRAINT_RULES.spoken).tolist(), strict=True)
         if not is_like or is_kin(word[0]) or word[0].isdigit()
     )
+
+
+def leaves_number_of_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a number right after a name is not read: *Star Trek VI* is none of *Star
+    Trek*'s names.
+    """
+    ends = {end for _, end in (*judge.names, judge.span(best.walks))}
+    numbers = [_NUMBER_OF_NAME.match(judge.question[end:]) for end in sorted(ends)]
+    said = {number[1].lower() for number in numbers if number is not None}
+    return bool(said) and not said.isdisjoint(unread_words(judge, best))
 
 
 def other_unread(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from graph_service.model.graph import Bool
 from graph_service.model.values import StringValue
 from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
-from graph_service.retrieve.constraints.coverage import names_end, root, stems_of
+from graph_service.retrieve.constraints.coverage import is_kin, names_end, root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.living import life_claim, states_a_death
 from graph_service.retrieve.constraints.meeting import (
@@ -33,13 +33,22 @@ from graph_service.retrieve.constraints.unread import unread_words
 from graph_service.retrieve.context import SelectedAnswer
 from graph_service.retrieve.learned.entity_question import without_mentions
 from graph_service.retrieve.learned.relation_names import stem
+from graph_service.retrieve.learned.whereabouts import names_somebody
 from graph_service.text.fold import lowered, words
 from graph_service.text.function_words import content_words
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import DO
+from graph_service.text.question_form import BE, DO
 
 _ANY = re.compile(r"\b(?:an?|any)\s+(\w+)\W*$")
 _EVER = frozenset({"ever"})
+_LED_TO = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
+"""Words before a name that say how it is joined: who is *in* Canada is no Canadian."""
+_WHAT_IT_IS = frozenset(
+    {"citizenship", "class", "job", "kind", "nationality", "occupation", "office", "position",
+     "profession", "rank", "religion", "role", "title", "type"}
+)  # fmt: skip
+"""Nouns of relations whose values say what a thing is."""
+_DOER_ENDINGS = ("er", "or")
 _FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
 _OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
@@ -108,6 +117,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             return YesNo(candidate, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
             is_requested = _goes_as_its_verb(judge, candidate.walks) is not False
+            is_requested = is_requested and _faces(judge, candidate.walks)
+            is_requested = is_requested and not _owns_another(judge, candidate.walks)
             is_requested = is_requested and _is_requested(judge, candidate.walks, joined.targets)
             answer = _answer(judge, candidate, joined.rows, "yes") if is_requested else None
             return YesNo(candidate, joined.targets, joined.rows, answer)
@@ -133,10 +144,13 @@ def _by_death(judge: CandidateJudge, judged: Sequence[JudgedCandidate]) -> YesNo
 
 def _by_presence(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
     """Returns yes where a question asks whether there is any of what a single step leads to, as *has X
-    won an award*; else None. That there is none the graph does not say.
+    won an award*; else None. That there is none the graph does not say. *Is Madrid a country* asks
+    what Madrid is, and not whether it has one.
     """
     match = _ANY.search(lowered(judge.question))
     walks = first.walks
+    if judge.form.auxiliary in BE and "there" not in words(judge.question)[1:2]:
+        return None
     if not judge.strict or match is None or len(walks.relations) > 1 or judge.expected.dates:
         return None
     noun, label = singular(match[1]), judge.texts[walks.relations[0]]
@@ -214,25 +228,54 @@ def _is_requested(
 def _says_value_alone(
     judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint]
 ) -> bool:
-    """Returns whether a question says a value that a single step leads to, and no relation."""
-    values = [target for target in targets if kind_of(target) is ConstraintKind.VALUE]
-    if not values or len(walks.relations) > 1 or walks.backward[0]:
+    """Returns whether a question says a value that a single step leads to, and no relation: *is X a
+    lawyer*, *was X ever Secretary of State*, *is X Canadian*.
+    """
+    if len(walks.relations) > 1:
         return False
+    says_what_it_is = not _WHAT_IT_IS.isdisjoint(words(judge.texts[walks.relations[0]]))
+    if walks.backward[0] and not says_what_it_is:
+        return False
+    values = [
+        target for target in targets if says_what_it_is or kind_of(target) is ConstraintKind.VALUE
+    ]
     spans = [*judge.names, *((target.start, target.end) for target in values)]
-    return not content_words(without_mentions(judge.question, spans))
+    own_text = without_mentions(judge.question, spans)
+    if any(kind_of(target) is ConstraintKind.ENTITY for target in values):
+        values = values if _LED_TO.isdisjoint(words(own_text)) else []
+    return bool(values) and _EVER.issuperset(content_words(own_text) or ())
+
+
+def _owned_nouns(judge: CandidateJudge) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yields the nouns that a name owns, each with that name: ``child of X``, ``X's child``."""
+    for start, end in judge.names:
+        noun = _OWNED_BEFORE.search(judge.question[:start])
+        noun = noun or _OWNED_AFTER.match(judge.question[end:])
+        if noun is not None:
+            yield singular(noun[1].lower()), (start, end)
 
 
 def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:
     """Returns the name that the question says to own the relation: X of ``child of X``."""
     stems = noun_stems(judge.texts[walks.relations[0]])
-    for start, end in judge.names:
-        noun = _OWNED_BEFORE.search(judge.question[:start])
-        noun = noun or _OWNED_AFTER.match(judge.question[end:])
-        if noun is not None:
-            word = singular(noun[1].lower())
-            if {stem(word), stem(kin_of(word))} & stems:
-                return start, end
-    return None
+    owners = (
+        name for noun, name in _owned_nouns(judge) if {stem(noun), stem(kin_of(noun))} & stems
+    )
+    return next(owners, None)
+
+
+def _owns_another(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether a name owns a noun that the relation walked does not say, and another does, or
+    that is somebody: that Y is the parent of X does not tell whether Y is X's subsidiary, nor a
+    student who the teacher is. Who something is made by is its maker.
+    """
+    if _owner(judge, walks) is not None:
+        return False
+    # Kin is told by its own rules: a grandchild is the child of a child.
+    nouns = [noun for noun, _ in _owned_nouns(judge) if not is_kin(noun)]
+    stems = frozenset[str]().union(*map(noun_stems, judge.texts.values()))
+    is_made_by = words(judge.texts[walks.relations[0]])[-1:] == ["by"]
+    return any(stem(noun) in stems or (names_somebody(noun) and not is_made_by) for noun in nouns)
 
 
 def _goes_as_its_verb(judge: CandidateJudge, walks: CandidateWalks) -> bool | None:
@@ -242,9 +285,13 @@ def _goes_as_its_verb(judge: CandidateJudge, walks: CandidateWalks) -> bool | No
     if len(walks.relations) > 1 or len(judge.names) < 2 or judge.span(walks) not in judge.names:
         return None
     label = words(judge.texts[walks.relations[0]])
+    # Who is the "owner of" something owns it.
+    is_doer = label[-1:] == ["of"] and label[:-1] != [] and label[-2].endswith(_DOER_ENDINGS)
+    label = label[:-1] if is_doer else label
     # "Supply" and "supplied" differ by a letter after the stem.
     verbs = {root(word).rstrip("iy") for word, _, _ in judge.own_words}
-    of_doer = label[-1:] == ["by"] or bool(label and label[-1].endswith(("er", "or")))
+    of_doer = label[-1:] == ["by"] or bool(label and label[-1].endswith(_DOER_ENDINGS))
+    of_doer = of_doer and not is_doer
     if not of_doer and label[-1:] and label[-1] in {"in", "of", "to", "from", "at", "with"}:
         return None
     if verbs.isdisjoint(each.rstrip("iy") for each in stems_of(label)):
@@ -259,13 +306,16 @@ def _goes_as_its_verb(judge: CandidateJudge, walks: CandidateWalks) -> bool | No
 def _faces(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     """Returns whether a single step goes the way that the question says.
 
-    A ``child of X`` or ``X's child`` is the value of a statement whose head is X. More steps must
-    each be said.
+    A ``child of X`` or ``X's child`` is the value of a statement ``child`` whose head is X, and the
+    head of a statement ``child of`` whose value is X. More steps must each be said.
     """
     if len(walks.relations) > 1:
         return not (judge.strict and repeats_unsaid(judge, walks))
     owner = _owner(judge, walks)
-    return owner is None or (owner == judge.span(walks)) != walks.backward[0]
+    if owner is None:
+        return True
+    starts_at_owner = (owner == judge.span(walks)) != walks.backward[0]
+    return starts_at_owner != (words(judge.texts[walks.relations[0]])[-1:] == ["of"])
 
 
 def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
@@ -315,11 +365,35 @@ def _within(
     return _Joined(needed, rows)
 
 
+def _says_its_relation(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether words of a question are those of the last relation walked."""
+    own_stems = {stem(word) for word, _, _ in judge.own_words}
+    return not own_stems.isdisjoint(noun_stems(judge.texts[walks.relations[-1]]))
+
+
+def _are_joined(
+    judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint]
+) -> bool:
+    """Returns whether any statement joins the start of some walks to what is named besides: a country
+    whose official language is another may be one where it is spoken.
+    """
+    region = judge.surroundings
+    nodes = [target.nodes for target in targets if isinstance(target, NamedNodes)]
+    named = np.concatenate(nodes) if nodes else np.zeros(0, dtype=np.int64)
+    of_start = np.isin(region.head, walks.nodes[:, 0]), np.isin(region.tail, walks.nodes[:, 0])
+    of_named = np.isin(region.head, named), np.isin(region.tail, named)
+    return bool(((of_start[0] & of_named[1]) | (of_named[0] & of_start[1])).any())
+
+
 def _denied(
     judge: CandidateJudge, first: JudgedCandidate, targets: Sequence[Constraint]
 ) -> SelectedAnswer | None:
-    """Returns no, where the same relation says something else of what is named."""
+    """Returns no, where the same relation says something else of what is named, and no other that
+    may be meant joins them.
+    """
     if not targets or not _is_requested(judge, first.walks):
+        return None
+    if not _says_its_relation(judge, first.walks) and _are_joined(judge, first.walks, targets):
         return None
     walks, more = first.walks, list[int]()
     for target in targets:

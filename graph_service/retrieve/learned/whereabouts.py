@@ -82,10 +82,18 @@ def names_location(noun: str, /) -> bool:
     return noun in _CLASS_WORDS
 
 
-def are_other_locations(noun: str, label: str, classes: Sequence[str], encode: Encode, /) -> bool:
+def are_other_locations(
+    noun: str,
+    label: str,
+    classes: Sequence[str],
+    encode: Encode,
+    /,
+    *,
+    target_labels: Sequence[str] = (),
+) -> bool:
     """Returns whether nothing says that some things are what a noun of places says.
 
-    Their classes may. Things of no class that is known may be so by the label of the relation that
+    Their classes may, and their own labels: Tarrant County. Things of no class that is known may be so by the label of the relation that
     leads to them, which is then not clearly more like that of something else; counties and
     continents are not.
 
@@ -94,7 +102,10 @@ def are_other_locations(noun: str, label: str, classes: Sequence[str], encode: E
         label: Of the relation, without the noun.
         classes: Labels of the things' classes.
         encode: Texts to unit vectors.
+        target_labels: Labels of the things.
     """
+    if any(noun in words(each) for each in target_labels):
+        return False
     names = _CLASS_WORDS[noun]
     is_one = any(not names.isdisjoint(map(singular, words(each))) for each in classes)
     if is_one:

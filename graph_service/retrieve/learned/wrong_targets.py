@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from graph_service.model.classes import INSTANCE_RELATIONS
-from graph_service.model.graph import Bool, Int64
+from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.values import SomeValue, stored_value
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -109,7 +109,15 @@ class WrongTargets:
         classes = self._classes_at(number)
         if noun in _REGIONS and _says_within(last_label) and not classes:
             return False
-        return are_other_locations(noun, last_label, classes, self._call.encode)
+        target_labels = self._call.labels.nodes(self._targets_of(number))
+        return are_other_locations(
+            noun, last_label, classes, self._call.encode, target_labels=target_labels
+        )
+
+    def _targets_of(self, number: int) -> Int32:
+        """Returns the nodes that a candidate leads to, int32 [targets]."""
+        first, last = np.searchsorted(self._candidates.end_owner, (number, number + 1))
+        return self._call.region.nodes[self._candidates.end_node[first:last]]
 
     def takes_words_twice(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates walks two relations by the same words.
@@ -204,15 +212,13 @@ class WrongTargets:
         """Returns the relations by which what a candidate leads to has what the question asks for,
         but those of which more of it are values: of countries some lie in a country of old.
         """
-        around, candidates = self._call.surroundings, self._candidates
+        around = self._call.surroundings
         nouns = {singular(noun) for noun in self._form.nouns[:1]}
         nouns |= {f"{first} {singular(second)}" for first, second in pairwise(self._form.nouns)}
         walked = self._reader.walked_labels(number)
         if not nouns or any(noun in words(label) for noun in nouns for label in walked):
             return frozenset()
-        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
-        end_nodes = self._call.region.nodes[candidates.end_node[first:last]]
-        local = np.searchsorted(around.nodes, end_nodes)
+        local = np.searchsorted(around.nodes, self._targets_of(number))
         is_after = np.isin(around.head, local) & (around.head != around.tail)
         numbers = distinct(around.rel[is_after])
         onward = (
@@ -240,17 +246,14 @@ class WrongTargets:
         """
         if not (self._form.word == "who" or self._form.asks_what_is_done):
             return False
-        first, last = np.searchsorted(self._candidates.end_owner, (number, number + 1))
-        region = self._call.region
+        region, targets = self._call.region, self._targets_of(number)
         start = region.start_entities[self._candidates.start[number]]
-        end_nodes = self._candidates.end_node[first:last]
-        of_start, *of_end_nodes = self._call.labels.nodes(
-            region.nodes[[start, *end_nodes.tolist()]]
-        )
+        (label,) = self._call.labels.nodes(region.nodes[[start]])
+        target_labels = self._call.labels.nodes(targets)
         is_row = _ROW_NAME.fullmatch
         return (
-            not is_row(of_start)
-            and all(map(is_row, of_end_nodes))
+            not is_row(label)
+            and all(map(is_row, target_labels))
             and not are_called_people(self._classes_at(number), self._call.encode)
         )
 
@@ -259,9 +262,8 @@ class WrongTargets:
         have them.
         """
         around, graph = self._call.surroundings, self._call.labels.graph
-        first, last = np.searchsorted(self._candidates.end_owner, (number, number + 1))
-        end_nodes = self._call.region.nodes[self._candidates.end_node[first:last]]
-        local = np.searchsorted(around.nodes, end_nodes[end_nodes < graph.entity_count])
+        targets = self._targets_of(number)
+        local = np.searchsorted(around.nodes, targets[targets < graph.entity_count])
         relations = [graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
         stating = np.isin(around.rel, [each for each in relations if each is not None])
         of_targets = stating & np.isin(around.head, local)
