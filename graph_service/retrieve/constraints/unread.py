@@ -65,10 +65,10 @@ def leaves_number_of_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bo
     """Returns whether a number right after a name is not read: *Star Trek VI* is none of *Star
     Trek*'s names.
     """
-    ends = {end for _, end in (*judge.names, judge.span(best.walks))}
-    numbers = [_NUMBER_OF_NAME.match(judge.question[end:]) for end in sorted(ends)]
-    said = {number[1].lower() for number in numbers if number is not None}
-    return bool(said) and not said.isdisjoint(unread_words(judge, best))
+    names = {*judge.names, judge.span(best.walks)}
+    matches = [_NUMBER_OF_NAME.match(judge.question[end:]) for _, end in sorted(names)]
+    numbers = {match[1].lower() for match in matches if match is not None}
+    return bool(numbers) and not numbers.isdisjoint(unread_words(judge, best))
 
 
 def other_unread(

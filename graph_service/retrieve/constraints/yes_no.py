@@ -314,8 +314,8 @@ def _faces(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     owner = _owner(judge, walks)
     if owner is None:
         return True
-    starts_at_owner = (owner == judge.span(walks)) != walks.backward[0]
-    return starts_at_owner != (words(judge.texts[walks.relations[0]])[-1:] == ["of"])
+    is_from_owner = (owner == judge.span(walks)) != walks.backward[0]
+    return is_from_owner != (words(judge.texts[walks.relations[0]])[-1:] == ["of"])
 
 
 def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
