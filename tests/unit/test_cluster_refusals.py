@@ -91,6 +91,9 @@ def test_the_command_line_refuses_by_name(
     check_error(capsys.readouterr().err)
     assert main([*words, "--method", "ed", "--level", "0.3"]) == 2
     check_error(capsys.readouterr().err)
+    written = ["cluster", "view", "create", str(tmp_path), "--method", "ed", "--level", "0.3"]
+    assert main([*written, "--to", "/views/x[1]"]) == 2
+    check_error(capsys.readouterr().err)
     deviation = ["cluster", "view", "deviation", str(tmp_path), str(tmp_path / "view")]
     assert main([*deviation, "--scorer", "trained"]) == 2
     check_error(capsys.readouterr().err)

@@ -10,6 +10,7 @@ from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cluster.delta import read_view, store_view
 from graph_service.cluster.graph import open_graph, require_manifest
+from graph_service.cluster.paths import shared_path
 from graph_service.cluster.session import open_session
 from graph_service.cluster.views import create_view, require_supported
 from graph_service.service.lookup import read_id
@@ -21,11 +22,12 @@ def create(options: ClusterViewOptions, output: Output, /) -> int:
     spec = replace(options.spec, scope=replace(options.scope, relation_ids=relation_ids))
     spec.validate()
     require_supported(spec)
-    # What can't be read is told before an engine starts.
+    # What can't be read or written is told before an engine starts.
+    out = shared_path(options.to, argument="to")
     require_manifest(options.source)
     began = time.monotonic()
     with open_session(options.remote) as session:
-        view = create_view(open_graph(session, options.source), spec, options.to)
+        view = create_view(open_graph(session, options.source), spec, out)
     seconds = time.monotonic() - began
     output.object({**view.to_json(), "seconds": round(seconds, 3)})
     report = view.report
