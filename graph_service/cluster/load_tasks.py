@@ -7,6 +7,8 @@ by its task.
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -20,6 +22,9 @@ from graph_service.errors import GraphServiceError, InputError, SetupError, Stor
 from graph_service.store.parquet import import_pyarrow
 
 MAX_PARTITIONS = 4_096
+_SLOTS = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""Of the tasks of one process. Sail begins all tasks at once, each in a thread: all chunks of a source
+would be in memory, and none be done until nearly all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,8 @@ def errors_of(work: Callable[[int], None], indices: Sequence[int]) -> Any:
     errors = []
     for index in indices:
         try:
-            work(index)
+            with _SLOTS:
+                work(index)
         except GraphServiceError as error:
             # An engine would try the task again, and wrap the error in a page of its own.
             errors.append(
