@@ -150,6 +150,44 @@ def test_wordings_that_the_cross_encoder_does_not_read_stay_doubted(
     assert result.confidence == DOUBTED
 
 
+films = service_of(
+    {
+        "films": """head,relation,tail
+Low Water,written by,Ada Finch
+Low Water,written by,Rui Sa
+Low Water,has tags,lighthouses
+Two Keys,written by,Ada Finch
+Two Keys,written by,Ole Moor
+Two Keys,has tags,locksmiths
+Salt Hour,written by,Rui Sa
+Salt Hour,has tags,lighthouses
+"""
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who wrote films together with Ada Finch", "who co-wrote films with Ada Finch"],
+)
+def test_the_walk_to_others_of_the_same_thing_says_together(films: Service, question: str) -> None:
+    result = retrieve(films, question)
+    assert result.interpretation is not None
+    assert result.status is Status.OK, result.interpretation
+    assert result.interpretation.text == "what those that are written by Ada Finch is written by"
+
+
+def test_together_narrows_what_somebody_made(films: Service) -> None:
+    assert retrieve(films, "Which films did Ada Finch co-write?").status is not Status.OK
+
+
+def test_a_cross_encoder_that_is_sure_outweighs_that_no_word_speaks_of_it(
+    films: Service, names: list[str]
+) -> None:
+    assert retrieve(films, "which films are about lighthouses").status is Status.OK
+    assert names == [UNSAID]
+
+
 def test_a_name_that_something_meets_is_not_doubted(games: Service, names: list[str]) -> None:
     result = retrieve(games, "Which games by Lantern did Agnes Moor design?")
     assert result.answer is not None

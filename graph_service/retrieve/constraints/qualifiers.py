@@ -6,7 +6,10 @@ more, whatever the graph is about: *alone*, *co-wrote*, *in German*, *after 700*
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.unread import unread_spans
 from graph_service.retrieve.constraints.verb_labels import says, verb_root
@@ -20,6 +23,10 @@ _NARROWING = frozenset(
     ["again", "alone", "ex", "first", "former", "fourth", "last", "late", "next",
      "once", "past", "previous", "second", "together", "third", "twice"]
 )  # fmt: skip
+_JOINTLY = frozenset({"co", "together"})
+"""Words that the walk to others of the same thing says: who wrote films together with X wrote what X
+wrote.
+"""
 _NO_ADVERBS = frozenset(
     ["actually", "assembly", "currently", "exactly", "family", "officially", "really"]
 )
@@ -42,7 +49,18 @@ def leaves_a_qualifier(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     spans = word_spans(judge.question)
     at = {start: index for index, (_, start, _) in enumerate(spans)}
     unread_at = {at[start] for _, start, _ in unread if start in at}
+    if goes_there_and_back(best.walks):
+        unread_at = {index for index in unread_at if spans[index][0] not in _JOINTLY}
     return any(_narrows(judge, spans, index, unread_at) for index in unread_at)
+
+
+def goes_there_and_back(walks: CandidateWalks, /) -> bool:
+    """Returns whether a candidate walks a relation and then the same the other way about."""
+    steps = zip(walks.relations, walks.backward, strict=True)
+    return any(
+        first == second and is_backward != was_backward
+        for (first, was_backward), (second, is_backward) in pairwise(steps)
+    )
 
 
 def leaves_one_of_two(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -13,6 +13,7 @@ from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Float64
 from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
+from graph_service.retrieve.constraints.doubts import UNSAID
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.confidence import (
@@ -20,6 +21,7 @@ from graph_service.retrieve.learned.confidence import (
     DOUBTED,
     INPUT_NAMES,
     LEAST_GAP,
+    SURELY_READ,
     AnswerConfidence,
     margin_of,
 )
@@ -144,13 +146,16 @@ class AnswerJudge:
 
         That its words speak of other relations than are walked says nothing where two others say
         that they ask for these: published questions in such words, which ask for no common relation
-        rather, and the cross-encoder. A word that no published question has tells nothing.
+        rather, and the cross-encoder. A word that no published question has tells nothing. That no
+        word speaks of them says nothing either where the cross-encoder is sure alone.
         """
         if not chosen.may_be_outweighed:
             return bool(chosen.doubt)
+        input_of = dict(zip(INPUT_NAMES, inputs.tolist(), strict=True))
+        if chosen.doubt == UNSAID and input_of["reading"] >= SURELY_READ:
+            return False
         number = chosen.ranked[0].number
         labels = self._reader.walked_labels(number)
-        input_of = dict(zip(INPUT_NAMES, inputs.tolist(), strict=True))
         fits_best = input_of["prior_gap"] == 0.0 and input_of["reading"] > 0.0
         start = self._start_of(number)
         own_words = content_words(" ".join(masked_words(self._reader.question, start.span))) or []

@@ -40,6 +40,8 @@ ranked first.
 """
 DOUBTED = 0.3
 """Confidence at most in an answer to a question that may be misread, in a way that has no weight."""
+SURELY_READ = 3.0
+"""What the cross-encoder scores a line at least that is surely asked for: .95 as a logit."""
 MOST_MARGIN = 4.0
 LEAST_GAP = -6.0
 CONFIDENCE_DIGITS = 4
