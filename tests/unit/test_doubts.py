@@ -128,6 +128,11 @@ def test_a_constraint_that_nothing_meets_is_doubted(
     assert names == [expected]
 
 
+def test_a_date_is_no_span_of_time(games: Service, names: list[str]) -> None:
+    result = retrieve(games, "How long did they publish Ember Court?")
+    assert (result.status, names) == (Status.LOW_CONFIDENCE, ["another kind of value"])
+
+
 def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list[str]) -> None:
     result = retrieve(games, "How many games did Agnes Moor design in 2019?")
     assert result.answer is not None

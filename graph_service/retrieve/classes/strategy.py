@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from graph_service.link.joint import JointMention
 from graph_service.query.algebra import (
+    Entities,
     Fold,
     Instances,
     Query,
@@ -38,6 +41,7 @@ from graph_service.retrieve.context import (
     Selection,
 )
 from graph_service.retrieve.labels import Labels
+from graph_service.text.fold import words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +109,7 @@ class _ClassQuestion:
         is_sure = not best.unread and not best.reading.refusal and result.is_complete
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not _reads_its_noun_again(best.scored.query)
+        is_sure = is_sure and not self._repeats_names(best.scored.query, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
         self._clock.stage("answer")
         if best.is_implied and not is_sure:
@@ -153,6 +158,17 @@ class _ClassQuestion:
         if result.measure is not None:
             return result.measure.number is not None
         return bool(result.rows)
+
+    def _repeats_names(self, query: Query, result: QueryResult) -> bool:
+        """Returns whether all answers are things whose names the question says, but to choose from:
+        *what is Janus the god of* is not answered by Janus.
+        """
+        if query.fold is not Fold.LIST or query.order or isinstance(query.start, Entities):
+            return False
+        question = f" {' '.join(words(self._request.question))} "
+        nodes = np.array([row.node for row in result.rows], dtype=np.int64)
+        labels = self._labels.nodes(nodes)
+        return bool(labels) and all(f" {' '.join(words(each))} " in question for each in labels)
 
     def _has_rival(
         self, best: RankedReading, result: QueryResult, others: Sequence[RankedReading]

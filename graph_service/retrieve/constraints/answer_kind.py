@@ -48,6 +48,8 @@ _WHAT_IT_IS = re.compile(
     re.IGNORECASE,
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
+_OF_DATES = frozenset({"early", "late", "old", "recent", "recently", "young"})
+"""Degrees that a date answers too: who is how old says the day of birth."""
 _PARENTS = frozenset({"father", "mother"})
 _OTHER_SEX = {"female": "male", "male": "female"}
 _NAMED_AFTER = 2
@@ -56,8 +58,9 @@ _NAMED_AFTER = 2
 
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether what a candidate leads to is of another form than a question asks for: dates
-    and numbers for *where* or *who*, none for *how big*, kilograms for *how tall*, no date for
-    *when*, and numbers for *what did X buy*, if their relation does not say so.
+    and numbers for *where* or *who*, no number for *how big*, a date for *how long*, kilograms for
+    *how tall*, no date for *when*, and numbers for *what did X buy*, if their relation does not say
+    so.
     """
     form, verb = judge.form, _what_is_done(judge, walks)
     of_a_thing = form.asks_where or form.asks_for_person
@@ -74,7 +77,8 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     ]
     if form.degree:
         units = [amount.unit for amount in amounts if amount is not None]
-        return not any(is_amount) or measure_otherwise(form.degree, units)
+        has_form = is_amount if form.degree in _OF_DATES else [each is not None for each in amounts]
+        return not any(has_form) or measure_otherwise(form.degree, units)
     if form.asks_for_time:
         # A year may be within the name of what happened in it. Minutes are no time of day.
         return not any(
