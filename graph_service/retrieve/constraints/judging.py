@@ -43,7 +43,12 @@ from graph_service.retrieve.constraints.meeting import (
     noun_stems,
     relation_stems,
 )
-from graph_service.retrieve.constraints.naming import Mention, NamedNodes, find_named
+from graph_service.retrieve.constraints.naming import (
+    Mention,
+    NamedNodes,
+    find_named,
+    without_choices,
+)
 from graph_service.retrieve.constraints.reading import (
     AnswerForm,
     DateConstraint,
@@ -133,6 +138,8 @@ class CandidateJudge:
             )
             if not self._is_of_start(named)
         ]
+        if self.strict and self.form.is_for_yes_or_no and self.expected.form is AnswerForm.ENTITIES:
+            self.named = without_choices(question, self.named)
         self.min_relevance = call.preset.min_relevance
         self._call = call
         self._candidates = candidates
@@ -455,7 +462,21 @@ class CandidateJudge:
         if not self.form.mentions_time:
             may_end += self.expected.dates
         return any(
-            names_end_nodes(constraint, walks, self.around) is not None for constraint in may_end
+            names_end_nodes(constraint, walks, self.around) is not None
+            for constraint in may_end
+            if not self._is_kin_on_the_way(constraint, walks)
+        )
+
+    def _is_kin_on_the_way(self, constraint: Constraint, walks: CandidateWalks) -> bool:
+        """Returns whether a noun of kin says a sex on the way, and another word what is asked for:
+        the sex of X's son is not the son.
+        """
+        if isinstance(constraint, DateConstraint) or not is_kin(constraint.words[-1]):
+            return False
+        return any(
+            names_end(word, walks, self.texts)
+            for word, start, end in self.own_words
+            if not constraint.overlaps(start, end)
         )
 
     def _is_unspoken(self, walks: CandidateWalks, shorter: JudgedCandidate) -> bool:

@@ -13,7 +13,7 @@ from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, StringValue, encode_value
-from graph_service.retrieve.constraints.reading import sex_of
+from graph_service.retrieve.constraints.reading import OR, sex_of
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
@@ -138,6 +138,19 @@ def find_named(
             is_name = (start, end) in names
             named.append(NamedNodes(question[start:end], start, end, folded, local, is_name))
     return sorted(named, key=lambda mention: (-len(mention.words), mention.start, mention.end))
+
+
+def without_choices(question: str, named: Sequence[NamedNodes], /) -> list[NamedNodes]:
+    """Returns names less the values that stand before *or* and after it, of a question for one of
+    them: *is X's child a man or a woman* asks which it is.
+    """
+    splits = [match.span() for match in OR.finditer(question)]
+    return [
+        each
+        for each in named
+        if each.is_entity
+        or not any(each.end == start or each.start == end for start, end in splits)
+    ]
 
 
 def _verbs_of(

@@ -264,7 +264,7 @@ def _alternatives(folded: str, names: Sequence[tuple[int, int]]) -> tuple[tuple[
     pairs = [
         (left, right)
         for left, right in zip(ordered, ordered[1:], strict=False)
-        if _OR.fullmatch(folded[left[1] : right[0]])
+        if OR.fullmatch(folded[left[1] : right[0]])
     ]
     return pairs[0] if len(pairs) == 1 else ()
 
@@ -465,7 +465,7 @@ _THAN = re.compile(
 )
 _VERB_OF_TIME = re.compile(r"\b(?!(?:came|come|comes|appeared)\b)(\w+)\s+$")
 _VERB_BEFORE = re.compile(r"\s+(\w+)\s+(before|after|earlier than|later than)\s+(?:the\s+)?")
-_OR = re.compile(r"[\s,]*\bor\b\s*(?:the\s+|an?\s+)?")
+OR = re.compile(r"[\s,]*\bor\b\s*(?:the\s+|an?\s+)?")
 # After these the word is part of another word's meaning: "first name", "last year".
 _FIXED = re.compile(
     r"\s+(?:names?|lady|ladies|ministers?|language|degree|aid|cousins?|world\s+war|person|class|floor|"

@@ -29,6 +29,7 @@ from graph_service.retrieve.learned.asked_nouns import requested_bonus
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.chosen_walks import chosen_walks, plain_answer, with_met
 from graph_service.retrieve.learned.confidence import AnswerConfidence
+from graph_service.retrieve.learned.nested_nouns import nested_bonus
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import CalibratedRanker, CandidateRanker
@@ -101,7 +102,9 @@ def by_learning(
     is_wrong_end |= wrong_targets.takes_words_twice(finalists.numbers)
     is_wrong_end |= wrong_targets.walk_against_their_verbs(finalists.numbers)
     score = score - CONSTRAINT_RULES.wrong_end_cost * is_wrong_end.astype(np.float64)
-    score += requested_bonus(question, reader.labelled(finalists.numbers))
+    labelled = reader.labelled(finalists.numbers)
+    spans = [start_entities[each].span for each in candidates.start[finalists.numbers].tolist()]
+    score += requested_bonus(question, labelled) + nested_bonus(question, spans, labelled)
     order = np.lexsort((finalists.numbers, -score))
     cuts = reader.cuts
     if len(candidates) > len(order):
