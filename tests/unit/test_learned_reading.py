@@ -46,14 +46,16 @@ class ChosenLine:
 
     data = "0123456789abcdef"
 
-    def __init__(self, chosen: str) -> None:
+    def __init__(self, chosen: str, *, best: float = 100.0, others: float = 0.0) -> None:
         self.chosen = chosen
+        self.best, self.others = best, others
         self.question = ""
         self.lines: list[str] = []
 
     def scores(self, question: str, texts: Sequence[str], /) -> Float64:
-        self.question, self.lines = question, list(texts)
-        return np.array([100.0 if text == self.chosen else 0.0 for text in texts])
+        self.question = question
+        self.lines += texts
+        return np.array([self.best if text == self.chosen else self.others for text in texts])
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def test_the_line_that_reads_best_is_first_and_unread_ones_stay_behind(
     assert encoder.question == QUESTION
     assert encoder.lines == before[: preset.max_read]
     # What is not read does not come before what is.
+    encoder.lines.clear()
     encoder.chosen = before[preset.max_read]
     assert retrieve(demo_service, ranker, preset) == before
 
@@ -126,6 +129,18 @@ def test_lines_far_below_the_best_are_not_read(
     encoder.lines = []
     retrieve(demo_service, ranker, replace(LEARNED, read_weight=0.0))
     assert encoder.lines == []
+
+
+def test_where_no_near_line_fits_the_next_are_read_and_the_best_of_them_is_first(
+    demo_service: Service, networks: NetworkRanker
+) -> None:
+    before = retrieve(demo_service, networks)
+    preset = replace(LEARNED, read_gap=0.0, read_weight=100.0)
+    floor = preset.read_floor
+    encoder = ChosenLine(before[3], best=floor - 1.0, others=floor - 10.0)
+    ranker = ReadingRanker(networks, cast("CrossEncoder", encoder))
+    assert retrieve(demo_service, ranker, preset)[0] == before[3]
+    assert encoder.lines == before[: preset.max_read]
 
 
 def test_a_question_in_another_language_is_not_read(

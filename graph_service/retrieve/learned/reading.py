@@ -17,13 +17,17 @@ from graph_service.embed.cross_encoder import (
 from graph_service.embed.multilingual import MultilingualEmbedder
 from graph_service.embed.protocol import Embedder
 from graph_service.embed.transformer import TransformerEmbedder
-from graph_service.model.graph import Float64
+from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.confidence import AnswerConfidence
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 from graph_service.retrieve.learned.rankers import NetworkRanker
 
 _WEIGHTS = "cross_encoder.npz"
+_BELOW_FLOOR = 0.4
+"""What the scores of the cross-encoder count for below its floor: of a question like none that it
+knows it still tells lines apart, and less surely.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +59,8 @@ class ReadingRanker:
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
         """Returns the best candidates and their scores.
 
-        What is not read stands as if it were read as the worst of those that are.
+        What is not read stands as if it were read as the worst of those that are. Where none of
+        those near the best fits, the next are read too.
         """
         finalists, score = self.networks.rank(reader, most)
         preset = reader.preset
@@ -65,13 +70,23 @@ class ReadingRanker:
             # Unread, it is as sure as if it had been read and nothing fitted.
             return replace(finalists, read_scores=np.full(len(score), preset.read_floor)), score
         best = np.lexsort((finalists.numbers, -score))[: preset.max_read]
-        best = best[score[best] >= score[best[0]] - preset.read_gap]
-        read = self.encoder.scores(reader.question, reader.lines(finalists.numbers[best]))
-        gain = np.full(len(score), max(read.min(), preset.read_floor))
-        gain[best] = np.maximum(read, preset.read_floor)
+        is_near = score[best] >= score[best[0]] - preset.read_gap
+        gain = np.full(len(score), np.nan)
+        self._read(reader, finalists, best[is_near], gain)
+        if np.nanmax(gain) < preset.read_floor:
+            self._read(reader, finalists, best[~is_near], gain)
+        gain[np.isnan(gain)] = np.nanmin(gain)
         reader.note_stage("reading")
-        total = np.round(score + preset.read_weight * gain, SCORE_DIGITS)
-        return replace(finalists, read_scores=gain), total
+        known = np.maximum(gain, preset.read_floor)
+        total = score + preset.read_weight * (known + _BELOW_FLOOR * (gain - known))
+        return replace(finalists, read_scores=known), np.round(total, SCORE_DIGITS)
+
+    def _read(
+        self, reader: QuestionReader, finalists: Finalists, rows: Int64, gain: Float64, /
+    ) -> None:
+        """Writes what the cross-encoder scores some of the finalists to their rows."""
+        if len(rows):
+            gain[rows] = self.encoder.scores(reader.question, reader.lines(finalists.numbers[rows]))
 
 
 def with_reading(networks: NetworkRanker, embedder: Embedder, /) -> NetworkRanker | ReadingRanker:

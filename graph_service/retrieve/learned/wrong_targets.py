@@ -68,15 +68,16 @@ class WrongTargets:
         self._texts = reader.texts
 
     def leads_to_no_location(self, numbers: Int64, /) -> Bool:
-        """Returns whether each of some candidates leads to dates alone, or to somebody or something
-        that the question describes, where it asks *where*: the day when somebody was born is not
-        the place, and neither is *the company that makes X*.
+        """Returns whether each of some candidates leads to dates alone, to the like of what it comes
+        from, or to somebody or something that the question describes, where it asks *where*: the
+        day when somebody was born is not the place, and neither is *the company that makes X*.
         """
         if not self._form.asks_where:
             return np.zeros(len(numbers), dtype=np.bool_)
         candidates, encode = self._candidates, self._call.encode
         texts = [self._texts[relation] for relation in candidates.relation_numbers.tolist()]
         misses: Bool = self._reader.end_kinds.shares[numbers, 0] == 1.0
+        misses |= self._come_back(numbers)
         for way, rows in self._reader.ways_of(numbers):
             question = self._reader.entity_questions[way].text
             misses[rows] |= lead_to_somebody(question, candidates, numbers[rows], texts, encode)
@@ -84,6 +85,16 @@ class WrongTargets:
             if span is not None and describes_by_clause(self._question[: span[0]]):
                 misses[rows] |= candidates.length[numbers[rows]] == 1
         return misses
+
+    def _come_back(self, numbers: Int64) -> Bool:
+        """Returns whether the last step of each of some candidates walks the one before it back."""
+        candidates, rows = self._candidates, np.arange(len(numbers))
+        relations, backward = candidates.relations[numbers], candidates.backward[numbers]
+        last = candidates.length[numbers] - 1
+        before = np.maximum(last - 1, 0)
+        comes_back: Bool = backward[rows, last] != backward[rows, before]
+        comes_back &= relations[rows, last] == relations[rows, before]
+        return comes_back
 
     def walk_against_their_verbs(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads from the name the other way than the
