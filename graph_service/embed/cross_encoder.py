@@ -1,8 +1,8 @@
 """A cross-encoder: reads a question beside short texts and scores how well each answers to it.
 
-It is the encoder of the embedder with updates of low rank. The question is read once, alone; the
-tokens of a text gather from the question's and from their own, layer by layer, so that a text costs
-its own tokens only. The score is linear in the mean of the last states of a text.
+It is the encoder of the embedder with updates of low rank. The question's tokens gather from one
+another alone; those of a text gather from the question's and from their own, layer by layer, so that
+a text costs its own tokens only. The score is linear in the mean of the last states of a text.
 
 Scores have the same bits in any company and on any machine, as the embedder's vectors have.
 """
@@ -95,46 +95,43 @@ class CrossEncoder:
         words = truncated(self._embedder.token_ids(question), QUESTION_TOKENS)
         scores = np.empty(len(ids))
         with one_math_thread():
-            preceding = self._read_question(words) if ids else []
             order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
             for pack in _packs(order, ids):
-                scores[pack] = self._read_texts([ids[i] for i in pack], len(words), preceding)
+                scores[pack] = self._read(words, [ids[i] for i in pack])
         return scores
 
-    def _read_question(self, words: list[int]) -> list[tuple[Float64, Float64]]:
-        """Returns the question's keys and values in each layer, [heads, tokens, width of a head]."""
-        pack = TokenPack.of([words])
-        state = self._embedder.states(pack.words, np.arange(len(words), dtype=np.int64))
-        layers: list[tuple[Float64, Float64]] = []
+    def _read(self, question: list[int], ids: list[list[int]]) -> Float64:
+        """Returns the scores of texts in order of their length, [texts].
+
+        Question and texts go through a layer together: reading its weights takes most of the time
+        of few tokens.
+        """
+        alone, texts, first = TokenPack.of([question]), TokenPack.of(ids), len(question)
+        positions = np.arange(len(texts.words)) - np.repeat(texts.begins, texts.lengths) + first
+        state = np.concatenate(
+            (
+                self._embedder.states(alone.words, np.arange(first, dtype=np.int64)),
+                self._embedder.states(texts.words, positions, second=True),
+            )
+        )
         for layer in self._layers:
             mixed = project(layer, state)
-            _, key, value = pack.groups[0].split(mixed, self._shape.heads)
-            layers.append((key[0], value[0]))
-            if len(layers) < len(self._layers):
-                state = self._apply(layer, state, mixed, pack.groups, None)
-        return layers
-
-    def _read_texts(
-        self, ids: list[list[int]], first: int, preceding: list[tuple[Float64, Float64]]
-    ) -> Float64:
-        pack = TokenPack.of(ids)
-        positions = np.arange(len(pack.words)) - np.repeat(pack.begins, pack.lengths) + first
-        state = self._embedder.states(pack.words, positions, second=True)
-        for layer, question in zip(self._layers, preceding, strict=True):
-            state = self._apply(layer, state, project(layer, state), pack.groups, question)
-        sums = np.add.reduceat(state, pack.begins, axis=0) @ self._weight
-        scores: Float64 = np.round(sums / pack.lengths, SCORE_DIGITS) + 0.0
+            _, key, value = alone.groups[0].split(mixed, self._shape.heads)
+            of_question = self._attend(layer, mixed[:first], alone.groups, None)
+            of_texts = self._attend(layer, mixed[first:], texts.groups, (key[0], value[0]))
+            state = merge(layer, self._shape, state, np.concatenate((of_question, of_texts)))
+        sums = np.add.reduceat(state[first:], texts.begins, axis=0) @ self._weight
+        scores: Float64 = np.round(sums / texts.lengths, SCORE_DIGITS) + 0.0
         return scores
 
-    def _apply(
+    def _attend(
         self,
         layer: Layer,
-        state: Float64,
         mixed: Float64,
         groups: Sequence[Group],
         preceding: tuple[Float64, Float64] | None,
     ) -> Float64:
-        context = attend(
+        return attend(
             mixed,
             self._shape.heads,
             groups,
@@ -142,7 +139,6 @@ class CrossEncoder:
             layer.grids,
             preceding=preceding,
         )
-        return merge(layer, self._shape, state, context)
 
 
 def truncated(ids: list[int], most: int, /) -> list[int]:

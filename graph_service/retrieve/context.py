@@ -256,14 +256,11 @@ class Encoder:
         vector: npt.NDArray[np.float32] = (self._encode_queries or self)([text])[0]
         return vector
 
-    def both(
-        self, text: str, texts: Sequence[str], /
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Returns ``question`` of a text and the vectors of others, embedded in one batch."""
-        if self._question_vector is not None or self._encode_queries is not None:
-            return self.question(text), self(texts)
-        vectors = self([text, *texts])
-        return vectors[0], vectors[1:]
+    def read_ahead(self, questions: Sequence[str], texts: Sequence[str], /) -> None:
+        """Embeds in one batch what ``question`` and calls will ask for one by one."""
+        if self._question_vector is None and self._encode_queries is None:
+            texts = [*questions, *texts]
+        self(texts)
 
 
 PresetT = TypeVar("PresetT", bound=Preset, covariant=True)

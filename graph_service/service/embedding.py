@@ -20,8 +20,9 @@ from graph_service.service.graph_slice import LinkedQuestion
 
 RESERVED = 0.25
 """Share of the time left that is kept for what comes after embedding."""
-FEW = 16
-"""So many new texts are computed in the reserved time too: a question and its words."""
+FEW = 32
+"""So many new texts are computed in the reserved time too: a question, as asked of each entity that it
+may name, and its words."""
 
 
 class TimedEncoder:

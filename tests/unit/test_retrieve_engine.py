@@ -243,6 +243,19 @@ def test_matrix_products_are_made_in_one_thread(family: KnowledgeGraph) -> None:
     assert seen == {1}
 
 
+def test_a_question_and_its_words_are_embedded_in_one_batch(family: KnowledgeGraph) -> None:
+    batches: list[list[str]] = []
+
+    def noting(texts: list[str]) -> npt.NDArray[np.float32]:
+        batches.append(texts)
+        return toy_encode(texts)
+
+    question = "What is the faith of Maria Shriver's dad?"
+    ask(family, Strategy.PATHS, question, "Q1", encode=noting)
+    own = {"What is the faith of 's dad?", "faith", "dad"}
+    assert sum(not own.isdisjoint(texts) for texts in batches) == 1
+
+
 def test_no_text_is_embedded_twice_and_only_so_many(family: KnowledgeGraph) -> None:
     asked: list[str] = []
 

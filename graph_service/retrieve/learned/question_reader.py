@@ -19,8 +19,10 @@ from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.ends import EndKinds, find_end_kinds
 from graph_service.retrieve.learned.entity_question import (
     EntityQuestion,
+    compared_words,
     question_word_features,
     read_entity_question,
+    text_without,
 )
 from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS
@@ -108,6 +110,10 @@ class QuestionReader:
         self._relations = RelationTexts.of(named)
         spans = [start.span for start in start_entities]
         self.spans = ways = list(dict.fromkeys(spans))
+        call.encode.read_ahead(
+            [text_without(question, span) for span in ways],
+            [word for span in ways for word in compared_words(question, span)],
+        )
         self.entity_questions: list[EntityQuestion] = [
             read_entity_question(question, span, call.encode) for span in ways
         ]

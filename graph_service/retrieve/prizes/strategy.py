@@ -41,7 +41,8 @@ def by_prizes(
         {text for text, is_allowed in zip(node_texts, allowed, strict=True) if is_allowed}
     )
     texts = sorted({*distinct, *relation_texts})
-    question_vector, vectors = call.encode.both(question, texts)
+    call.encode.read_ahead([question], texts)
+    question_vector, vectors = call.encode.question(question), call.encode(texts)
     call.deadline.check("embedding the region")
     by_text = dict(zip(texts, cosines(question_vector, vectors).tolist(), strict=True))
     call.clock.stage("embedding")
