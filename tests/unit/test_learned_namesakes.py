@@ -9,7 +9,7 @@ from start_candidates import start_candidate
 
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate
-from graph_service.retrieve.learned.namesakes import is_lesser_namesake
+from graph_service.retrieve.learned.namesakes import is_lesser_namesake, sharers_of_name
 
 # what money do they have in italy
 ITALY = start_candidate(node=1, start=27, end=32, linked=True, listed=True, degree=800)
@@ -43,3 +43,25 @@ def test_whom_the_words_rather_mean(
     start: StartCandidate, candidates: tuple[StartCandidate, ...], is_lesser: bool
 ) -> None:
     assert is_lesser_namesake(start, candidates) is is_lesser
+
+
+# the father of patrick
+PATRICK = replace(ITALY, form=NameForm.PART, degree=20)
+OTHER = replace(PATRICK, node=9, rank=1, degree=12)
+
+
+@pytest.mark.parametrize(
+    ("start", "other", "expected"),
+    [
+        (PATRICK, OTHER, [1]),
+        (replace(PATRICK, neighbour_matches=1), OTHER, []),
+        (replace(PATRICK, degree=24), OTHER, []),
+        (replace(PATRICK, form=NameForm.EXACT), OTHER, []),
+        (PATRICK, replace(OTHER, form=NameForm.EXACT), []),
+        (PATRICK, replace(OTHER, start=1, end=5), []),
+    ],
+)
+def test_who_shares_a_part_of_a_name(
+    start: StartCandidate, other: StartCandidate, expected: list[int]
+) -> None:
+    assert sharers_of_name(start, (start, other)) == expected

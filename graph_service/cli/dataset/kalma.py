@@ -114,11 +114,12 @@ def stats(options: KalmaStatsOptions, output: Output, /) -> int:
 def _require_one(options: KalmaBuildOptions) -> None:
     if (options.relation is None) == (options.pairs is None):
         raise InputError(
-            "give --relation ID, whose pairs are drawn, or --pairs FILE", argument="relation"
+            "give either --relation ID, whose pairs are drawn, or --pairs FILE",
+            argument="relation",
         )
     if (options.corpus is None) == (options.perplexity_model is None):
         raise InputError(
-            "give --corpus FILE, whose n-grams tell perplexity, or --perplexity-model NAME",
+            "give either --corpus FILE, whose n-grams tell perplexity, or --perplexity-model NAME",
             argument="corpus",
         )
 

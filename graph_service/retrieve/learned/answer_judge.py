@@ -25,7 +25,7 @@ from graph_service.retrieve.learned.confidence import (
     AnswerConfidence,
     margin_of,
 )
-from graph_service.retrieve.learned.namesakes import is_lesser_namesake
+from graph_service.retrieve.learned.namesakes import is_lesser_namesake, sharers_of_name
 from graph_service.retrieve.learned.question_reader import Finalists, PriorFit, QuestionReader
 from graph_service.retrieve.learned.relation_prior import (
     common_labels,
@@ -173,6 +173,7 @@ class AnswerJudge:
             or wrong_targets.leads_to_other_locations(number)
             or (lists and wrong_targets.answers_another_word(number))
             or is_lesser_namesake(self._start_of(number), self._start_entities)
+            or (not met and self._is_one_of_several(number))
             or wrong_targets.answers_who_by_rows(number)
             or asks_by_another_label(
                 reader.question,
@@ -181,6 +182,25 @@ class AnswerJudge:
                 reader.texts.values(),
             )
         )
+
+    def _is_one_of_several(self, number: int) -> bool:
+        """Returns whether the words that name the start are a part of another's name too, who is about
+        as well known and has other values of the same relations: *the father of Patrick*.
+        """
+        candidates = self._reader.candidates
+        sharers = sharers_of_name(self._start_of(number), self._start_entities)
+        if not sharers:
+            return False
+        is_same = np.isin(candidates.start, sharers)
+        for steps in (candidates.length, candidates.relations, candidates.backward):
+            is_same &= (steps == steps[number]).reshape(len(steps), -1).all(axis=1)
+        ends = self._ends_of(number)
+        return any(self._ends_of(each) != ends for each in np.flatnonzero(is_same).tolist())
+
+    def _ends_of(self, number: int) -> set[int]:
+        candidates = self._reader.candidates
+        first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
+        return set(candidates.end_node[first:last].tolist())
 
     def _is_unstated(
         self, call: RetrievalContext[LearnedPreset], number: int, *, by_caller: bool

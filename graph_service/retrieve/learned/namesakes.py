@@ -35,6 +35,26 @@ def is_lesser_namesake(start: StartCandidate, start_entities: Sequence[StartCand
     )
 
 
+def sharers_of_name(
+    start: StartCandidate, start_entities: Sequence[StartCandidate], /
+) -> list[int]:
+    """Returns which start entities have a name of which the same words are a part, if the start has
+    not far more statements: *Patrick* for two of that first name.
+
+    Nobody shares a name that is whole, or one whose bearer another word of the question tells.
+    """
+    if start.form is not NameForm.PART or start.neighbour_matches:
+        return []
+    return [
+        index
+        for index, each in enumerate(start_entities)
+        if each.span == start.span
+        and each.form is NameForm.PART
+        and each.node != start.node
+        and start.degree < _BETTER_KNOWN * each.degree
+    ]
+
+
 def _is_better_known(other: StartCandidate, start: StartCandidate) -> bool:
     return (
         other.span == start.span
