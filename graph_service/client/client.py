@@ -27,6 +27,7 @@ from typing import (
 from graph_service.client import calls
 from graph_service.client.calls import Call
 from graph_service.client.transport import Transport, unwrap
+from graph_service.errors import InputError
 
 if TYPE_CHECKING:
     from graph_service.service import Service
@@ -75,6 +76,10 @@ class _ClientBase:
     """What both clients have beside the calls."""
 
     def __init__(self, transport: Transport, /) -> None:
+        if isinstance(transport, str):
+            raise InputError(
+                "an address is no transport", hint=f"Connect to it: Client.connect({transport!r})."
+            )
         self._transport = transport
 
     @classmethod

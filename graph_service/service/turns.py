@@ -26,9 +26,11 @@ from graph_service.model.result import (
 )
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.constraints.reading import read_dates
+from graph_service.retrieve.derived.kin import sex_of_kin
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.joined_nouns import joined_names, may_join_names
+from graph_service.text.nouns import singular
 from graph_service.text.questions import (
     Piece,
     Pronoun,
@@ -50,6 +52,9 @@ MAX_ANTECEDENTS = 3
 _MOST_ANSWERS = 5
 _EITHER = 0.5
 """Confidence that a pronoun stands for the one of two that was named."""
+_SEXES = {
+    "he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
+}  # fmt: skip
 _OTHERS = frozenset({"another", "else", "other", "others"})
 _PREPOSITION = re.compile(r"^(?:in|on|during|of|by|since|before|after|until|from)\s+(?:the\s+)?")
 _CONTINUING = frozenset({"about", "and", "but", "how", "or", "then", "what"})
@@ -291,11 +296,17 @@ class TurnReader:
         if not isinstance(result, PathsResult):
             for_paths = replace(request, question=text, strategy=Strategy.PATHS)
             result = self._retrieve(for_paths)
+        if asks_for_another_sex(text, pronoun.word):
+            return (
+                named if len(named) == 1 else [replace(each, confidence=_EITHER) for each in named]
+            )
         answers = answer_entities(result)
         sure = result.confidence if result.confidence is not None else 1.0
         if pronoun.is_plural and len(answers) > 1:
             ids = tuple(each.id for each in answers[:_MOST_ANSWERS])
             return [Antecedent(ids, "", sure)]
+        # One of several is not told by a pronoun.
+        sure = sure if len(answers) == 1 else min(sure, _EITHER)
         meant = [Antecedent((each.id,), each.label, sure) for each in answers[:1]]
         if is_person:
             # Without a sure answer, who was named may be meant, or who was asked for.
@@ -340,6 +351,18 @@ def _last_entity_ids(item: ScoredPath | ScoredTriple) -> tuple[str, ...]:
 def _entity_ids(triple: Triple) -> tuple[str, ...]:
     value = triple.value
     return (triple.head.id, value.id) if isinstance(value, EntityValue) else (triple.head.id,)
+
+
+def asks_for_another_sex(text: str, pronoun: str, /) -> bool:
+    """Returns whether a question asks for kin of another sex than a pronoun stands for.
+
+    >>> asks_for_another_sex("Who is Ann's husband?", "she")
+    True
+    >>> asks_for_another_sex("Who is Ann's husband?", "he")
+    False
+    """
+    sexes = {sex_of_kin(singular(word)) for word, _, _ in word_spans(text)} - {""}
+    return len(sexes) == 1 and _SEXES.get(pronoun, *sexes) not in sexes
 
 
 def asks_for_others(text: str, /) -> bool:

@@ -195,7 +195,13 @@ def missing_sentence(result: RetrievalResult, /) -> str:
 
 def _asking_words(result: RetrievalResult) -> list[str]:
     """Returns the content words of a question that are part of no name that was linked."""
-    names = [(each.start, each.end) for each in result.linked]
+    # Positions are of the whole text, of which this question may be a part.
+    names = [
+        match.span()
+        for each in result.linked
+        if each.mention
+        for match in re.finditer(re.escape(each.mention), result.question)
+    ]
     return [
         result.question[start:end]
         for word, start, end in word_spans(result.question)

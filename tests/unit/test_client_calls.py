@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_type, get_args, get_type_hints
 
 import pytest
+from error_texts import raises
 
 from graph_service.client import AsyncClient, Client, calls
 from graph_service.client.calls import Call
 from graph_service.client.decode import decode
-from graph_service.errors import GraphServiceError, StoreError
+from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.browsing import ClientViewChange, Item, ItemStatement
 from graph_service.model.passage import ClientPassageSet, PassagesResult
 from graph_service.model.result import PathsResult, RetrievalResult, Strategy
@@ -212,3 +213,9 @@ def test_a_changed_subject_leaves_the_base_its_own() -> None:
     row = decode(ItemStatement, edge)
     assert row.change.base is not None
     assert (row.triple.head.id, row.change.base.head.id) == ("Q2", "Q1")
+
+
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_an_address_is_told_to_be_connected_to(client: Any) -> None:
+    with raises(InputError):
+        client("http://127.0.0.1:8000")

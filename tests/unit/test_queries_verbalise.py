@@ -398,6 +398,15 @@ def test_yes_and_no_are_sentences() -> None:
     assert "[NA]" in verbalise(unsure)[0]
 
 
+def test_a_name_is_no_word_that_asks_wherever_its_question_stands() -> None:
+    result = triplets([], status=Status.LOW_CONFIDENCE, linked=["Ann Lee"])
+    (ann,) = result.linked
+    question = "What is the blood type of Ann Lee?"
+    part = replace(ann, mention="Ann Lee", start=60, end=67)
+    text, _ = verbalise(replace(result, question=question, linked=(part,)))
+    assert text.endswith('this of Ann Lee: "blood", "type" [NA].')
+
+
 def test_each_question_of_a_text_is_answered() -> None:
     one, other = triple("s1", "Q1", "mother", "Q2"), triple("s2", "Q1", "father", "Q3")
     found = paths([([one], 0.9), ([other], 0.4)])

@@ -101,6 +101,10 @@ def test_a_pronoun_stands_for_whom_the_question_before_asks_for(demo_service: Se
             None,
             MARIA,
         ),
+        # A husband is not meant by she, nor a wife by he.
+        (["Who is Maria Shriver's husband?"], "When was she born?", "1955-11-06", MARIA),
+        (["Who is Arnold Schwarzenegger's wife?"], "When was he born?", "1947-07-30", ARNOLD),
+        (["Who are Maria Shriver's brothers?"], "When was she born?", "1955-11-06", MARIA),
         (["When was Maria Shriver born?"], "And Arnold Schwarzenegger?", "1947-07-30", ARNOLD),
         (
             ["When was Maria Shriver born?"],
@@ -122,6 +126,11 @@ def test_a_follow_up_takes_its_entity_from_earlier_questions(
         assert end(result) == first
     assert result.parts == ()
     assert result.id != ask(demo_service, question).id
+
+
+def test_one_of_several_is_not_told_by_a_pronoun(demo_service: Service) -> None:
+    result = ask(demo_service, "When was he born?", "Who are Maria Shriver's brothers?")
+    assert result.status is Status.LOW_CONFIDENCE
 
 
 def test_the_sentence_that_asks_is_read(demo_service: Service) -> None:

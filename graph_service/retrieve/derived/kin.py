@@ -33,6 +33,7 @@ from graph_service.query.algebra import (
 from graph_service.query.execution import execute
 from graph_service.query.walking import Walks
 from graph_service.retrieve.constraints.coverage import means, sides_of
+from graph_service.retrieve.constraints.reading import sex_of
 from graph_service.retrieve.derived.named_question import NamedQuestion
 from graph_service.retrieve.derived.request import DerivedAnswer, DerivedRequest, DerivedWalk
 from graph_service.text.fold import words
@@ -67,6 +68,7 @@ _NEAR_TERMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "son": ((_CHILD,), _MALE),
 }
 """Kin of one step, of which walks tell who they are, but not whether there are any."""
+_PARENTS = {"father": _MALE, "mother": _FEMALE}
 _FAMILIAR = {"auntie": "aunt", "aunty": "aunt", "grandad": "grandfather", "granddad": "grandfather",
              "grandpa": "grandfather", "grandma": "grandmother", "granny": "grandmother",
              "grandkid": "grandchild"}  # fmt: skip
@@ -92,6 +94,16 @@ _PATTERNS = (
         re.compile(rf"(?:do|does|did|has|had) {{x}} (?:have |had |got )?(?:an? |any )?{_KIN}"),
     ),
 )
+
+
+def sex_of_kin(noun: str, /) -> str:
+    """Returns the sex that a noun of kin in the singular says: ``male``, ``female``, or nothing.
+
+    >>> sex_of_kin("aunt"), sex_of_kin("husband"), sex_of_kin("cousin")
+    ('female', 'male', '')
+    """
+    noun = _FAMILIAR.get(noun, noun)
+    return sex_of(noun) or _PARENTS.get(noun, "") or _TERMS.get(noun, ((), ""))[1]
 
 
 @dataclass(frozen=True, slots=True)

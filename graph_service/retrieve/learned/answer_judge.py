@@ -194,10 +194,12 @@ class AnswerJudge:
         is_same = np.isin(candidates.start, sharers)
         for steps in (candidates.length, candidates.relations, candidates.backward):
             is_same &= (steps == steps[number]).reshape(len(steps), -1).all(axis=1)
-        ends = self._ends_of(number)
-        return any(self._ends_of(each) != ends for each in np.flatnonzero(is_same).tolist())
+        end_nodes = self._end_nodes_of(number)
+        return any(
+            self._end_nodes_of(each) != end_nodes for each in np.flatnonzero(is_same).tolist()
+        )
 
-    def _ends_of(self, number: int) -> set[int]:
+    def _end_nodes_of(self, number: int) -> set[int]:
         candidates = self._reader.candidates
         first, last = np.searchsorted(candidates.end_owner, (number, number + 1))
         return set(candidates.end_node[first:last].tolist())
