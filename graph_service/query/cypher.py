@@ -38,12 +38,18 @@ from graph_service.query.algebra import (
     Test,
     Text,
 )
-from graph_service.query.readings import DATE_PATTERN, IDENTIFIER, NUMBER_PATTERN
+from graph_service.query.readings import (
+    DATE_PATTERN,
+    IDENTIFIER,
+    MEASURED_PATTERN,
+    NUMBER_PATTERN,
+)
 
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 )
 _ANSWER = "coalesce(x.long_id, x.id, x.value) AS answer, x.label AS label"
+_MEASURED = f"(?i){MEASURED_PATTERN}"
 _KNOWN = "coalesce(NOT {0}.type IN ['somevalue', 'novalue'], true)"
 
 
@@ -445,20 +451,26 @@ def _text_of(node: str) -> str:
 def _number(node: str, unit: str | None) -> str:
     """Returns the number that a node is, null for none."""
     quantity = f"split({node}.value, '\"')"
+    text = _text_of(node)
+    is_measured = f"{text} =~ {quote(_MEASURED)}"
+    amount = f"split({text}, ' ')[0]"
     if unit is not None:
         of_unit = f"{node}.type = 'quantity' AND {quantity}[4..6] = [',', {quote(unit)}]"
-        return f"CASE WHEN {of_unit} THEN toFloat({quantity}[3]) END"
-    text = _text_of(node)
+        is_text = f"{is_measured} AND split({text}, ' ')[1] = {quote(unit)}"
+        return f"toFloat(CASE WHEN {of_unit} THEN {quantity}[3] WHEN {is_text} THEN {amount} END)"
     return (
         f"toFloat(CASE WHEN {node}.type = 'quantity' THEN {quantity}[3] "
-        f"WHEN {text} =~ {quote(NUMBER_PATTERN)} THEN {text} END)"
+        f"WHEN {text} =~ {quote(NUMBER_PATTERN)} THEN {text} WHEN {is_measured} THEN {amount} END)"
     )
 
 
 def _unit(node: str) -> str:
     """Returns the id of the unit of a number; an empty text for none."""
-    parts = f"split({node}.value, '\"')"
-    return f"CASE WHEN {node}.type = 'quantity' AND {parts}[4] = ',' THEN {parts}[5] ELSE '' END"
+    parts, text = f"split({node}.value, '\"')", _text_of(node)
+    return (
+        f"CASE WHEN {node}.type = 'quantity' AND {parts}[4] = ',' THEN {parts}[5] "
+        f"WHEN {text} =~ {quote(_MEASURED)} THEN split({text}, ' ')[1] ELSE '' END"
+    )
 
 
 def _during(test: During) -> str:

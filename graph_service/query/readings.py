@@ -18,14 +18,18 @@ from graph_service.model.values import (
     Time,
     Value,
 )
+from graph_service.text.unit_words import unit_pattern
 
 NUMBER_PATTERN = r"[+-]?[0-9]+([.][0-9]+)?"
 """A text that is read as a number."""
+MEASURED_PATTERN = f"{NUMBER_PATTERN} {unit_pattern()}"
+"""A text that is read as a number of a unit, in any case: ``12.4 km``."""
 DATE_PATTERN = r"-?[0-9]{4}(-(0[0-9]|1[0-2])(-([0-2][0-9]|3[01]))?)?(T.*)?"
 """A text that is read as a date: a year, a month or a day."""
 IDENTIFIER = "external-id"
 """The type of strings that are neither numbers nor dates, whatever their digits."""
 _NUMBER = re.compile(NUMBER_PATTERN, re.ASCII)
+_MEASURED = re.compile(MEASURED_PATTERN, re.ASCII | re.IGNORECASE)
 _DATE = re.compile(DATE_PATTERN, re.ASCII | re.DOTALL)
 
 
@@ -51,6 +55,8 @@ def amount_of(value: Value, /) -> Amount | None:
 
     >>> amount_of(Quantity("1.96", "Q11573"))
     Amount(number=Decimal('1.96'), unit='Q11573')
+    >>> amount_of(StringValue("12.4 km")), amount_of(StringValue("12 Monkeys"))
+    (Amount(number=Decimal('12.4'), unit='km'), None)
     """
     if isinstance(value, Quantity):
         try:
@@ -59,8 +65,18 @@ def amount_of(value: Value, /) -> Amount | None:
             return None
         return Amount(number, value.unit) if number.is_finite() else None
     text = _plain_text(value)
-    number_or_none = None if text is None else number_of_text(text)
-    return None if number_or_none is None else Amount(number_or_none)
+    return None if text is None else amount_of_text(text)
+
+
+def amount_of_text(text: str, /) -> Amount | None:
+    """Returns the number that a text is, of a unit or of none."""
+    number = number_of_text(text)
+    if number is not None:
+        return Amount(number)
+    if not _MEASURED.fullmatch(text):
+        return None
+    amount, unit = text.split()
+    return Amount(Decimal(amount), unit)
 
 
 def days_of_value(value: Value, /) -> Days | None:

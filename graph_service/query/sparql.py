@@ -44,7 +44,7 @@ from graph_service.query.algebra import (
     filters_of,
     paths_of,
 )
-from graph_service.query.readings import DATE_PATTERN, NUMBER_PATTERN
+from graph_service.query.readings import DATE_PATTERN, MEASURED_PATTERN, NUMBER_PATTERN
 
 _PREFIXES = {
     "wd:": "http://www.wikidata.org/entity/",
@@ -424,9 +424,10 @@ def _folded(fold: Fold, lines: Sequence[str], sorted_by: str = "") -> str:
 
 def _number(node: str) -> tuple[str, str]:
     """Returns whether a node is a number, and the number."""
-    is_text = f'DATATYPE({node}) = xsd:string && REGEX(STR({node}), "^{NUMBER_PATTERN}$")'
+    pattern = f"^({NUMBER_PATTERN}|{MEASURED_PATTERN})$"
+    is_text = f'DATATYPE({node}) = xsd:string && REGEX(STR({node}), "{pattern}", "i")'
     is_number = f"(isNumeric({node}) || {is_text})"
-    return f"isLiteral({node}) && {is_number}", f"xsd:double(STR({node}))"
+    return f"isLiteral({node}) && {is_number}", f'xsd:double(REPLACE(STR({node}), " .*", ""))'
 
 
 def _alternatives(relations: Iterable[str], class_ids: Sequence[str]) -> str:

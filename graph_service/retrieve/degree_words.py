@@ -39,6 +39,8 @@ _PRICE = ("price", "cost", "fee", "rent", "fare", "charge", "toll")
 _PAY = ("salary", "wage", "income", "pay", "earnings")
 _DURATION = ("length", "duration", "running time", "runtime")
 _ELEVATION = ("elevation above sea level", "height", "altitude", "elevation")
+_DEPTH = ("depth", "vertical depth")
+_SPEED = ("speed", "maximum speed", "velocity")
 DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "first": DegreeWord(False, True, _SHOWN),
     "earliest": DegreeWord(False, True, _SHOWN),
@@ -67,12 +69,15 @@ DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "dearest": DegreeWord(True, False, _PRICE),
     "cheapest": DegreeWord(False, False, _PRICE),
     "least expensive": DegreeWord(False, False, _PRICE),
-    "deepest": DegreeWord(True, False, ("depth", "vertical depth")),
+    "deepest": DegreeWord(True, False, _DEPTH),
+    "shallowest": DegreeWord(False, False, _DEPTH),
     "most populous": DegreeWord(True, False, ("population",)),
     "most populated": DegreeWord(True, False, ("population",)),
     "least populated": DegreeWord(False, False, ("population",)),
     "widest": DegreeWord(True, False, ("width",)),
-    "fastest": DegreeWord(True, False, ("speed", "maximum speed", "velocity")),
+    "narrowest": DegreeWord(False, False, ("width",)),
+    "fastest": DegreeWord(True, False, _SPEED),
+    "slowest": DegreeWord(False, False, _SPEED),
     "earns most": DegreeWord(True, False, _PAY),
     "earns least": DegreeWord(False, False, _PAY),
     "costs most": DegreeWord(True, False, _PRICE),

@@ -8,35 +8,8 @@ from decimal import Decimal
 
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.text.fold import fold, words
+from graph_service.text.unit_words import MEASURES
 
-# Words of a unit: what it measures, and how much of that.
-_MEASURES: Mapping[str, Mapping[str, str]] = {
-    "mass": {"mg": "0.001", "milligram": "0.001", "g": "1", "gram": "1", "gramme": "1",
-             "kg": "1000", "kilo": "1000", "kilogram": "1000", "t": "1000000", "ton": "1000000",
-             "tonne": "1000000", "lb": "453.59237", "pound": "453.59237", "oz": "28.349523125",
-             "ounce": "28.349523125"},
-    "length": {"mm": "0.001", "millimetre": "0.001", "millimeter": "0.001", "cm": "0.01",
-               "centimetre": "0.01", "centimeter": "0.01", "m": "1", "metre": "1", "meter": "1",
-               "km": "1000", "kilometre": "1000", "kilometer": "1000", "mile": "1609.344",
-               "ft": "0.3048", "foot": "0.3048", "feet": "0.3048", "inch": "0.0254",
-               "inches": "0.0254"},
-    "area": {"m2": "1", "m\u00b2": "1", "sqm": "1", "square metre": "1", "square meter": "1",
-             "km2": "1000000", "km\u00b2": "1000000", "square kilometre": "1000000",
-             "square kilometer": "1000000", "ha": "10000", "hectare": "10000",
-             "acre": "4046.8564224", "ft2": "0.09290304", "sqft": "0.09290304",
-             "square foot": "0.09290304", "square feet": "0.09290304"},
-    "volume": {"l": "1", "litre": "1", "liter": "1", "ml": "0.001", "cl": "0.01",
-               "m3": "1000", "m\u00b3": "1000", "cubic metre": "1000", "cubic meter": "1000"},
-    "power": {"w": "1", "watt": "1", "kw": "1000", "mw": "1000000"},
-    "storage": {"kb": "1", "mb": "1000", "gb": "1000000", "tb": "1000000000"},
-    "time": {"second": "1", "sec": "1", "s": "1", "min": "60", "minute": "60", "h": "3600",
-             "hour": "3600"},
-    "share": {"percent": "1", "%": "1"},
-    "euro": {"euro": "1", "eur": "1"},
-    "dollar": {"dollar": "1", "usd": "1", "buck": "1"},
-    "pound": {"pound": "1", "gbp": "1", "quid": "1"},
-    "yen": {"yen": "1", "jpy": "1"},
-}  # fmt: skip
 _MONEY = frozenset({"euro", "dollar", "pound", "yen"})
 _OF_MEASURE: Mapping[str, frozenset[str]] = {
     "mass": frozenset({"mass", "weight", "load"}),
@@ -99,7 +72,7 @@ def units_of(word: str, /) -> tuple[Unit, ...]:
     names = dict.fromkeys((word, word.removesuffix("s")))
     return tuple(
         Unit(measure, Decimal(names_of[name]))
-        for measure, names_of in _MEASURES.items()
+        for measure, names_of in MEASURES.items()
         for name in names
         if name in names_of and (name == word or len(name) > 2)
     )
@@ -109,6 +82,17 @@ def is_money_word(label: str, /) -> bool:
     """Returns whether the name of a relation says that its numbers are of money."""
     roots = {root(word) for word in words(label)}
     return not roots.isdisjoint(map(root, _OF_MEASURE["money"]))
+
+
+def in_base(number: Decimal, unit: str | None, /) -> tuple[str, Decimal] | None:
+    """Returns what a unit measures and how much a number of it is in the base unit of that; None for
+    a unit that is not known, or for one of several meanings.
+
+    >>> in_base(Decimal("1.5"), "km"), in_base(Decimal(3), "Q11573")
+    (('length', Decimal('1500.0')), None)
+    """
+    units = units_of(fold(unit or ""))
+    return (units[0].measures, number * units[0].factor) if len(units) == 1 else None
 
 
 def is_gain(label: str, /) -> bool:

@@ -75,7 +75,7 @@ def statements() -> list[Statement]:
         Quantity("3.5"),
         Quantity("-3"),
         Quantity("100"),
-        StringValue("12 m"),
+        StringValue("12 moons"),
         StringValue('it\'s "a" \\ {x}'),
     ]
     for value in numbers * 2:

@@ -17,9 +17,11 @@ _COMPARES: tuple[tuple[str, Comparison], ...] = (
      r"|(?:no|not) (?:above|over)|<=|≤", _MOST),
     (r"(?:no|not) (?:less|fewer|lower|shorter|lighter|cheaper) than|at least"
      r"|(?:a )?minimum(?: of)?|>=|≥", _LEAST),
-    (r"(?:more|greater|higher|larger|bigger|longer|taller|heavier|dearer|older) than"
+    (r"(?:more|greater|higher|larger|bigger|longer|taller|heavier|dearer|older|deeper|wider|faster)"
+     r" than"
      r"|more expensive than|over|above|exceed(?:s|ing)?|beyond|>", _OVER),
-    (r"(?:less|fewer|lower|smaller|shorter|lighter|cheaper|younger) than|less expensive than"
+    (r"(?:less|fewer|lower|smaller|shorter|lighter|cheaper|younger|shallower|narrower"
+     r"|slower) than|less expensive than"
      r"|under|below|<", _UNDER),
     (r"exactly|equal to|precisely|=", _EQUAL),
 )  # fmt: skip

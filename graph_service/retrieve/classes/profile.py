@@ -90,7 +90,7 @@ def profile_relations(
 def _profile(id_: str, label: str, values: tuple[Value, ...], is_complete: bool) -> RelationProfile:
     amounts = [amount for value in values if (amount := amount_of(value)) is not None]
     dates = [value for value in values if days_of_value(value) is not None]
-    units = [value.unit for value in values if isinstance(value, Quantity)]
+    units = [amount.unit for amount in amounts]
     unit = max(sorted(set(units), key=str), key=units.count) if units else None
     flags = {_flag_of(value) for value in values}
     half = len(values) / 2

@@ -27,6 +27,7 @@ from graph_service.query.algebra import (
 from graph_service.query.execution import execute
 from graph_service.query.result import QueryLimits, QueryResult
 from graph_service.query.walking import Walker
+from graph_service.retrieve.classes.other_units import leaves_other_units
 from graph_service.retrieve.classes.picking import AnswerPicker
 from graph_service.retrieve.classes.question_text import (
     asks_for_instances,
@@ -110,6 +111,7 @@ class _ClassQuestion:
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not _reads_its_noun_again(best.scored.query)
         is_sure = is_sure and not self._repeats_names(best.scored.query, result)
+        is_sure = is_sure and not leaves_other_units(best, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
         self._clock.stage("answer")
         if best.is_implied and not is_sure:

@@ -256,11 +256,12 @@ def _amounts_of(meant: _Meant, end_nodes: Int64, around: Surroundings) -> _Spans
     region = around.region
     by_relation: dict[int, list[tuple[int, int, Amount]]] = {}
     for edge in around.statements_of(end_nodes).tolist():
-        if region.literal[region.tail[edge]]:
-            amount = around.number(int(region.tail[edge]))
-            if amount is not None:
-                row = (int(region.head[edge]), edge, amount)
-                by_relation.setdefault(int(region.rel[edge]), []).append(row)
+        tail = int(region.tail[edge])
+        amount = around.number(tail)
+        # What a graph of names says is 12 km long leads to an entity of that name.
+        if amount is not None and (region.literal[tail] or amount.unit):
+            row = (int(region.head[edge]), edge, amount)
+            by_relation.setdefault(int(region.rel[edge]), []).append(row)
     relation = meant.relation(sorted(by_relation))
     if relation is None:
         return {}

@@ -15,6 +15,7 @@ from graph_service.model.days import Days, days_of, days_of_text
 from graph_service.model.graph import Bool, Int64
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value, stored_value
+from graph_service.query.readings import amount_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import DateConstraint, kin_of
 from graph_service.retrieve.labels import Labels
@@ -175,7 +176,10 @@ class Surroundings:
         else:
             text, unit = value.text if isinstance(value, StringValue) else "", ""
         if not _NUMBER.fullmatch(text):
-            return None
+            measured = amount_of_text(text)
+            if measured is None or isinstance(value, Quantity):
+                return None
+            return Amount(measured.number, str(measured.number), measured.unit or "")
         return Amount(Decimal(text.replace(",", "")), text.replace(",", ""), unit)
 
     def dated(self, nodes: Int64, /) -> dict[int, list[tuple[int, int, Days]]]:
