@@ -10,7 +10,7 @@ import numpy as np
 from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.region import Region
-from graph_service.model.result import ScorePart
+from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.constraints.choosing import Chosen
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
@@ -64,7 +64,10 @@ def chosen_walks(
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         reversed_ = tuple(backward)
-        if len(edges) > 1:
+        # Of paths in order, walks behind enough better ones are not returned: no texts tell them apart.
+        is_returned = call.strategy is not Strategy.PATHS or openly or not in_order
+        is_returned = is_returned or sum(walk.score >= value for walk in walks) < preset.limit
+        if len(edges) > 1 and is_returned:
             way = int(reader.question_of[start])
             if way not in texts:
                 vector = reader.entity_questions[way].vector.astype(np.float32)
@@ -77,8 +80,9 @@ def chosen_walks(
             known = passed[:, -1] == region.start_entities[start]
             known |= (passed[:, :-1] == passed[:, -1:]).any(axis=1)
             # Walks of equal rank stay in the order of their keys.
-            order = np.lexsort((-mean, known, missed))[:of_one]
+            order = np.lexsort((-mean, known, missed))
             edges, met, missed = edges[order], met[order], missed[order]
+        edges, met, missed = edges[:of_one], met[:of_one], missed[:of_one]
         parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
         if value != parts[0].amount:
             parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
