@@ -185,8 +185,9 @@ def test_each_of_several_is_answered(service: Service, question: str, expected: 
 def test_kin_is_read_of_the_name_that_owns_it(service: Service) -> None:
     result = retrieve(service, "Which children of Otto Vale were born in Ghent?")
     assert result.interpretation is not None
-    expected = "those whose father is Otto Vale and whose place of birth is Ghent"
-    assert result.interpretation.text == expected
+    # Either may be the start, the other then constrains.
+    parts = result.interpretation.text.removeprefix("those whose ").split(" and whose ")
+    assert sorted(parts) == ["father is Otto Vale", "place of birth is Ghent"]
     assert answers(result) == {"Lena Vale", "Paul Vale"}
     # Every word is read, but the answer is improbable by what was learned.
     assert result.status is Status.LOW_CONFIDENCE
