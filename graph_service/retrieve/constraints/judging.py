@@ -7,6 +7,7 @@ without their last step are, where that step leads to what is named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,6 +71,7 @@ from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
 
 _RULES = CONSTRAINT_RULES
+_JOINING = re.compile(r"\b(?:between|common|connect|join|link|relat)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +283,11 @@ class CandidateJudge:
         for named in self.applying(walks):
             if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
-            how = meets_named(self._near(named), walks, self._columns(named, walks))
+            is_led_to = self._is_of_both(named, walks) or (
+                len(walks.relations) == 1 and self._stands_beside(named, walks)
+            )
+            near = self._led_to(named, walks) if is_led_to else self._near(named)
+            how = meets_named(near, walks, self._columns(named, walks))
             if named.is_negated:
                 others = leads_to_others(named, walks)
                 how = others or (how and meets_not(named, how, walks, self.around))
@@ -301,6 +307,21 @@ class CandidateJudge:
             return columns[:1]
         meant = [each for each in columns if means(noun, side_of(walks, each - 1, self.texts))]
         return meant or columns
+
+    def _led_to(self, named: NamedNodes, walks: CandidateWalks) -> Bool:
+        """Returns which nodes the single relation of a candidate leads to from what is named: of
+        *both X and Y* the same is said. Several relations are not followed.
+        """
+        region, relation = self.surroundings, walks.relations[0]
+        if len(walks.relations) > 1:
+            return np.zeros(region.node_count, dtype=bool)
+        of_relation = region.rel == relation
+        sides = [(region.tail, region.head), (region.head, region.tail)]
+        holds_both_ways = is_reciprocal(self.texts[relation])
+        near = np.zeros(region.node_count, dtype=bool)
+        for start, target in sides if holds_both_ways else sides[not walks.backward[0] :][:1]:
+            near[target[of_relation & np.isin(start, named.nodes)]] = True
+        return near
 
     def _near(self, named: NamedNodes) -> Bool:
         """Returns which nodes are what is named, or joined to it: of namesakes that the question
@@ -382,12 +403,33 @@ class CandidateJudge:
     def _tells_apart(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words said which of some namesakes a candidate starts at.
 
-        ``The Ann who was born in Kyoto``: Kyoto has chosen Ann, and says nothing of the answer.
+        ``The Ann who was born in Kyoto``: Kyoto has chosen Ann, and says nothing of the answer. Of
+        ``Ann and Kyoto`` the same is asked.
         """
         if not self.strict or not self.mentions[walks.start].is_distinguished:
             return False
+        if self._stands_beside(named, walks):
+            return False
         start = int(walks.nodes[0, 0])
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
+
+    def _stands_beside(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether words and the name where a candidate starts are joined by *and*, but to ask
+        what joins them: *what connects X and Y*.
+        """
+        if _JOINING.search(self.question):
+            return False
+        start, end = self.span(walks)
+        between = self.question[min(end, named.end) : max(start, named.start)]
+        return words(between) in (["and"], ["and", "the"])
+
+    def _is_of_both(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether the same is said of words and of the name where a candidate starts: *both X
+        and Y*, and not *what connects X and Y*.
+        """
+        first = min(self.span(walks)[0], named.start)
+        is_both = words(self.question[:first])[-1:] == ["both"]
+        return is_both and self._stands_beside(named, walks)
 
     def _is_noun_of_end(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words only name what is counted: ``actors`` of a cast, whatever their job."""
@@ -516,7 +558,13 @@ class CandidateJudge:
         if self.names and mention.start >= 0 and self.span(candidate.walks) not in self.names:
             # Only a class or a value: it constrains what is asked of what has a name.
             return 0.0
-        named = [each.nodes for each in self.applying(candidate.walks) if each.is_entity]
+        applying = self.applying(candidate.walks)
+        if len(candidate.walks.relations) > 1 and any(
+            self._is_of_both(each, candidate.walks) for each in applying
+        ):
+            # What is said of both is said by one relation.
+            return -_RULES.wrong_end_cost
+        named = [each.nodes for each in applying if each.is_entity]
         if named and np.isin(candidate.walks.end_nodes, np.concatenate(named)).all():
             return -_RULES.wrong_end_cost
         if self._goes_by_namesake(candidate.walks):
@@ -583,7 +631,9 @@ class CandidateJudge:
             taken = any(
                 named.overlaps(constraint.start, constraint.end) for constraint in (*met, *missed)
             )
-            is_passed = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
+            # One of several answers may have a name that was said of all of them.
+            is_passed = bool(np.isin(best.walks.nodes[:, 1:], named.nodes).any(axis=1).all())
+            is_passed = is_passed and not self._is_of_both(named, best.walks)
             is_walked = is_passed or stems_of(named.words) <= walked
             if named.is_entity and not taken and not is_walked:
                 missed.append(named)
