@@ -284,7 +284,7 @@ class CandidateJudge:
             if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
             is_led_to = self._is_of_both(named, walks) or (
-                len(walks.relations) == 1 and self._is_beside(named, walks)
+                len(walks.relations) == 1 and self._is_joined_to(named, walks)
             )
             near = self._led_to(named, walks) if is_led_to else self._near(named)
             how = meets_named(near, walks, self._columns(named, walks))
@@ -408,12 +408,12 @@ class CandidateJudge:
         """
         if not self.strict or not self.mentions[walks.start].is_distinguished:
             return False
-        if self._is_beside(named, walks):
+        if self._is_joined_to(named, walks):
             return False
         start = int(walks.nodes[0, 0])
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
 
-    def _is_beside(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+    def _is_joined_to(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words and the name where a candidate starts are joined by *and*, but to ask
         what joins them: *what connects X and Y*.
         """
@@ -429,7 +429,7 @@ class CandidateJudge:
         """
         first = min(self.span(walks)[0], named.start)
         is_both = words(self.question[:first])[-1:] == ["both"]
-        return is_both and self._is_beside(named, walks)
+        return is_both and self._is_joined_to(named, walks)
 
     def _is_noun_of_end(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words only name what is counted: ``actors`` of a cast, whatever their job."""
