@@ -119,6 +119,8 @@ Paper Zeppelins,Agnes Moor,Otter
         ("Who designed Ember Court in 2012?", "a date that nothing meets"),
         ("Which games by Lantern did Ada Finch design?", "a name that nothing meets"),
         ("Which Otter games did Rui Sa design?", "a name that nothing meets"),
+        ("Which games by Zephyr did Rui Sa design?", "a name that is not read"),
+        ("Who published the game Zephyr by Rui Sa?", "a name that is not read"),
     ],
 )
 def test_a_constraint_that_nothing_meets_is_doubted(

@@ -47,7 +47,11 @@ from graph_service.retrieve.constraints.said_verbs import (
     leaves_its_verb,
     names_another_verb,
 )
-from graph_service.retrieve.constraints.unread import leaves_number_of_name, leaves_which_kin
+from graph_service.retrieve.constraints.unread import (
+    leaves_a_name,
+    leaves_number_of_name,
+    leaves_which_kin,
+)
 
 _Test: TypeAlias = Callable[[CandidateJudge, JudgedCandidate], bool]
 
@@ -105,6 +109,7 @@ DOUBTS = (
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
     Doubt("a number of the name that is not read", leaves_number_of_name),
+    Doubt("a name that is not read", leaves_a_name),
     Doubt(
         "the noun of a name is walked",
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.model.graph import Int64
 from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.answer_kind import has_sex
@@ -144,6 +145,17 @@ def joining_relations(judge: CandidateJudge, best: JudgedCandidate) -> frozenset
     for nodes, others in joined:
         relations |= set(judge.surroundings.rel[judge.around.joining(nodes, others)].tolist())
     return frozenset(relations)
+
+
+def leaves_a_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether a question has a name that nothing accounts for, where its capitals tell names:
+    *the song Vogue by Madonna* is not Madonna.
+    """
+    atoms = read_atoms(judge.question)
+    if not writes_capitals(atoms):
+        return False
+    capitals = {atom.start for atom in atoms if atom.capital and not atom.first}
+    return any(start in capitals for _, start, _ in unread_spans(judge, best))
 
 
 def leaves_which_kin(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
