@@ -39,6 +39,7 @@ _SPANS_OF_TIME = ("day", "week", "month", "year")
 def unit_pattern() -> str:
     """Returns a regular expression of a unit in one word, to be matched in any case.
 
+    >>> import re
     >>> [bool(re.fullmatch(unit_pattern(), text)) for text in ("km", "years", "samurai")]
     [True, True, False]
     """
