@@ -149,13 +149,17 @@ def joining_relations(judge: CandidateJudge, best: JudgedCandidate) -> frozenset
 
 def leaves_a_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a question has a name that nothing accounts for, where its capitals tell names:
-    *the song Vogue by Madonna* is not Madonna.
+    *the song Vogue by Madonna* is not Madonna. Of two names to choose from the other is none.
     """
     atoms = read_atoms(judge.question)
     if not writes_capitals(atoms):
         return False
     capitals = {atom.start for atom in atoms if atom.capital and not atom.first}
-    return any(start in capitals for _, start, _ in unread_spans(judge, best))
+    others = judge.expected.alternatives
+    return any(
+        start in capitals and not any(left <= start < right for left, right in others)
+        for _, start, _ in unread_spans(judge, best)
+    )
 
 
 def leaves_which_kin(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
