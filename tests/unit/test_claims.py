@@ -31,6 +31,10 @@ Saltwick,Suland,Suland,port
 Janor,Janor,Kelmouth
 Vesper,star,Saltwick
 """,
+    "presidents": """Name,Highest office of,Holders
+President of Norvia,Norvia,Nils Aker; Ida Falk
+President of Suland,Suland,Ole Dahl
+""",
     "films": """Name,Director
 Star Otter,Ida Falk
 Star Otter VI,Ole Dahl
@@ -88,6 +92,7 @@ def test_the_other_way_about_it_is_not(service: Service, question: str) -> None:
         "Who directed Star Otter IV?",
         "How long has Otter Films existed?",  # a day is no span of time
         "What is Janor the deity of?",  # itself, by its emblem
+        "How many presidents of Norvia were there?",  # one office
     ],
 )
 def test_what_the_graph_does_not_tell_is_not_sure(service: Service, question: str) -> None:

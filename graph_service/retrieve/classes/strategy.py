@@ -43,6 +43,7 @@ from graph_service.retrieve.context import (
 )
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
+from graph_service.text.nouns import singular
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,14 +164,16 @@ class _ClassQuestion:
 
     def _repeats_names(self, query: Query, result: QueryResult) -> bool:
         """Returns whether all answers are things whose names the question says, but to choose from:
-        *what is Janus the god of* is not answered by Janus.
+        *what is Janus the god of* is not answered by Janus, nor are the presidents of a country
+        counted by the office that is called so.
         """
-        if query.fold is not Fold.LIST or query.order or isinstance(query.start, Entities):
+        is_list = query.fold in {Fold.LIST, Fold.COUNT}
+        if not is_list or query.order or isinstance(query.start, Entities):
             return False
-        question = f" {' '.join(words(self._request.question))} "
+        question = f" {' '.join(map(singular, words(self._request.question)))} "
         nodes = np.array([row.node for row in result.rows], dtype=np.int64)
-        labels = self._labels.nodes(nodes)
-        return bool(labels) and all(f" {' '.join(words(each))} " in question for each in labels)
+        labels = [" ".join(map(singular, words(each))) for each in self._labels.nodes(nodes)]
+        return bool(labels) and all(f" {each} " in question for each in labels)
 
     def _has_rival(
         self, best: RankedReading, result: QueryResult, others: Sequence[RankedReading]
