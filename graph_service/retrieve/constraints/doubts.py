@@ -24,6 +24,7 @@ from graph_service.retrieve.constraints.label_aspects import (
     leaves_its_event,
     tells_of_another_aspect,
 )
+from graph_service.retrieve.constraints.living import leaves_who_lives
 from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
 from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
 from graph_service.retrieve.constraints.said_nouns import (
@@ -95,6 +96,7 @@ DOUBTS = (
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("a birth or death that is not read", leaves_its_event),
+    Doubt("who is alive", leaves_who_lives),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
     Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),

@@ -19,6 +19,10 @@ _AFTER = re.compile(
     r"(?:\s+(?:yet|now|already|today|anymore|by\s+now))?\W*",
     re.IGNORECASE,
 )
+_LIVING = re.compile(
+    r"\balive\b|\b(?:still|currently)\s+living\b(?!\s+(?:at|in|near|on|with)\b)", re.IGNORECASE
+)
+_OF_LIFE = frozenset({"alive", "living", "status"})
 _OF_DEATH = frozenset({"death", "died", "deceased"})
 
 
@@ -36,6 +40,15 @@ def life_claim(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> s
         if after is not None and _BEFORE.fullmatch(judge.question[:start]):
             return "no" if after["alive"] else "yes"
     return ""
+
+
+def leaves_who_lives(judge: CandidateJudge, _: JudgedCandidate, /) -> bool:
+    """Returns whether a question asks for those that are alive, of which no relation around tells:
+    who has no statement of a death may be dead.
+    """
+    if _LIVING.search(judge.question) is None:
+        return False
+    return all(_OF_LIFE.isdisjoint(words(text)) for text in judge.texts.values())
 
 
 def states_a_death(judge: CandidateJudge, candidate: JudgedCandidate, /) -> bool:
