@@ -94,6 +94,7 @@ function linked(page, result) {
  * @param {Side} one
  * @param {Side | null} other
  * @param {string} key
+ * @returns {HTMLElement}
  */
 function side(page, title, one, other, key) {
   const result = one.paths ?? one.subgraph;
@@ -144,6 +145,7 @@ function side(page, title, one, other, key) {
  * @param {Side} one
  * @param {Side | null} other
  * @param {string} key
+ * @returns {HTMLElement}
  */
 function inParts(page, title, one, other, key) {
   return h(
