@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from graph_service.query.algebra import (
     Fold,
     Number,
     Query,
+    Relation,
     conditions_of,
     conditions_of_list,
     filters_of,
@@ -134,16 +136,11 @@ def reads_another_number(
         request: As sent.
         labels: Of relations by id.
     """
-    counting = read_form(request.question).count_span
-    if counting is None or walked is None or walked.answer is None or walked.read is None:
+    stated = _stated_count(walked, request)
+    if stated is None or stated.relation.backward:
         return False
-    relations = walked.read.query.relations
-    if walked.answer.kind is not AnswerKind.COUNT or walked.read.query.fold is Fold.COUNT:
-        return False
-    if len(relations) != 1 or relations[0].backward:
-        return False
-    counted = words(request.question[counting[1] :])[:_COUNTED_WORDS]
-    return not any(word_fit(word, labels(relations[0].id)) for word in counted)
+    label = labels(stated.relation.id)
+    return not any(word_fit(word, label) for word in stated.following[:_COUNTED_WORDS])
 
 
 def states_the_number(
@@ -157,19 +154,33 @@ def states_the_number(
         request: As sent.
         labels: Of entities and relations.
     """
-    counting = read_form(request.question).count_span
-    if counting is None or walked is None or walked.answer is None or walked.read is None:
-        return False
-    query = walked.read.query
-    is_stated = walked.answer.kind is AnswerKind.COUNT and query.fold is not Fold.COUNT
-    if not (walked.confident and is_stated and len(query.relations) == 1):
+    stated = _stated_count(walked, request)
+    if walked is None or stated is None or not walked.confident:
         return False
     start = np.array(walked.used_starts[:1], dtype=np.int64)
     name = {word for label in labels.nodes(start) for word in words(label)}
-    following = words(request.question[counting[1] :])
-    content = [word for word in following if word not in EMPTY_IN_ENGLISH | name]
-    label = labels.relation(query.relations[0].id)
+    content = [word for word in stated.following if word not in EMPTY_IN_ENGLISH | name]
+    label = labels.relation(stated.relation.id)
     return len(content) > 1 and all(word_fit(word, label) for word in content)
+
+
+class _StatedCount(NamedTuple):
+    """A number that a statement of one relation says, and the words behind *how many*."""
+
+    relation: Relation
+    following: list[str]
+
+
+def _stated_count(walked: Selection | None, request: RetrieveRequest) -> _StatedCount | None:
+    """Returns the number by which walks answer *how many*, where they do not count themselves."""
+    counting = read_form(request.question).count_span
+    if counting is None or walked is None or walked.answer is None or walked.read is None:
+        return None
+    query = walked.read.query
+    is_stated = walked.answer.kind is AnswerKind.COUNT and query.fold is not Fold.COUNT
+    if not is_stated or len(query.relations) != 1:
+        return None
+    return _StatedCount(query.relations[0], words(request.question[counting[1] :]))
 
 
 def leaves_uncounted(walked: Selection | None, request: RetrieveRequest, /) -> bool:
