@@ -94,8 +94,8 @@ def test_two_questions_have_an_answer_and_paths_each(opened: Open, url: str) -> 
     for at_, question in enumerate(questions):
         expect(page.locator("#answers h3:not(.minor)").nth(at_)).to_have_text(question)
         expect(page.locator("#paths th[scope=rowgroup]").nth(at_)).to_have_text(question)
-    for said in (f"{QUESTION} The answer is Aurelia", f"{questions[1]} The answer is 4: "):
-        expect(page.locator("#said")).to_contain_text(said)
+    for message in (f"{QUESTION} The answer is Aurelia", f"{questions[1]} The answer is 4: "):
+        expect(page.locator("#said")).to_contain_text(message)
 
 
 def test_an_answer_that_is_not_sure_is_not_said_to_be_the_answer(opened: Open, url: str) -> None:

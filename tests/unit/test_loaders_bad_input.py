@@ -200,7 +200,7 @@ def test_a_dump_given_as_one_document_is_told_the_format_of_lines(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "message"),
     [
         ("a.json", b"", "is empty"),
         ("a.bin", b"\x00\x01\x02", "not recognised"),
@@ -215,19 +215,19 @@ def test_a_dump_given_as_one_document_is_told_the_format_of_lines(tmp_path: Path
     ],
 )
 def test_sources_with_nothing_good_are_refused_in_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, data: bytes, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, data: bytes, message: str
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     arguments = ["load", str(path), "--graph", "g", "--store", f"sqlite:///{tmp_path / 'g.db'}"]
     assert main([*arguments, "--quiet", "--rejects-path", str(tmp_path / "r")]) == 2
     err = capsys.readouterr().err
-    assert any(part in err for part in said.split("|")), err
+    assert any(part in err for part in message.split("|")), err
     assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "message"),
     [
         ("a.csv.gz", gzip.compress(SHOPS, mtime=0)[:-60], "ends early"),
         ("a.csv", b"name,city,founded\nAnn,Rome\nBob,Oslo,2,3\n", "expected 3 columns, got 2"),
@@ -235,13 +235,13 @@ def test_sources_with_nothing_good_are_refused_in_words(
     ],
 )
 def test_a_table_without_a_whole_row_says_why(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, data: bytes, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, data: bytes, message: str
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     store = f"sqlite:///{tmp_path / 'g.db'}"
     assert main(["load", str(path), "--graph", "g", "--store", store, "--row", "auto"]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_an_address_of_the_web_is_told_to_be_downloaded(

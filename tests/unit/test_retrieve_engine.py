@@ -327,13 +327,13 @@ def test_a_minimum_score_keeps_a_tree_connected(family: KnowledgeGraph) -> None:
     for preset, least, edge_cost in (("default", 0.9, 0.01), ("okgqa", 15.0, 1.0)):
         ask_for = partial(ask, family, Strategy.SUBGRAPH, QUESTION, "Q1", preset=preset)
         every = ask_for(edge_cost=edge_cost)
-        found = ask_for(edge_cost=edge_cost, min_score=least)
-        assert 0 < len(found.triples) < len(every.triples)
-        assert min(item.score for item in found.triples) >= least
-        assert found.triples[0] == every.triples[0]
-        assert found.cuts[-1].reason is CutReason.MIN_SCORE
-        assert found.gap is None
-        ends = [set(shown(family, item.edge)[::2]) for item in found.triples]
+        filtered = ask_for(edge_cost=edge_cost, min_score=least)
+        assert 0 < len(filtered.triples) < len(every.triples)
+        assert min(item.score for item in filtered.triples) >= least
+        assert filtered.triples[0] == every.triples[0]
+        assert filtered.cuts[-1].reason is CutReason.MIN_SCORE
+        assert filtered.gap is None
+        ends = [set(shown(family, item.edge)[::2]) for item in filtered.triples]
         joined = ends.pop(0)
         while near := [pair for pair in ends if pair & joined]:
             joined |= near[0]
