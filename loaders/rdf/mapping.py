@@ -40,7 +40,15 @@ _LABELS = frozenset((RDFS + "label", SKOS + "prefLabel"))
 _ALIASES = frozenset((SKOS + "altLabel",))
 _DESCRIPTIONS = frozenset((RDFS + "comment", *(base + "description" for base in SCHEMA)))
 _NAMES = frozenset(base + "name" for base in SCHEMA)
-_TERMS = _LABELS | _ALIASES | _DESCRIPTIONS | _NAMES
+_FOAF_NAME = "http://xmlns.com/foaf/0.1/name"
+_TITLES = _NAMES | {
+    _FOAF_NAME,
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+}
+"""What names the things of data without labels."""
+_ANY_LANGUAGE = "mul"
+_TERMS = _LABELS | _ALIASES | _DESCRIPTIONS | _TITLES
 _TYPE = RDF + "type"
 _SAME_AS = OWL + "sameAs"
 _REDIRECTS = frozenset(("http://dbpedia.org/ontology/wikiPageRedirects",))
@@ -236,7 +244,7 @@ class Mapper:
             elif target != head:
                 terms.same_as[target] = None
             return True
-        if predicate in _NAMES or type(object_) is not ox.Literal:
+        if type(object_) is not ox.Literal:
             return False
         if object_.language is None and object_.datatype.value != XSD + "string":
             return False
@@ -261,9 +269,13 @@ class Mapper:
             return
         self._parsed.kept[DIRECTION_REASON] += literal.direction is not None
         terms = self._terms.of(head)
-        if predicate in _ALIASES:
+        if predicate in _TITLES and literal.language is None:
+            # In no language, so that a label beside it goes before it.
+            terms.add_label(_ANY_LANGUAGE, text)
+        elif predicate in _ALIASES or predicate == _FOAF_NAME:
+            # DBpedia says a full or a short name in a language, beside the label.
             terms.add_alias(language, text)
-        elif predicate in _LABELS:
+        elif predicate in _LABELS or predicate in _TITLES:
             terms.add_label(language, text)
         elif terms.add_description(language, text):
             self._parsed.skipped[SECOND_DESCRIPTION_REASON] += 1

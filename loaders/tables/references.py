@@ -169,13 +169,17 @@ def _may_share(table: TableLook, column: ColumnMapping) -> bool:
 
 
 def _refer_to_own_rows(table: TableLook, column: ColumnMapping) -> bool:
-    """Makes a column refer to its own table if its cells are names there; returns whether it does.
+    """Makes a column refer to its own table if its cells are names or codes of it; returns whether
+    it does.
 
-    ``teacher`` of artists.csv does. A column that repeats the name of its own row does not.
+    ``teacher`` of artists.csv does, and ``Referred by`` of customers.csv with C1, C2 and C3. A
+    column that repeats the name of its own row does not.
     Numbers and letters may be keys by chance, so only their header can say it (``_SELF``).
     """
     profile = table.profile(column.name)
-    if table.mapping.key is None or not _has_names(table, column, _LEAST_NAMES):
+    if table.mapping.key is None or not (
+        _has_names(table, column, _LEAST_NAMES) or _has_codes(table, column, _LEAST_NAMES_OF_OTHERS)
+    ):
         return False
     before, notes = table.mapping, table.notes[column.name]
     if not _refer_to(table, column, table):

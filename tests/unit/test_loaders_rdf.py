@@ -174,6 +174,33 @@ dbr:Rome rdfs:label 5 .
     assert relations == {"type": 2, "label": 1}
 
 
+FOAF_NAME = "<http://xmlns.com/foaf/0.1/name>"
+
+
+@pytest.mark.parametrize(
+    ("triples", "labels", "aliases"),
+    [
+        ('<https://schema.org/name> "Ann Roe"', {"mul": "Ann Roe"}, {}),
+        ('<http://schema.org/name> "Ann Roe"@en', {"en": "Ann Roe"}, {}),
+        (f'{FOAF_NAME} "Ann Roe"', {"mul": "Ann Roe"}, {}),
+        ('<http://purl.org/dc/terms/title> "Ann Roe"', {"mul": "Ann Roe"}, {}),
+        # A label beside a name is what the thing is called.
+        (
+            f'{FOAF_NAME} "Ann Beatrice Roe"@en ; rdfs:label "Ann Roe"@en',
+            {"en": "Ann Roe"},
+            {"en": ("Ann Beatrice Roe",)},
+        ),
+    ],
+)
+def test_names_of_common_vocabularies_name_things(
+    tmp_path: Path, triples: str, labels: dict[str, str], aliases: dict[str, tuple[str, ...]]
+) -> None:
+    prefix = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+    result = read(tmp_path, f"{prefix}<http://a> {triples} .", Format.TURTLE)
+    assert [(entity.labels, entity.aliases) for entity in result.entities] == [(labels, aliases)]
+    assert not result.statements
+
+
 @pytest.mark.parametrize(
     ("text", "datatype", "expected"),
     [

@@ -301,6 +301,15 @@ def test_codes_that_one_table_alone_has_refer_to_it(
     assert things.values("tutor")["student/s1"] == f"{kind}/{second.lower()}"
 
 
+def test_codes_of_the_same_table_refer_to_its_rows(tmp_path: Path) -> None:
+    customers = (
+        "Customer ID,Name,Referred by\nC1,Ana Sorel,\nC2,Ben Okafor,C1\nC3,Clara Dunn,C1\n"
+        "C4,Dev Rao,C2\nC5,Finn Dunn,C3\n"
+    )
+    things = Things(tmp_path, {"customers.csv": customers})
+    assert things.values("referred by")["customer/c4"] == "customer/c2"
+
+
 BADGES = (
     "Trade,Badge,Reports to,Wage\nwelder,1042,,31.5\nfitter,1107,1042,28\npainter,1203,1042,22\n"
     "welder,1219,1107,26\nrigger,1388,1107,24\n"
