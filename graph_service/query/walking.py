@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
-from graph_service.model.graph import Bool, Int64, KnowledgeGraph, NodeKind, ranges
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, NodeKind, ranges
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, Value, stored_value
@@ -303,35 +303,58 @@ class Walker:
         holds = self._ranks[graph.rank[edges]]
         if relation is not None:
             holds &= graph.rel[edges] == relation
-        kinds = graph.node_kinds[graph.tail[edges]]
-        holds &= (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
+        holds &= self._are_known(graph.tail[edges])
         if overlay is not None:
             holds &= ~overlay.gone.has(edges)
         rows = np.flatnonzero(holds)
         edges, owner = edges[rows], owner[rows]
         if overlay is not None and len(overlay.head):
-            extra = self._extra(relation)
-            at = (overlay.tail if backward else overlay.head)[extra].astype(np.int64)
-            positions = np.searchsorted(nodes, at)
-            positions[positions == len(nodes)] = 0
-            there = np.flatnonzero(nodes[positions] == at) if len(nodes) else NO_EDGES
-            edges = np.concatenate((edges, extra[there] + graph.edge_count))
-            owner = np.concatenate((owner, positions[there]))
+            extra, extra_owner = self._extra_at(nodes, backward=backward)
+            if relation is not None:
+                is_of_relation = overlay.rel[extra] == relation
+                extra, extra_owner = extra[is_of_relation], extra_owner[is_of_relation]
+            edges = np.concatenate((edges, extra + graph.edge_count))
+            owner = np.concatenate((owner, extra_owner))
             order = np.lexsort((edges, owner))
             edges, owner = edges[order], owner[order]
         return edges, owner
 
-    def _extra(self, relation: int | None) -> Int64:
-        """Returns the view's own statements that count, of a relation, by their indices."""
-        overlay = self.overlay
-        assert overlay is not None
-        holds = self._ranks[overlay.rank]
-        if relation is not None:
-            holds &= overlay.rel == relation
-        rows = np.flatnonzero(holds)
-        known = [is_known(self.value(int(node))) for node in overlay.tail[rows].tolist()]
-        chosen: Int64 = rows[np.array(known, dtype=bool)]
-        return chosen
+    def _extra_at(self, nodes: Int64, *, backward: bool) -> tuple[Int64, Int64]:
+        """Returns the view's own statements at some nodes that count, by their indices, and the
+        index of the node of each.
+        """
+        extra, endpoints = self._extra_by_tail if backward else self._extra_by_head
+        begin = np.searchsorted(endpoints, nodes, side="left")
+        stop = np.searchsorted(endpoints, nodes, side="right")
+        return extra[ranges(begin, stop)], np.repeat(np.arange(len(nodes)), stop - begin)
+
+    @cached_property
+    def _extra_by_head(self) -> tuple[Int64, Int32]:
+        """The view's own statements that count, by their indices in order of their heads; those."""
+        assert self.overlay is not None
+        return self._counting_extra(self.overlay.head)
+
+    @cached_property
+    def _extra_by_tail(self) -> tuple[Int64, Int32]:
+        """The same in order of their tails."""
+        assert self.overlay is not None
+        return self._counting_extra(self.overlay.tail)
+
+    def _counting_extra(self, endpoints: Int32) -> tuple[Int64, Int32]:
+        assert self.overlay is not None
+        rows = np.flatnonzero(self._ranks[self.overlay.rank] & self._are_known(self.overlay.tail))
+        extra = rows[np.argsort(endpoints[rows], kind="stable")]
+        return extra, endpoints[extra]
+
+    def _are_known(self, nodes: Int32) -> Bool:
+        """Returns which nodes are known values: ``readings.is_known``."""
+        kinds = self.graph.node_kinds
+        are_known = np.ones(len(nodes), dtype=bool)
+        is_new = nodes >= len(kinds)
+        base_kinds = kinds[nodes[~is_new]]
+        are_known[~is_new] = (base_kinds != NodeKind.SOMEVALUE) & (base_kinds != NodeKind.NOVALUE)
+        are_known[is_new] = [is_known(self.value(node)) for node in nodes[is_new].tolist()]
+        return are_known
 
     def _relation_ids(self, edges: Int64) -> list[str]:
         """Returns the ids of the distinct relations of some edges."""
