@@ -262,6 +262,7 @@ class Selector:
             ranker,
             name_relations,
             coverage=request.coverage,
+            is_word=lambda word: vectors.embedder.count_tokens(word) == 1,
         )
 
     def name_relations(

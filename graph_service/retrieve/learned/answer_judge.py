@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,6 +69,7 @@ class AnswerJudge:
         empty: Which of them lead to nothing new, bool [finalists].
         best: Which of them is ranked first.
         calibration: Weights of the confidence; None where the preset goes without.
+        is_word: Whether a word is one of the language as it is written.
     """
 
     def __init__(
@@ -80,8 +81,11 @@ class AnswerJudge:
         best: int,
         calibration: AnswerConfidence | None,
         /,
+        *,
+        is_word: Callable[[str], bool],
     ) -> None:
         self._reader = reader
+        self._is_word = is_word
         self._wrong_targets = wrong_targets
         self._start_entities = reader.start_entities
         self._finalists = finalists
@@ -173,6 +177,7 @@ class AnswerJudge:
             or wrong_targets.leads_to_other_locations(number)
             or (lists and wrong_targets.answers_another_word(number))
             or is_lesser_namesake(self._start_of(number), self._start_entities)
+            or any(map(self._is_another_name, self._start_entities))
             or (not met and self._is_one_of_several(number))
             or wrong_targets.answers_who_by_rows(number)
             or asks_by_another_label(
@@ -182,6 +187,14 @@ class AnswerJudge:
                 reader.texts.values(),
             )
         )
+
+    def _is_another_name(self, start: StartCandidate) -> bool:
+        """Returns whether one word that is linked is another name rather than a slip of the pen:
+        *Iceland*, where the graph has Ireland alone.
+        """
+        if not (start.linked and start.typos) or start.words > 1:
+            return False
+        return self._is_word(self._reader.question[start.start : start.end])
 
     def _is_one_of_several(self, number: int) -> bool:
         """Returns whether the words that name the start are a part of another's name too, who is about

@@ -7,7 +7,7 @@ may mean, and how well an entity's relations fit the question tells whether it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,6 +53,8 @@ class Asking:
         name_relations: Gives the names of relations.
         coverage: Share of questions in which a set of readings holds the right answer; None for no
             set.
+        is_word: Whether the embedder's vocabulary has a word whole, so that it is no slip of the
+            pen.
     """
 
     start_entities: Sequence[StartCandidate]
@@ -60,6 +62,7 @@ class Asking:
     ranker: CandidateRanker
     name_relations: NameRelations
     coverage: float | None = None
+    is_word: Callable[[str], bool] = lambda _: False
 
     def of_region(self, nodes: Sequence[int], /) -> list[StartCandidate]:
         """Returns what is known of a region's start entities.
@@ -115,7 +118,9 @@ def by_learning(
         for row in order.tolist()
     ]
     calibration = _calibration(asking.ranker, preset)
-    judge = AnswerJudge(reader, wrong_targets, finalists, empty, int(order[0]), calibration)
+    judge = AnswerJudge(
+        reader, wrong_targets, finalists, empty, int(order[0]), calibration, is_word=asking.is_word
+    )
     chosen = choose(
         call,
         question,
