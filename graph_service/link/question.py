@@ -135,6 +135,19 @@ def writes_capitals(atoms: Sequence[Atom], /) -> bool:
     )
 
 
+def name_words(question: str, /) -> list[tuple[int, int]]:
+    """Returns the characters of each word that a capital inside the question tells to be of a name;
+    none where capitals tell no names.
+
+    >>> name_words("How many moons does Jupiter have?"), name_words("HOW MANY MOONS?")
+    ([(20, 27)], [])
+    """
+    atoms = read_atoms(question)
+    if not writes_capitals(atoms):
+        return []
+    return [(atom.start, atom.end) for atom in atoms if atom.capital and not atom.first]
+
+
 def find_runs(atoms: Sequence[Atom], longest: int, /) -> dict[str, list[tuple[int, int]]]:
     """Returns every run of atoms that can be a name, as written in the normal form."""
     runs: dict[str, list[tuple[int, int]]] = {}

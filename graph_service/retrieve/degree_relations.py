@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.degree_words import BORN, DEGREE_WORDS
 from graph_service.text.fold import words
+from graph_service.text.nouns import singular
 
 _SHOWN = DEGREE_WORDS["first"].meanings
+_SIZE = DEGREE_WORDS["largest"].meanings
 
 
 def _roots(text: Iterable[str]) -> frozenset[str]:
@@ -41,6 +43,12 @@ _NOT_FIRST = _roots(
 """Words for days that do not tell what came first or is the newest."""
 
 
+_PEOPLE = _roots(("population", "inhabitants"))
+_LANDS = frozenset(
+    {"continent", "country", "county", "desert", "district", "forest", "island", "lake", "nation",
+     "ocean", "park", "province", "region", "sea", "state", "territory"}
+)  # fmt: skip
+"""Nouns for what is the larger, the more land or water it has: not the more people live there."""
 _SAME = (
     _roots(
         ("inception", "founded", "foundation", "established", "formed", "formation", "created",
@@ -69,6 +77,10 @@ def compares(
         own: Words for the things: an order is as old as its ``order date``.
 
     >>> age, long = DEGREE_WORDS["oldest"].meanings, DEGREE_WORDS["longest"].meanings
+    >>> compares(DEGREE_WORDS["first"].meanings, "date of birth")
+    False
+    >>> [compares(DEGREE_WORDS["largest"].meanings, "population", own=[own]) for own in ("city", "country")]
+    [True, False]
     >>> [compares(age, label) for label in ("founded", "date of birth", "hired", "due date")]
     [True, True, False, False]
     >>> compares(age, "founded", of_people=True), compares(age, "order date", own=["order"])
@@ -83,7 +95,11 @@ def compares(
             is_of_making and (not names.isdisjoint(_MADE) or names <= _roots(own))
         )
     if meanings[0] == _SHOWN[0]:
-        return names.isdisjoint(_NOT_FIRST)
+        # Who was born first was not president first.
+        others = _NOT_FIRST | _BIRTH | (_MADE if of_people else frozenset())
+        return names.isdisjoint(others)
+    if tuple(meanings) == _SIZE and not names.isdisjoint(_PEOPLE):
+        return _LANDS.isdisjoint(map(singular, own))
     return any(_roots(words(meaning)) - _TIMES <= names for meaning in meanings)
 
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
+from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, display_value, stored_value
-from graph_service.text.fold import relation_words
+from graph_service.text.fold import relation_words, words
+from graph_service.text.nouns import singular
 
 _BLOCK = 1 << 10
 """Labels read between two looks at the deadline."""
@@ -70,6 +73,36 @@ class Labels:
                 else display_value(value, self.unit)
             )
         return texts
+
+    def class_labels(self, region: Region, nodes: Int64, /) -> list[list[str]]:
+        """Returns the labels of the classes of each of some nodes of a region, as far as its
+        statements have them.
+
+        Args:
+            region: Whose statements are read.
+            nodes: Its own numbers of them, int64 [n].
+        """
+        edges = self._instance_edges(region)
+        edges = edges[np.isin(region.head[edges], nodes)]
+        labels = self.nodes(region.nodes[region.tail[edges]])
+        classes: dict[int, list[str]] = {node: [] for node in nodes.tolist()}
+        for head, label in zip(region.head[edges].tolist(), labels, strict=True):
+            classes[head].append(label)
+        return [classes[node] for node in nodes.tolist()]
+
+    def classes_of_kind(self, region: Region, noun: str, /) -> Int64:
+        """Returns the classes in a region whose names end with a noun in the singular, as *landlocked
+        country* does, by the region's own numbers, ascending.
+        """
+        nodes = np.unique(region.tail[self._instance_edges(region)])
+        heads = [words(label)[-1:] for label in self.nodes(region.nodes[nodes])]
+        is_of_kind = [bool(head) and singular(head[0]) == noun for head in heads]
+        kinds: Int64 = nodes[np.array(is_of_kind, dtype=bool)].astype(np.int64)
+        return kinds
+
+    def _instance_edges(self, region: Region) -> Int64:
+        known = [self.graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
+        return np.flatnonzero(np.isin(region.rel, [each for each in known if each is not None]))
 
     def relations(self, relations: Int32 | Int64, /) -> list[str]:
         """Returns the text of each relation: its label, or the last part of its id in words."""

@@ -53,6 +53,7 @@ service = service_of(TABLES)
         "Is Brisk Holding the owner of Lantern Press?",
         "Is Otter Films a subsidiary of Lantern Press?",
         "Is Kelmouth the capital of Norvia?",
+        "Is Kelmouth in Norvia?",
         "Was Nils Aker ever Lord Keeper?",
         "Did Nils Aker receive the Golden Oar?",
     ],
@@ -73,6 +74,8 @@ def test_what_the_graph_says_is_so(service: Service, question: str) -> None:
         "Is Lantern Press owned by Otter Films?",
         "Is Lantern Press a subsidiary of Otter Films?",
         "Is Norvia the capital of Kelmouth?",
+        "Is Norvia in Kelmouth?",
+        "Is Nils Aker in Norvia?",
     ],
 )
 def test_the_other_way_about_it_is_not(service: Service, question: str) -> None:

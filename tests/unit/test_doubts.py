@@ -135,6 +135,31 @@ def test_a_date_is_no_span_of_time(games: Service, names: list[str]) -> None:
     assert (result.status, names) == (Status.LOW_CONFIDENCE, ["another kind of value"])
 
 
+wars = service_of(
+    {
+        "wars": """War,End time,Side
+Salt War,1945-09-02,Norvia; Suland
+Rope War,1951-03-04,Suland
+"""
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did the Salt War begin?", "the contrary"),
+        ("When did the Salt War end?", ""),
+        ("What side of the Salt War lies north?", "a qualifier that is not read"),
+    ],
+)
+def test_what_a_relation_does_not_say_is_doubted(
+    wars: Service, names: list[str], question: str, expected: str
+) -> None:
+    retrieve(wars, question)
+    assert names == [expected]
+
+
 def test_of_a_date_that_nothing_meets_there_are_none(games: Service, names: list[str]) -> None:
     result = retrieve(games, "How many games did Agnes Moor design in 2019?")
     assert result.answer is not None

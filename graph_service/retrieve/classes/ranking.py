@@ -239,6 +239,7 @@ class QueryRanker:
             profiles,
             self._request.cosines,
             is_claim=meaning.is_claim,
+            names=self._well_known(meaning, things),
         )
         enumeration = enumerate_queries(
             self._parts(reading, meaning),
@@ -352,6 +353,21 @@ class QueryRanker:
         if meaning.relation is not None:
             return asks_for_called(question, meaning.span)
         return meaning.are_people or asks_for_instances(question, meaning.span)
+
+    def _well_known(self, meaning: ClassMeaning, things: Sequence[NamedThing]) -> list[Span]:
+        """Returns the words that surely name entities beside those that are joined to instances: the
+        best known of their name is well known, and written with a capital.
+        """
+        own = {each.span for each in things} | {meaning.span}
+        best: dict[Span, int] = {}
+        for span, node, _ in meaning.entities:
+            degree = int(self._graph.degrees_of(np.array([node]))[0])
+            if span not in own and degree >= CLASS_RULES.well_known:
+                known = best.get(span)
+                if known is None or degree > self._graph.degrees_of(np.array([known]))[0]:
+                    best[span] = node
+        labels = self._labels.nodes(np.array(list(best.values()), dtype=np.int64))
+        return [span for span, label in zip(best, labels, strict=True) if label[:1].isupper()]
 
     def _joined(self, meaning: ClassMeaning, nodes: Int64) -> list[NamedThing]:
         """Returns the entities that a statement joins to instances, of longer names first."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from graph_service.link.question import name_words
 from graph_service.query.algebra import (
     MEASURES,
     Comparison,
@@ -72,14 +73,15 @@ class ClassReading:
         words: How well its content words fit the relations of the class.
         companions: Further words that a part's span takes up with it, by span: rows of
             ``words.content``.
-        degrees: Words that order things: rows of ``words.content``.
+        exact: Words that only a word of a label accounts for, since they order things, or since
+            their capitals tell that they are names: rows of ``words.content``.
         refusal: Why no answer of it may be sure; empty where nothing speaks against it.
     """
 
     parts: QuestionParts
     words: RelationWords
     companions: Mapping[Span, frozenset[int]]
-    degrees: frozenset[int] = frozenset()
+    exact: frozenset[int] = frozenset()
     refusal: str = ""
 
     def unread(self, spans: Sequence[Span], relation_ids: Sequence[str], /) -> tuple[str, ...]:
@@ -99,7 +101,7 @@ class ClassReading:
             and not self.words.speaks_of(
                 row,
                 relation_ids,
-                least=OWN_WORD if row in self.degrees or word.text in LOADED else LEAST_FIT,
+                least=OWN_WORD if row in self.exact or word.text in LOADED else LEAST_FIT,
             )
             and not (is_located and word.text in WHERE)
             # What lies under a hill is under no amount.
@@ -152,6 +154,7 @@ def read_class_question(
     /,
     *,
     is_claim: bool = False,
+    names: Sequence[Span] = (),
 ) -> ClassReading:
     """Returns a question about a class as parts of queries.
 
@@ -163,6 +166,7 @@ def read_class_question(
         cosines: Of texts.
         is_claim: Whether something is said of the one thing that ``classes`` name, to be answered
             by yes or no.
+        names: Words that surely name something else.
     """
     content = content_of(question)
     own_words = [(word.text, word.start, word.end) for word in content]
@@ -171,7 +175,7 @@ def read_class_question(
         replace(each, is_verb=(each.text, each.start, each.end) in verbs) for each in content
     ]
     text = QuestionText(question, content, classes[0].span, profiles, cosines)
-    return _Reader(text, classes, things, is_claim=is_claim).read()
+    return _Reader(text, classes, things, is_claim=is_claim, names=names).read()
 
 
 class _Reader:
@@ -183,8 +187,10 @@ class _Reader:
         /,
         *,
         is_claim: bool,
+        names: Sequence[Span],
     ) -> None:
         self._text = text
+        self._proper = names
         self._is_claim = is_claim
         self._classes = classes
         self._things = things
@@ -273,13 +279,14 @@ class _Reader:
             used=self._used,
         )
         companions = {span: frozenset(rows) for span, rows in self._text.companions.items()}
-        degrees_at = [(each.start, each.end) for each in read_degrees(self._text.question)]
-        rows = frozenset(
+        exact_at = [(each.start, each.end) for each in read_degrees(self._text.question)]
+        exact_at += [*name_words(self._text.question), *self._proper]
+        exact = frozenset(
             row
             for row, word in enumerate(self._text.content)
-            if any(overlap((word.start, word.end), span) for span in degrees_at)
+            if any(overlap((word.start, word.end), span) for span in exact_at)
         )
-        return ClassReading(parts, self._text.relation_words, companions, rows, refusal)
+        return ClassReading(parts, self._text.relation_words, companions, exact, refusal)
 
     def _is_in_a_name(self, span: Span) -> bool:
         """Returns whether some words are a part of what names an entity: 1003 in *order 1003*."""

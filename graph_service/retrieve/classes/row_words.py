@@ -21,7 +21,7 @@ from graph_service.query.walking import Walker, Walks
 from graph_service.retrieve.classes.measures import is_of_paying
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.wording import Cosines, word_fit
-from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.coverage import is_kin, root
 from graph_service.retrieve.kinds import Encode, are_called_people
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import lowered
@@ -132,7 +132,7 @@ def says_rows(words: Sequence[str], names: RowNames, question: str, cosines: Cos
         word
         for word in words
         if not is_of_paying(word)
-        and not (root(word) in _OUTCOMES and not _is_name_of(word, names))
+        and not ((root(word) in _OUTCOMES or is_kin(word)) and not _is_name_of(word, names))
         and (root(word) not in _GIVING or _is_to(word, question))
     ]
     if len(able) < len(words):

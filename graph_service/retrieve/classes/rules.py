@@ -23,6 +23,7 @@ class ClassRules:
             the most of something, and another class is of people.
         implied_relations: Relations of their instances, after which no further class is read.
         labels: Of things that are looked at, to tell whether they may be people.
+        well_known: Statements from which on a name is surely meant as one.
         implied_statements: Of a graph at most in which *who* is read as people of a class.
     """
 
@@ -39,6 +40,7 @@ class ClassRules:
     no_people: float = 0.3
     implied_relations: int = 60
     labels: int = 50
+    well_known: int = 10
     implied_statements: int = 2_000_000
 
     def parameters(self) -> dict[str, float]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graph_service.model.values import StringValue, Value
+from graph_service.retrieve.constraints.answering import is_unit
 from graph_service.retrieve.constraints.coverage import (
     Side,
     is_by_marriage,
@@ -27,7 +28,7 @@ from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
-from graph_service.retrieve.constraints.reading import sex_of
+from graph_service.retrieve.constraints.reading import AnswerForm, sex_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.units import measure_otherwise
@@ -58,8 +59,8 @@ _NAMED_AFTER = 2
 
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether what a candidate leads to is of another form than a question asks for: dates
-    and numbers for *where* or *who*, no number for *how big*, a date for *how long*, kilograms for
-    *how tall*, no date for *when*, and numbers for *what did X buy*, if their relation does not say
+    and numbers for *where* or *who*, no number for *how big*, a date for *how long* or *how many
+    years*, kilograms for *how tall*, no date for *when*, and numbers for *what did X buy*, if their relation does not say
     so.
     """
     form, verb = judge.form, _what_is_done(judge, walks)
@@ -68,6 +69,8 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     end_nodes = np.unique(walks.end_nodes).tolist()
     if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in end_nodes):
         return True
+    if judge.expected.form is AnswerForm.COUNT and is_unit(judge.expected.counted):
+        return all(around.number(end) is None for end in end_nodes)
     if not (of_a_thing or form.degree or form.asks_for_time or verb):
         return False
     amounts = [around.number(end) for end in end_nodes]
@@ -103,6 +106,25 @@ def leads_to_its_holders(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
         and bool(_WHAT_IT_IS.match(judge.question[:start]))
         and not word_spans(judge.question[end:])
     )
+
+
+def leads_to_what_it_names(_: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether all that a candidate leads to is what the question names beside its start, and
+    constrains it by its own name: *who did X play in Y* is not answered by X, of the cast of Y.
+    """
+    named = [
+        constraint.nodes
+        for constraint, how in best.met
+        if isinstance(constraint, NamedNodes)
+        and constraint.is_entity
+        and not constraint.is_negated
+        and how.column == best.last
+    ]
+    if not named:
+        return False
+    rows = np.logical_and.reduce([how.walks for _, how in best.met])
+    end_nodes = best.walks.end_nodes[rows]
+    return bool(len(end_nodes) and np.isin(end_nodes, np.concatenate(named)).all())
 
 
 def _is_flag(value: Value) -> bool:
@@ -248,14 +270,14 @@ def leads_to_one_parent(judge: CandidateJudge, best: JudgedCandidate, /) -> bool
 def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether what a candidate leads to is what the question counts.
 
-    That is so where the noun names that end of the relation, or is a type that the ends have, or
-    where a single step is spoken of by another word than the noun (*parts used in*).
+    That is so where the noun names that end of the relation and no other class of the ends, or is a
+    type that the ends have, or where a single step is spoken of by another word than the noun (*parts used in*).
     """
     noun, walks = judge.expected.counted_noun(), best.walks
     if not noun:
         return True
     if names_end(noun, walks, judge.texts):
-        return has_sex(judge, noun, best)
+        return has_sex(judge, noun, best) and not _are_of_other_classes_too(judge, noun, walks)
     if not walks.backward[-1] and is_meant(root(noun), judge.texts[walks.relations[-1]]):
         return True
     if is_kin(noun) or names_other_end(noun, walks, judge.texts):
@@ -272,3 +294,16 @@ def counts_its_noun(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         return True
     like = float(judge.cosines([noun], [judge.texts[walks.relations[-1]]]).max())
     return singular(noun) in KINDS or like >= CONSTRAINT_RULES.spoken
+
+
+def _are_of_other_classes_too(judge: CandidateJudge, noun: str, walks: CandidateWalks) -> bool:
+    """Returns whether a noun is in the name of a class of some of a candidate's ends, and in no name
+    of the classes of others: whom songs and albums name as performer.
+    """
+    own = singular(noun)
+    is_of_noun = [
+        any(own in map(singular, words(label)) for label in labels)
+        for labels in judge.around.class_labels(np.unique(walks.end_nodes))
+        if labels
+    ]
+    return any(is_of_noun) and not all(is_of_noun)

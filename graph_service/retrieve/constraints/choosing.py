@@ -47,6 +47,8 @@ from graph_service.retrieve.context import RetrievalContext, SelectedAnswer
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.preset import LearnedPreset
 
+_OF_ONE = frozenset({"first", "last", "latest", "newest", "most recent", "main", "most"})
+"""Words of degree that people say of a single value too: *the latest version of X*."""
 _LISTED = frozenset({AnswerForm.ENTITIES, AnswerForm.COUNT})
 
 
@@ -248,14 +250,14 @@ def _choose(
     if confident and judge.expected.form is AnswerForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, constraints))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
-    if not confident or not rows.any():
-        return chosen
-    answer = _answer(judge, best, judged, rows)
-    chosen = replace(chosen, answer=answer)
+    if confident and rows.any():
+        chosen = replace(chosen, answer=_answer(judge, best, judged, rows))
     if judge.strict and judge.expected.superlative is not None and chosen.answer is None:
-        # Several values are no answer to which of them is the first.
+        # Several values are no answer to which of them is the first, nor is the only known one.
         is_several = len(np.unique(best.walks.end_nodes[rows])) > 1
-        return replace(chosen, doubt="several values to choose from" if is_several else "")
+        if is_several or judge.expected.superlative.text.lower() not in _OF_ONE:
+            return replace(chosen, doubt="several values to choose from")
+        return chosen
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
         return chosen
     if judge.strict and _has_other_first(judge, judged, chosen.answer):

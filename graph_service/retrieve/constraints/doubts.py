@@ -17,12 +17,14 @@ from graph_service.retrieve.constraints.answer_kind import (
     leads_to_its_holders,
     leads_to_one_parent,
     leads_to_the_other_kin,
+    leads_to_what_it_names,
     walks_its_kin,
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import (
     leaves_its_event,
     tells_of_another_aspect,
+    tells_of_the_contrary,
 )
 from graph_service.retrieve.constraints.living import leaves_who_lives
 from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
@@ -93,8 +95,10 @@ DOUBTS = (
     Doubt("which kin is left", leaves_which_kin),
     Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
+    Doubt("what it names", leads_to_what_it_names),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
+    Doubt("the contrary", lambda judge, best: tells_of_the_contrary(judge, best.walks)),
     Doubt("a birth or death that is not read", leaves_its_event),
     Doubt("who is alive", leaves_who_lives),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +31,7 @@ from graph_service.query.algebra import (
 from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import compare_end_nodes
 from graph_service.retrieve.constraints.choosing import Chosen, Reading
+from graph_service.retrieve.constraints.joining import joining_step
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met
 from graph_service.retrieve.constraints.naming import NamedNodes
@@ -218,21 +218,15 @@ class _Interpreter:
         return self._joined(reading, constraint, how)
 
     def _joined(self, reading: Reading, named: NamedNodes, how: Met) -> Filter | None:
-        """Returns that a relation joins what is named, the one by which most statements do."""
+        """Returns that a relation joins what is named, the one by which walks meet it."""
         judge, walks = reading.judge, reading.best.walks
         surroundings = judge.surroundings
         passed = np.unique(walks.nodes[how.walks ^ named.is_negated, how.column])
-        edges = judge.around.joining(passed, named.nodes)
-        is_forward = np.isin(surroundings.head[edges], passed) & np.isin(
-            surroundings.tail[edges], named.nodes
-        )
-        pairs = list(zip(surroundings.rel[edges].tolist(), is_forward.tolist(), strict=True))
-        if not pairs:
+        step = joining_step(passed, named, judge.around, judge.own_stems)
+        if step is None:
             return None
-        # Of equally many the one of the smaller number.
-        (relation, forward), _ = min(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
-        chosen = edges[np.array([pair == (relation, forward) for pair in pairs], dtype=bool)]
-        end_nodes = surroundings.tail[chosen] if forward else surroundings.head[chosen]
+        relation, forward = step.relation, step.is_forward
+        end_nodes = surroundings.tail[step.edges] if forward else surroundings.head[step.edges]
         test = self._test_for(judge, np.unique(end_nodes))
         id_ = self._relation_id(relation)
         condition = Condition((Relation(id_, backward=not forward),), test)

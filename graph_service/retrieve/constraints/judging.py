@@ -29,6 +29,7 @@ from graph_service.retrieve.constraints.coverage import (
     side_of,
     stems_of,
 )
+from graph_service.retrieve.constraints.joining import of_one_step
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -68,9 +69,14 @@ from graph_service.sorting import distinct
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import read_form
+from graph_service.text.question_form import BE, DO, HAVE, MODALS, read_form
 
 _RULES = CONSTRAINT_RULES
+_AUXILIARIES = BE | DO | HAVE | MODALS
+_GEOGRAPHIC = frozenset(
+    {"city", "continent", "country", "island", "lake", "mountain", "ocean", "river", "sea", "town"}
+)
+"""Nouns that are parts of names of what they say."""
 _JOINING = re.compile(r"\b(?:between|common|connect|join|link|relat)", re.IGNORECASE)
 
 
@@ -116,6 +122,7 @@ class CandidateJudge:
         texts: Mapping[int, str],
         /,
     ) -> None:
+        self._call = call
         self.question = question
         self.form = read_form(question)
         self.mentions = mentions
@@ -143,11 +150,12 @@ class CandidateJudge:
         if self.strict and self.form.is_for_yes_or_no and self.expected.form is AnswerForm.ENTITIES:
             self.named = without_choices(question, self.named)
         self.min_relevance = call.preset.min_relevance
-        self._call = call
         self._candidates = candidates
         self._known_texts = texts
         self._like: dict[DateConstraint, dict[int, float]] = {}
         self._applying: dict[int, list[NamedNodes]] = {}
+        self._exact: dict[tuple[int, int], NamedNodes] = {}
+        self._kinds: dict[tuple[int, int], NamedNodes] = {}
 
     def _is_of_start(self, named: NamedNodes) -> bool:
         """Returns whether words say what the name is, not the answer: *whose daughter is X*."""
@@ -190,6 +198,11 @@ class CandidateJudge:
     def _kin(self) -> frozenset[str]:
         words = (singular(word) for word, _, _ in word_spans(self.question))
         return frozenset(stem(kin) for kin in map(kin_of, words) if kin)
+
+    @cached_property
+    def own_stems(self) -> frozenset[str]:
+        """The stems of the words that the question says beside names."""
+        return noun_stems(" ".join(word for word, _, _ in self.own_words))
 
     @cached_property
     def kin_nouns(self) -> tuple[str, ...]:
@@ -283,17 +296,56 @@ class CandidateJudge:
         for named in self.applying(walks):
             if any(named.overlaps(constraint.start, constraint.end) for constraint, _ in met):
                 continue
-            is_led_to = self._is_of_both(named, walks) or (
-                len(walks.relations) == 1 and self._is_joined_to(named, walks)
-            )
-            near = self._led_to(named, walks) if is_led_to else self._near(named)
-            how = meets_named(near, walks, self._columns(named, walks))
-            if named.is_negated:
-                others = leads_to_others(named, walks)
-                how = others or (how and meets_not(named, how, walks, self.around))
-            if how is not None:
-                met.append((named, how))
+            for each in self._meanings(named):
+                how = self._met(each, walks)
+                if how is not None:
+                    wider = self._with_kinds(each)
+                    met.append((wider, self._met(wider, walks) or how))
+                    break
         return JudgedCandidate(walks, ranked.score, met)
+
+    def _meanings(self, named: NamedNodes) -> list[NamedNodes]:
+        """Returns what a name may mean, the first that is met counts: what the words are the whole
+        name of, else what they are a part of the name of as well. *Africa* is not South Africa, and
+        *which ocean* asks for no shore of the Atlantic Ocean.
+        """
+        is_exact = len(named.exact) == len(named.nodes)
+        if not self.strict or named.is_negated or is_exact:
+            return [named]
+        key = (named.start, named.end)
+        if key not in self._exact:
+            self._exact[key] = replace(named, nodes=named.exact)
+        exact = [self._exact[key]] if len(named.exact) else []
+        is_kind = not named.is_entity and singular(" ".join(named.words)) in _GEOGRAPHIC
+        return exact if is_kind and named.words[0] in self.form.nouns else [*exact, named]
+
+    def _with_kinds(self, named: NamedNodes) -> NamedNodes:
+        """Returns the noun of what is asked for with the classes of its kind: a landlocked country is a
+        country.
+        """
+        is_requested = named.words[0] in self.form.nouns and len(named.words) == 1
+        if not self.strict or named.is_entity or named.is_negated or not is_requested:
+            return named
+        key = (named.start, named.end)
+        if key not in self._kinds:
+            noun = singular(named.words[0])
+            kinds = self._call.labels.classes_of_kind(self.surroundings, noun)
+            self._kinds[key] = replace(named, nodes=np.union1d(named.nodes, kinds))
+        return self._kinds[key]
+
+    def _met(self, named: NamedNodes, walks: CandidateWalks) -> Met | None:
+        """Returns which walks of a candidate meet a name, if any."""
+        is_led_to = self._is_of_both(named, walks) or (
+            len(walks.relations) == 1 and self._is_joined_to(named, walks)
+        )
+        near = self._led_to(named, walks) if is_led_to else self._near(named)
+        how = meets_named(near, walks, self._columns(named, walks))
+        if named.is_negated:
+            others = leads_to_others(named, walks)
+            return others or (how and meets_not(named, how, walks, self.around))
+        if how is None or is_led_to or not self.strict:
+            return how
+        return of_one_step(named, how, walks, self.around, self.own_stems)
 
     def _columns(self, named: NamedNodes, walks: CandidateWalks) -> Sequence[int]:
         """Returns the columns of a candidate's nodes that may meet a name, the ends first: for a
@@ -410,8 +462,20 @@ class CandidateJudge:
             return False
         if self._is_joined_to(named, walks):
             return False
+        if self._describes_answer(named, walks):
+            return False
         start = int(walks.nodes[0, 0])
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
+
+    def _describes_answer(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether words stand where they say what is asked, and not which start is meant: *is
+        Ann a judge*, *which Dutch films did Ann make*.
+        """
+        start, end = self.span(walks)
+        if self.form.is_for_yes_or_no:
+            return words(self.question[end : named.start]) in (["a"], ["an"])
+        between = words(self.question[named.end : start])
+        return named.start >= self.form.span[1] and not _AUXILIARIES.isdisjoint(between)
 
     def _is_joined_to(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words and the name where a candidate starts are joined by *and*, but to ask

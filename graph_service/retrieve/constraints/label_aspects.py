@@ -15,6 +15,15 @@ _EVENTS = (
     frozenset(["dead", "death", "deathplace", "die", "died", "dies"]),
 )
 """Words for a birth, and for a death."""
+_BEGINNINGS = frozenset(
+    {"began", "begin", "beginning", "begins", "begun", "creation", "founded", "inception", "opened",
+     "start", "started", "starts"}
+)  # fmt: skip
+_ENDINGS = frozenset(
+    {"abolished", "close", "closed", "demolished", "dissolved", "end", "ended", "ending", "ends",
+     "finish", "finished", "retirement", "stopped"}
+)  # fmt: skip
+"""Words for when something begins, and for when it ends."""
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
 
@@ -30,6 +39,21 @@ def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> 
     if judge.form.asks_where:
         return noun in _CAUSES | _DEEDS
     return judge.form.asks_for_person and noun in _CAUSES | _LOCATIONS
+
+
+def tells_of_the_contrary(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question speaks of a beginning and the last relation of an end, or the other
+    way about: *when did X begin* is not answered by its end time.
+    """
+    own_words = {word for word, _, _ in judge.own_words}
+    label = set(words(judge.texts[walks.relations[-1]]))
+    return any(
+        not own_words.isdisjoint(own)
+        and own_words.isdisjoint(contrary)
+        and label.isdisjoint(own)
+        and not label.isdisjoint(contrary)
+        for own, contrary in ((_BEGINNINGS, _ENDINGS), (_ENDINGS, _BEGINNINGS))
+    )
 
 
 def leaves_its_event(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -154,9 +154,17 @@ class Surroundings:
         assert overlay is not None
         return stored_value(overlay.new_nodes[number - graph.node_count])
 
+    def text(self, relation: int, /) -> str:
+        """Returns the words of a relation."""
+        return self._texts[relation]
+
     def label(self, node: int, /) -> str:
         """Returns the label of a node of the region, or the text of a literal."""
         return self._labels.nodes(self.region.nodes[node : node + 1])[0]
+
+    def class_labels(self, nodes: Int64, /) -> list[list[str]]:
+        """Returns the labels of the classes of each of some nodes."""
+        return self._labels.class_labels(self.region, nodes)
 
     def _read_days(self, node: int) -> Days | None:
         value = self.value(node)

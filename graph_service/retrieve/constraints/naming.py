@@ -35,6 +35,7 @@ class NamedNodes:
         start, end: Its characters.
         words: Folded.
         nodes: Local numbers, int64, ascending.
+        exact: Those of them of which the words are a whole name, not a part of one.
         is_entity: Whether the words are the name of one thing, else of a value or a type.
         is_negated: Whether what is asked for is said not to be so.
     """
@@ -44,6 +45,7 @@ class NamedNodes:
     end: int
     words: tuple[str, ...]
     nodes: Int64
+    exact: Int64
     is_entity: bool
     is_negated: bool = False
 
@@ -97,6 +99,7 @@ def find_named(
     verbs = _verbs_of(question, spans, mentions)
     texts = _literals(graph, region)
     nodes_of: dict[tuple[int, int], set[int]] = {}
+    exact_of: dict[tuple[int, int], frozenset[int]] = {}
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
             run = [word for word, _, _ in spans[first:after]]
@@ -115,7 +118,8 @@ def find_named(
                 if encoded in texts
             )
             if nodes:
-                nodes_of.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
+                span = (spans[first][1], spans[after - 1][2])
+                nodes_of[span], exact_of[span] = nodes, frozenset(nodes)
     names = {
         (mention.start, mention.end)
         for mention in mentions
@@ -136,7 +140,8 @@ def find_named(
         if len(local):
             folded = tuple(word for word, left, right in spans if start <= left and right <= end)
             is_name = (start, end) in names
-            named.append(NamedNodes(question[start:end], start, end, folded, local, is_name))
+            exact = local[np.isin(region.nodes[local], list(exact_of.get((start, end), ())))]
+            named.append(NamedNodes(question[start:end], start, end, folded, local, exact, is_name))
     return sorted(named, key=lambda mention: (-len(mention.words), mention.start, mention.end))
 
 

@@ -6,22 +6,27 @@ more, whatever the graph is about: *alone*, *co-wrote*, *in German*, *after 700*
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
+from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.unread import unread_spans
 from graph_service.retrieve.constraints.verb_labels import says, verb_root
-from graph_service.text.fold import word_spans
+from graph_service.retrieve.degree_words import DEGREE_WORDS
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _PREPOSITIONS = frozenset({"at", "during", "in", "near", "on", "under", "with", "without"})
 _JOINTS = frozenset({"and", "or"})
+_BEFORE = re.compile(r"\b(before|after|since|until)\s+(?:the\s+)?(?!wh\w+\b)(\w+)", re.IGNORECASE)
 _ARTICLES = frozenset({"a", "an", "the", "his", "her", "its", "their"})
 _NARROWING = frozenset(
-    ["again", "alone", "ex", "first", "former", "fourth", "last", "late", "next",
-     "once", "past", "previous", "second", "together", "third", "twice"]
+    ["again", "alone", "east", "eastern", "ex", "first", "former", "fourth", "last", "late", "next",
+     "north", "northern", "once", "past", "previous", "second", "south", "southern", "together",
+     "third", "twice", "west", "western"]
 )  # fmt: skip
 _JOINTLY = frozenset({"co", "together"})
 """Words that the walk to others of the same thing says: who wrote films together with X wrote what X
@@ -36,15 +41,16 @@ _NO_ADVERBS = frozenset(
 def leaves_a_qualifier(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a candidate leaves a word unread that narrows what the question asks for.
 
-    The noun of *how many* does: it says what is counted.
+    The noun of *how many* does, and that of *which*: it says what is asked for.
     """
-    if leaves_one_of_two(judge, best):
+    if leaves_one_of_two(judge, best) or _leaves_an_order(judge, best):
         return True
     unread = unread_spans(judge, best)
     if not unread:
         return False
-    counted = judge.form.nouns[:1] if judge.expected.form is AnswerForm.COUNT else ()
-    if any(word in counted for word, _, _ in unread):
+    nouns = [noun for noun in judge.form.nouns if noun not in EMPTY_IN_ENGLISH][:1]
+    says_noun = judge.form.word == "which" or judge.expected.form is AnswerForm.COUNT
+    if says_noun and any(word in nouns for word, _, _ in unread):
         return True
     spans = word_spans(judge.question)
     at = {start: index for index, (_, start, _) in enumerate(spans)}
@@ -83,11 +89,23 @@ def leaves_one_of_two(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     return False
 
 
+def _leaves_an_order(judge: CandidateJudge, best: JudgedCandidate) -> bool:
+    """Returns whether a question asks for what came before or after something else than a date or
+    the name where a candidate starts: *which currency did X have before the euro*.
+    """
+    labels = {word for each in best.walks.relations for word in words(judge.texts[each])}
+    read = [judge.span(best.walks), *((each.start, each.end) for each in judge.expected.dates)]
+    return any(
+        match[1].lower() not in labels and not any(overlap(match.span(2), span) for span in read)
+        for match in _BEFORE.finditer(judge.question)
+    )
+
+
 def _narrows(
     judge: CandidateJudge, spans: list[tuple[str, int, int]], index: int, unread_at: set[int]
 ) -> bool:
     word, start, end = spans[index]
-    if word.isdigit() or word in _NARROWING:
+    if word.isdigit() or word in _NARROWING or word in DEGREE_WORDS:
         return True
     if word.endswith("ly") and len(word) > len("early") and word not in _NO_ADVERBS:
         return True

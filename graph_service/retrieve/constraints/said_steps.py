@@ -213,11 +213,16 @@ def leaves_a_step_unsaid(judge: CandidateJudge, walks: CandidateWalks, /) -> boo
     """Returns whether the last step accounts for the whole question, and a step before it for
     nothing.
 
-    Who asks for the blood type of Jacqueline does not ask for that of her husband.
+    Who asks for the blood type of Jacqueline does not ask for that of her husband. A word that is
+    in the name of a step speaks of no step to what has something: *who voices X* does not ask for
+    the voice actors of all films of which X is a character.
     """
     if len(walks.relations) == 1:
         return False
-    fits = _fit_mask(judge, walks, ASKING_WORDS)
+    fits_of_steps = _fits(judge, walks, ASKING_WORDS).fits
+    is_named = (fits_of_steps == 1.0).any(axis=1)
+    is_exact = is_named[:, None] & np.array(walks.backward, dtype=np.bool_)
+    fits = fits_of_steps >= np.where(is_exact, 1.0, CONSTRAINT_RULES.spoken)
     return bool(fits.size and fits[:, -1].all() and not fits[:, :-1].any(axis=0).all())
 
 

@@ -6,6 +6,8 @@ answer, however like the words are: words for opposites are like one another too
 
 from __future__ import annotations
 
+import numpy as np
+
 from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
@@ -93,8 +95,9 @@ def asks_for_another_amount(judge: CandidateJudge, best: JudgedCandidate, /) -> 
 
 
 def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
-    """Returns whether a verb of the question is the name of a relation around, and none that a
-    candidate walks is said so: *who chairs X*, *when did X die*.
+    """Returns whether a verb of the question is the name of a relation around, or the last word of one
+    that the start has, and none that a candidate walks is said so: *who chairs X*, *when did X die*,
+    *what bordered X* of what shares a border with it.
     """
     relations = (*best.walks.relations, *sorted(joining_relations(judge, best)))
     labels = [judge.texts[relation] for relation in relations]
@@ -106,7 +109,14 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     of_labels = {
         frozenset(map(verb_root, content_of_label(label))) for label in judge.texts.values()
     }
-    return any(frozenset({verb}) in of_labels for verb in left)
+    around = judge.around.region
+    of_start = np.unique(around.rel[around.head == best.walks.nodes[0, 0]]).tolist()
+    content = (content_of_label(judge.texts[relation]) for relation in of_start)
+    last_words = {label_words[-1] for label_words in content if label_words}
+    return any(
+        frozenset({verb}) in of_labels or any(names(verb, word) for word in last_words)
+        for verb in left
+    )
 
 
 def asks_where_of_another(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graph_service.link.question import read_atoms, writes_capitals
+from graph_service.link.question import name_words
 from graph_service.model.graph import Int64
 from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.answer_kind import has_sex
@@ -151,10 +151,7 @@ def leaves_a_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a question has a name that nothing accounts for, where its capitals tell names:
     *the song Vogue by Madonna* is not Madonna. Of two names to choose from the other is none.
     """
-    atoms = read_atoms(judge.question)
-    if not writes_capitals(atoms):
-        return False
-    capitals = {atom.start for atom in atoms if atom.capital and not atom.first}
+    capitals = {start for start, _ in name_words(judge.question)}
     others = judge.expected.alternatives
     return any(
         start in capitals and not any(left <= start < right for left, right in others)

@@ -157,8 +157,13 @@ def says(verb: str, label: str, /) -> bool:
 
 
 def names(verb: str, label: str, /) -> bool:
-    """Returns whether the root of a verb is a word of a label, or a form of one."""
+    """Returns whether the root of a verb is a word of a label, or a form of one.
+
+    >>> names(verb_root("bordered"), "shares border with"), names(verb_root("made"), "maker")
+    (True, True)
+    """
     return any(
-        verb == each or (len(verb) >= _LIKE_A_WORD and verb[:_LIKE_A_WORD] == each[:_LIKE_A_WORD])
-        for each in map(verb_root, content_of_label(label))
+        verb in (each, verb_root(each))
+        or (len(verb) >= _LIKE_A_WORD and verb[:_LIKE_A_WORD] == verb_root(each)[:_LIKE_A_WORD])
+        for each in content_of_label(label)
     )

@@ -48,6 +48,15 @@ _WHAT_IT_IS = frozenset(
      "profession", "rank", "religion", "role", "title", "type"}
 )  # fmt: skip
 """Nouns of relations whose values say what a thing is."""
+_LOCATED = frozenset({"located", "situated"})
+_WHEREABOUTS = frozenset(
+    map(
+        root,
+        ("administrative", "city", "continent", "country", "county", "district", "entity", "located",
+         "location", "province", "region", "situated", "state", "territorial", "town", "within"),
+    )
+)  # fmt: skip
+"""Words of relations that say where a thing is, and no others."""
 _DOER_ENDINGS = ("er", "or")
 _FLAGS = {"true": "yes", "false": "no"}
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
@@ -210,7 +219,7 @@ def _is_requested(
     """
     if not judge.expected.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
         return False
-    if _says_value_alone(judge, walks, targets):
+    if _says_value_alone(judge, walks, targets) or (targets and _says_where_it_is(judge, walks)):
         return True
     own_text = without_mentions(judge.question, judge.names)
     texts = [judge.texts[relation] for relation in walks.relations]
@@ -239,11 +248,25 @@ def _says_value_alone(
     values = [
         target for target in targets if says_what_it_is or kind_of(target) is ConstraintKind.VALUE
     ]
-    spans = [*judge.names, *((target.start, target.end) for target in values)]
-    own_text = without_mentions(judge.question, spans)
+    spans = {judge.span(walks), *judge.names, *((target.start, target.end) for target in values)}
+    own_text = without_mentions(judge.question, sorted(spans))
     if any(kind_of(target) is ConstraintKind.ENTITY for target in values):
         values = values if _LED_TO.isdisjoint(words(own_text)) else []
     return bool(values) and _EVER.issuperset(content_words(own_text) or ())
+
+
+def _says_where_it_is(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether a question says that the first of two names is in the other, and no more, and a
+    single step says so too: *is Lake X in Y* of its country.
+    """
+    label = stems_of(words(judge.texts[walks.relations[0]]))
+    if len(walks.relations) > 1 or len(judge.names) != 2 or not label <= _WHEREABOUTS:
+        return False
+    (start, first_end), (second, end) = sorted(judge.names)
+    between = [word for word in words(judge.question[first_end:second]) if word not in _LOCATED]
+    head_is_first = (judge.span(walks) == (start, first_end)) != walks.backward[0]
+    is_alone = not words(judge.question[end:]) and judge.form.auxiliary in BE
+    return head_is_first and is_alone and between in (["in"], ["in", "the"], ["within"])
 
 
 def _owned_nouns(judge: CandidateJudge) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -180,6 +180,7 @@ class AnswerJudge:
             or any(map(self._is_another_name, self._start_entities))
             or (not met and self._is_one_of_several(number))
             or wrong_targets.answers_who_by_rows(number)
+            or wrong_targets.answers_by_another_kind(number)
             or asks_by_another_label(
                 reader.question,
                 self._start_of(number),

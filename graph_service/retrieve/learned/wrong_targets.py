@@ -8,14 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.values import SomeValue, stored_value
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.verb_roles import walks_against_verb
 from graph_service.retrieve.context import RetrievalContext
-from graph_service.retrieve.kinds import are_called_people
+from graph_service.retrieve.kinds import KINDS, are_called_people
 from graph_service.retrieve.learned.question_reader import QuestionReader
 from graph_service.retrieve.learned.shared_words import labels_within_others
 from graph_service.retrieve.learned.whereabouts import (
@@ -25,6 +24,7 @@ from graph_service.retrieve.learned.whereabouts import (
     names_location,
     names_no_location,
     names_nobody,
+    names_somebody,
 )
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
@@ -43,6 +43,11 @@ _WITHIN = frozenset(
 """Words of relations that say in which place another lies, and no others: a country may be located
 next to a body of water.
 """
+_NOBODY = frozenset(
+    {"album", "book", "currency", "dialect", "disease", "episode", "film", "game", "genre", "language",
+     "movie", "novel", "opera", "painting", "play", "poem", "series", "single", "song", "sport"}
+)  # fmt: skip
+"""Last words of the names of classes of works and the like, which are nobody."""
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)(?:[A-Z]{1,3}-?\d+|[A-Z]*-?\d{3,})")
 
 
@@ -113,9 +118,12 @@ class WrongTargets:
         """Returns whether a candidate leads to things of which nothing says that they are the kind of
         place that the question asks for: *in which state* to a town, *in which city* to a school.
         """
-        noun = singular(next(iter(self._form.nouns), ""))
+        # A US state is a state.
+        noun = next(filter(names_location, map(singular, self._form.nouns)), "")
         last_label = self._texts[self._candidates.sequence(number)[-1][0]]
-        if not names_location(noun) or noun in map(singular, words(last_label)):
+        _, is_backward = self._candidates.sequence(number)[-1]
+        is_in_label = not is_backward and noun in map(singular, words(last_label))
+        if not names_location(noun) or is_in_label:
             return False
         classes = self._classes_at(number)
         if noun in _REGIONS and _says_within(last_label) and not classes:
@@ -268,14 +276,31 @@ class WrongTargets:
             and not are_called_people(self._classes_at(number), self._call.encode)
         )
 
+    def answers_by_another_kind(self, number: int, /) -> bool:
+        """Returns whether a question for people is answered by works or the like, or one for things by
+        people alone: *which actress played X* by the films that X is a character of, *which animals
+        live in X* by its residents.
+        """
+        nouns = [singular(noun) for noun in self._form.nouns]
+        # A film character is a character.
+        noun = next((each for each in nouns[1:] if each in KINDS), next(iter(nouns), ""))
+        encode = self._call.encode
+        for_people = self._form.asks_for_person or noun in {"character", "person"}
+        for_people |= names_somebody(noun) or noun.endswith("ess")
+        if not for_people and noun not in KINDS:
+            return False
+        classes = self._classes_at(number)
+        if for_people:
+            heads = [words(label)[-1:] for label in classes]
+            return bool(heads) and all(head and singular(head[0]) in _NOBODY for head in heads)
+        return bool(classes) and all(are_called_people([label], encode) for label in classes)
+
     def _classes_at(self, number: int) -> list[str]:
         """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
         have them.
         """
-        around, graph = self._call.surroundings, self._call.labels.graph
-        targets = self._targets_of(number)
-        local = np.searchsorted(around.nodes, targets[targets < graph.entity_count])
-        relations = [graph.find_relation(id_) for id_ in sorted(INSTANCE_RELATIONS)]
-        stating = np.isin(around.rel, [each for each in relations if each is not None])
-        of_targets = stating & np.isin(around.head, local)
-        return self._call.labels.nodes(around.nodes[distinct(around.tail[of_targets])])
+        around, targets = self._call.surroundings, self._targets_of(number)
+        entities = targets[targets < self._call.labels.graph.entity_count]
+        local = np.flatnonzero(np.isin(around.nodes, entities))
+        classes = self._call.labels.class_labels(around, local)
+        return list(dict.fromkeys(label for labels in classes for label in labels))
