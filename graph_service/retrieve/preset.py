@@ -175,11 +175,11 @@ class LearnedPreset(RankedPreset):
         kind_heads: Heads of a relation that tell their kind, those of the smallest keys.
         kind_letters: Letters that a word needs to name a kind.
         work_budget: Most walks enumerated.
-        max_refined: Sequences that are searched for unsupported steps; no other is returned.
+        max_refined: Sequences that the final networks score; no other is returned.
         walks_per_item, min_walks: Walks looked for, for each item asked and in all at least:
             several may hold the same statements.
-        max_tied: Triples of walks of one score are told apart by their own texts, if there are no
-            more of them; else by key.
+        max_tied: Walks of one score go by how many of the question's words are in the names of their
+            triples, if there are no more of these; else by key.
         candidates_per_length: Sequences of two steps and of three that are looked at, the most
             promising.
         unlinked_doubt: Taken off the promise of sequences of an entity that linking alone would

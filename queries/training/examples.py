@@ -62,7 +62,7 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """One question as the ranker saw it: c candidates, n of them put into words.
+    """One question as the ranker saw it: c candidates, n of them the best.
 
     Attributes:
         family: Of the question.
@@ -70,7 +70,7 @@ class Example:
         by_ids: Whether its entities were given by their ids, not linked.
         described: ``features.NAMES`` of each candidate, float32 [c, f].
         right: Which candidates are right, bool [c].
-        finalists: Places of those in words, int64 [n].
+        finalists: Places of the best, int64 [n].
         inputs: ``features.FINAL_NAMES`` of each, float32 [n, g].
     """
 
@@ -139,7 +139,6 @@ class ExampleRecorder:
         selected = np.unique(
             np.concatenate((order[:MOST_FINALISTS], sample, np.flatnonzero(right)))
         )
-        finalists = reader.finalists(selected)
         if right.any() and not right.all():
             self.examples.append(
                 Example(
@@ -149,20 +148,16 @@ class ExampleRecorder:
                     reader.described.astype(np.float32),
                     right,
                     selected,
-                    finalists.inputs.astype(np.float32),
+                    reader.final_inputs(selected).astype(np.float32),
                 )
             )
-        return with_fewest_walks(reader, finalists), np.zeros(1)
+        return with_fewest_walks(reader, selected), np.zeros(1)
 
 
-def with_fewest_walks(reader: QuestionReader, finalists: Finalists, /) -> Finalists:
-    """Returns the one of some candidates that has the fewest walks.
-
-    Who records needs no answer, and the texts of all walks take most of a call's time.
-    """
-    index = int(reader.candidates.walks[finalists.numbers].argmin())
-    row = slice(index, index + 1)
-    return Finalists(finalists.numbers[row], finalists.inputs[row], finalists.text_scores[row])
+def with_fewest_walks(reader: QuestionReader, numbers: npt.NDArray[np.int64], /) -> Finalists:
+    """Returns the one of some candidates that has the fewest walks: who records needs no answer."""
+    index = int(reader.candidates.walks[numbers].argmin())
+    return Finalists(numbers[index : index + 1])
 
 
 def right_candidates(

@@ -92,9 +92,9 @@ class CandidateRecorder:
             reader.described[numbers].astype(np.float32),
             right_candidates(reader, question)[numbers],
             np.arange(len(numbers)),
-            finalists.inputs.astype(np.float32),
+            reader.final_inputs(numbers).astype(np.float32),
         )
-        return with_fewest_walks(reader, finalists), np.zeros(1)
+        return with_fewest_walks(reader, numbers), np.zeros(1)
 
 
 @dataclass(slots=True)

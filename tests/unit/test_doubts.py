@@ -66,7 +66,7 @@ def test_the_names_of_doubts_differ() -> None:
         ("Who is older than Rose Hill by 10?", "a comparison that is not read"),
         ("How many dogs does Rose Hill have?", "another noun is counted"),
         ("Who is Rose Hill's boss's boss's boss's boss?", "a step said more often"),
-        ("What is the blood type of Bo Lind?", "a step unsaid"),
+        ("What was the blood type of Bo Lind?", "a step unsaid"),
         ("What does Rose Hill eat?", "all steps unsaid"),
     ],
 )

@@ -188,8 +188,9 @@ def test_kin_is_read_of_the_name_that_owns_it(service: Service) -> None:
     # Either may be the start, the other then constrains.
     parts = result.interpretation.text.removeprefix("those whose ").split(" and whose ")
     assert sorted(parts) == ["father is Otto Vale", "place of birth is Ghent"]
-    # Kin is looked for in the walk alone, and not in what constrains it.
-    assert result.status is Status.LOW_CONFIDENCE
+    assert result.status is Status.OK
+    assert result.answer is not None
+    assert result.answer.text == "Paul Vale, Lena Vale"
 
 
 def test_the_reading_is_said_with_both_names(service: Service) -> None:

@@ -20,13 +20,7 @@ from graph_service.retrieve.learned.entity_question import (
     question_word_features,
     read_entity_question,
 )
-from graph_service.retrieve.learned.features import (
-    NAMES,
-    RELATIVE_NAMES,
-    TEXT_NAMES,
-    compare,
-    describe,
-)
+from graph_service.retrieve.learned.features import NAMES, describe
 from graph_service.retrieve.learned.relation_names import NamedRelation, stem, stems_of
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LEARNED
@@ -247,36 +241,6 @@ def test_a_start_that_stands_among_the_ends_meets() -> None:
     meets = {(int(found.start[i]), found.sequence(i)): m for i, m in enumerate(ends.meets)}
     assert meets[0, ((0, False), (1, False))] == 1.0
     assert meets[0, ((0, False),)] == 0.0
-
-
-def test_a_sequence_is_compared_with_the_longer_ones_beside_it() -> None:
-    found, rows = described(family())
-    chosen = np.arange(len(found))
-    text = np.zeros((len(found), len(TEXT_NAMES)))
-    by = {found.sequence(i): i for i in range(len(found))}
-    short, long_ = by[((0, False),)], by[((0, False), (1, False))]
-    text[short, [0, 2, 4]] = (0.4, 0.3, 0.2)
-    text[long_, [0, 2, 4]] = (0.7, 0.6, 0.6)
-    beside = compare(found, chosen, rows, text)
-    told = {i: dict(zip(RELATIVE_NAMES, beside[i].tolist(), strict=True)) for i in (short, long_)}
-    assert told[short]["longer_text"] == pytest.approx(0.3)
-    assert told[short]["longer_plain"] == pytest.approx(0.4)
-    assert told[short]["longer_own"] == pytest.approx(rows[long_, NAMES.index("own_last")])
-    assert told[short]["below_best_text"] == pytest.approx(-0.3)
-    assert (told[short]["has_longer"], told[long_]["has_longer"]) == (1.0, 0.0)
-    assert told[long_]["gain_text"] == pytest.approx(0.3)
-    assert told[long_]["longer_own"] == pytest.approx(-0.2)
-    # From 0.4 to 0.7 half of what lacks of 1 is closed.
-    assert told[long_]["gap_closed_text"] == pytest.approx(0.5)
-    assert told[long_]["gap_closed_plain"] == pytest.approx(0.5)
-    assert told[short]["gap_closed_text"] == 0.0
-    assert told[short]["gap_left_text"] == pytest.approx(0.5)
-    assert told[short]["gap_left_plain"] == pytest.approx(0.5)
-    assert told[long_]["gap_left_text"] == pytest.approx(-0.3 / 0.3)
-    best = rows[:, NAMES.index("sum_cosine")].max()
-    assert told[short]["below_best_sum"] == pytest.approx(
-        rows[short, NAMES.index("sum_cosine")] - best
-    )
 
 
 @pytest.mark.parametrize(

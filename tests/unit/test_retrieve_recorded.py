@@ -150,6 +150,7 @@ QUESTIONS = (
     ("Tell me about Country A0", ("n0",)),
     ("What is the blood type of Person K0?", ("p10",)),
     ("And lonely?", ("lonely",)),
+    ("Which actors are in films by the director of Film A1 beside X0?", ("f26",)),
 )
 PARAMETERS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("default", {name: value}) for name, value in (

@@ -150,7 +150,7 @@ def test_costs_of_steps() -> None:
     question[0] = 1.0
     wording = Wording(NAMES, hop_cost=0.01, inverse_cost=0.1)
     scorer = SequenceScorer(question, encode, wording)
-    assert scorer.final([steps]).score.tolist() == [0.38]
+    assert scorer.final_score([steps]).tolist() == [0.38]
 
 
 def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
@@ -162,7 +162,7 @@ def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
     wording = Wording(NAMES, {0: "film"}, unsupported_step_cost=2.0)
     scorer = SequenceScorer(question, encode, wording)
     steps = ((2, False), (0, False))
-    assert scorer.final([steps, ((0, False),)]).score.tolist() == [0.5, 1.0]
+    assert scorer.final_score([steps, ((0, False),)]).tolist() == [0.5, 1.0]
 
 
 def test_a_step_the_question_does_not_speak_of() -> None:
@@ -175,7 +175,7 @@ def test_a_step_the_question_does_not_speak_of() -> None:
     scorer = SequenceScorer(
         question, encode, Wording(NAMES, unsupported_step_cost=2.0, unsupported_step_margin=0.1)
     )
-    assert scorer.final([steps]).score.tolist() == [pytest.approx(0.5 - 0.8)]
+    assert scorer.final_score([steps]).tolist() == [pytest.approx(0.5 - 0.8)]
 
 
 def test_no_text_is_embedded_twice() -> None:
@@ -183,8 +183,8 @@ def test_no_text_is_embedded_twice() -> None:
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
     scorer = SequenceScorer(question, encode, Wording(NAMES))
-    one, two = (scorer.final([((0, False), (1, False)), ((1, False),)]) for _ in range(2))
-    assert one.score.tolist() == two.score.tolist()
+    one, two = (scorer.final_score([((0, False), (1, False)), ((1, False),)]) for _ in range(2))
+    assert one.tolist() == two.tolist()
     assert sorted(encode.texts) == ["release year", "written by", "written by's release year"]
 
 

@@ -83,6 +83,7 @@ class Side:
     words: frozenset[str]
 
 
+@lru_cache(maxsize=1 << 14)
 def root(word: str, /) -> str:
     """Returns the stem of a word, a noun in the singular, a doubled last letter once.
 

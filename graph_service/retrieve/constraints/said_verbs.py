@@ -106,6 +106,8 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         for word in _verbs_in(judge, best)
         if not any(says(verb := verb_root(word), label) for label in labels)
     ]
+    if not left:
+        return False
     of_labels = {
         frozenset(map(verb_root, content_of_label(label))) for label in judge.texts.values()
     }

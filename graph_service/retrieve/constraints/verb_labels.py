@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from graph_service.retrieve.constraints.coverage import root, sides_of
 from graph_service.retrieve.constraints.meant_words import is_meant
@@ -80,6 +81,7 @@ def content_of_label(label: str, /) -> list[str]:
     return [word for word in words(label) if word not in EMPTY_IN_ENGLISH and len(word) > 1]
 
 
+@lru_cache(maxsize=1 << 14)
 def verb_root(verb: str, /) -> str:
     """Returns the stem of a verb in its base form."""
     return root(base_form(verb))

@@ -65,7 +65,7 @@ class AnswerJudge:
     Args:
         reader: Of the question.
         wrong_targets: Tells which candidates lead to something else.
-        finalists: The candidates that are in words.
+        finalists: The best candidates.
         empty: Which of them lead to nothing new, bool [finalists].
         best: Which of them is ranked first.
         calibration: Weights of the confidence; None where the preset goes without.
@@ -93,7 +93,7 @@ class AnswerJudge:
         self._calibration = calibration
         preset = reader.preset
         self._preset = preset
-        self.relevance = float(finalists.text_scores[best])
+        self.relevance = self._text_score(int(finalists.numbers[best]))
         # The probability is that of one statement, which is no account: its words must bear on it.
         form = read_form(reader.question)
         self.openly = form.asks_for_account
@@ -233,6 +233,10 @@ class AnswerJudge:
             further_labels=self._further_labels(start, number),
         )
 
+    def _text_score(self, number: int) -> float:
+        """Returns how like the question a candidate's words are."""
+        return float(self._reader.text_scores(np.array([number]))[0])
+
     def _start_of(self, number: int) -> StartCandidate:
         return self._start_entities[int(self._reader.candidates.start[number])]
 
@@ -289,7 +293,7 @@ class AnswerJudge:
         read = self._finalists.read_scores
         values = (
             margin_of(np.array([candidate.score for candidate in known])),
-            float(self._finalists.text_scores[row]),
+            self._text_score(known[0].number),
             float(start.certainty),
             min(max(gap, LEAST_GAP), 0.0),
             0.0 if read is None else float(read[row]),

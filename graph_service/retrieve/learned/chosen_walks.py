@@ -10,8 +10,9 @@ import numpy as np
 from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.region import Region
-from graph_service.model.result import ScorePart, Strategy
+from graph_service.model.result import ScorePart
 from graph_service.retrieve.constraints.choosing import Chosen
+from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (
     RetrievalContext,
@@ -22,8 +23,9 @@ from graph_service.retrieve.learned.breadth import mixed, spread
 from graph_service.retrieve.learned.network import SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import QuestionReader
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.retrieve.sequences.picking import TripleTexts, Walk, most_walks
+from graph_service.retrieve.sequences.picking import Walk, most_walks
 from graph_service.sorting import ranked
+from graph_service.text.fold import words
 
 
 def chosen_walks(
@@ -53,7 +55,6 @@ def chosen_walks(
     top = max(relevance, preset.least_score)
     walks: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
-    texts: dict[int, TripleTexts] = {}
     best = chosen.ranked[0].score
     unread = int(candidates.walks[[candidate.number for candidate in chosen.ranked]].sum())
     for candidate in chosen.ranked:
@@ -64,23 +65,15 @@ def chosen_walks(
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         reversed_ = tuple(backward)
-        # Of paths in order, walks behind enough better ones are not returned: no texts tell them apart.
-        is_returned = call.strategy is not Strategy.PATHS or openly or not in_order
-        is_returned = is_returned or sum(walk.score >= value for walk in walks) < preset.limit
-        if len(edges) > 1 and is_returned:
-            way = int(reader.question_of[start])
-            if way not in texts:
-                vector = reader.entity_questions[way].vector.astype(np.float32)
-                texts[way] = TripleTexts(call, vector, reader.texts)
-            used, index = ranked(edges.ravel())
-            like = texts[way].order(used)
-            mean = np.round(like[index.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
+        if len(edges) > 1:
+            question = reader.entity_questions[reader.question_of[start]]
+            matches = _word_matches(call, edges, question.words)
             # Who asks for more than a thing rarely asks for the thing itself, or what leads on from it.
             passed = _end_nodes_of(region, edges, np.array(backward))
             known = passed[:, -1] == region.start_entities[start]
             known |= (passed[:, :-1] == passed[:, -1:]).any(axis=1)
             # Walks of equal rank stay in the order of their keys.
-            order = np.lexsort((-mean, known, missed))
+            order = np.lexsort((-matches, known, missed))
             edges, met, missed = edges[order], met[order], missed[order]
         edges, met, missed = edges[:of_one], met[:of_one], missed[:of_one]
         parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
@@ -118,6 +111,23 @@ def chosen_walks(
     elif not in_order:
         ordered = mixed(ordered)
     return tuple(ordered[:most]), unread > 0 or len(walks) > most
+
+
+def _word_matches(
+    call: RetrievalContext[LearnedPreset], edges: Int64, question_words: Sequence[str]
+) -> Int64:
+    """Returns how many of a question's words the names along each of some walks have, int64 [walks];
+    zeros where the walks have more statements than ``max_tied``.
+    """
+    region, stems = call.region, {root(word) for word in question_words}
+    used, index = ranked(edges.ravel())
+    if len(used) > call.preset.max_tied:
+        return np.zeros(len(edges), dtype=np.int64)
+    nodes = np.stack((region.head[used], region.tail[used]), axis=1)
+    names = call.labels.nodes(region.nodes[nodes.ravel()])
+    matches = np.array([len(stems & stems_of(words(name))) for name in names], dtype=np.int64)
+    count: Int64 = matches.reshape(nodes.shape).sum(axis=1)[index.reshape(edges.shape)].sum(axis=1)
+    return count
 
 
 def plain_answer(

@@ -44,21 +44,8 @@ _START = (
 )  # fmt: skip
 NAMES = (*_RELATION, *WORD_NAMES, *_SHAPE, *_END_NODES, *_QUESTION, *_START)
 """What is told of every candidate."""
-TEXT_NAMES = (
-    "text_cosine", "text_lacking", "text_score", "kinds_spoken", "plain_cosine", "plain_lacking",
-    "plain_score",
-)  # fmt: skip
-"""What is told of those whose sequences are put into words."""
-RELATIVE_NAMES = (
-    "longer_own", "longer_text", "longer_plain", "gain_text", "gain_plain", "below_best_text",
-    "below_best_plain", "has_longer", "gap_closed_text", "gap_closed_plain", "gap_left_text",
-    "gap_left_plain", "below_best_sum", "below_best_covered",
-)  # fmt: skip
-"""What is told of those beside the others of the same start."""
-FINAL_NAMES = (*NAMES, *TEXT_NAMES, *RELATIVE_NAMES)
-_LEAST_GAP = 0.1
-_NO_LONGER = (-0.2, -0.3, -0.3)
-"""What is gained at most by going on, where no longer sequence is among the chosen."""
+FINAL_NAMES = (*NAMES, "text_score")
+"""What is told of the best, and how like the question their words are, where they may be literal."""
 _LEAST_SQUARE = 1e-12
 """Of the length of a sum of vectors, so that none is divided by 0."""
 
@@ -276,45 +263,3 @@ def _of_start(
         float(start.form is NameForm.PART),
         float(start.form is NameForm.DEMONYM),
     ]
-
-
-def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Float64, /) -> Float64:
-    """Returns ``RELATIVE_NAMES`` of some candidates beside one another, [n, len(RELATIVE_NAMES)].
-
-    A gap is what a cosine lacks of 1: a step that says a word the rest does not closes much of it.
-
-    Args:
-        candidates: All.
-        chosen: Some of them, int64 [n].
-        described: ``NAMES`` of all.
-        text: ``TEXT_NAMES`` of the chosen.
-    """
-    features = np.zeros((len(chosen), len(RELATIVE_NAMES)))
-    features[:, :3] = _NO_LONGER
-    own = described[chosen, NAMES.index("own_last")]
-    # The last place is that of no candidate, -1.
-    row_of = np.full(len(candidates) + 1, -1)
-    row_of[chosen] = np.arange(len(chosen))
-    shorter = row_of[candidates.shorter[chosen]]
-    longer = np.flatnonzero(shorter >= 0)
-    shorter = shorter[longer]
-    features[longer, 3] = text[longer, 0] - text[shorter, 0]
-    features[longer, 4] = text[longer, 4] - text[shorter, 4]
-    features[shorter, :3] = -np.inf
-    for column, gained in enumerate((own[longer], features[longer, 3], features[longer, 4])):
-        np.maximum.at(features[:, column], shorter, gained)
-    features[shorter, 7] = 1.0
-    start_index = candidates.start[chosen]
-    for start in np.unique(start_index).tolist():
-        rows = np.flatnonzero(start_index == start)
-        features[rows, 5] = text[rows, 2] - text[rows, 2].max()
-        features[rows, 6] = text[rows, 6] - text[rows, 6].max()
-    for column, cosine, gain, longest in ((8, 0, 3, 1), (9, 4, 4, 2)):
-        before = 1.0 - text[:, cosine] + features[:, gain]
-        features[:, column] = features[:, gain] / np.maximum(before, _LEAST_GAP)
-        left = np.maximum(1.0 - text[:, cosine], _LEAST_GAP)
-        features[:, column + 2] = np.maximum(features[:, longest], -0.3) / left
-    for column, name in ((12, "sum_cosine"), (13, "covered_mean")):
-        value = described[chosen, NAMES.index(name)]
-        features[:, column] = value - value.max(initial=-1.0)
-    return features

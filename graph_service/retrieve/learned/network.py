@@ -1,7 +1,7 @@
 """The learned part: two small networks that score candidates, read from a file without running code.
 
 The first scores every candidate by what is cheap to know (``features.NAMES``); the second those
-that the first ranks highest, whose sequences are put into words (``features.FINAL_NAMES``).
+that the first ranks highest (``features.FINAL_NAMES``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 from graph_service.weights_file import decode_weights, encode_weights
 
 SCORE_DIGITS = 5
-_LITERAL_FROM = 0.6
+LITERAL_FROM = 0.6
 LITERAL_WEIGHT = 30.0
 """What a text score beyond that adds, where what was trained on is questions of many graphs."""
 _FORM = "sequence-scorer"
@@ -65,7 +65,7 @@ class CandidateScorer:
 
     Attributes:
         first: Scores every candidate.
-        final: Scores those that are put into words.
+        final: Scores the best of them.
         embedder: Name of the embedder whose vectors the inputs were made of; no other will do.
         data: Hash of what it was trained on, 32 hexadecimal digits.
         notes: How it was trained, and what it reached on families that it did not see.
@@ -82,7 +82,7 @@ class CandidateScorer:
     gaps: Mapping[float, float] = field(default_factory=dict)
 
     def score(self, inputs: Float64, /) -> Float64:
-        """Returns the score of each candidate that is put into words, float64 [n].
+        """Returns the score of each of the best candidates, float64 [n].
 
         Words nearly those of the question are trusted more than networks learn to, most of whose
         questions are worded freely: that holds for each family by what did not see it.
@@ -90,7 +90,7 @@ class CandidateScorer:
         Args:
             inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
         """
-        literal = np.maximum(inputs[:, FINAL_NAMES.index("text_score")] - _LITERAL_FROM, 0.0)
+        literal = np.maximum(inputs[:, FINAL_NAMES.index("text_score")] - LITERAL_FROM, 0.0)
         return np.round(self.final.score(inputs) + self.literal_weight * literal, SCORE_DIGITS)
 
     def require(self, embedder: str, /) -> None:

@@ -24,8 +24,8 @@ from graph_service.retrieve.learned.entity_question import (
     read_entity_question,
     text_without,
 )
-from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
-from graph_service.retrieve.learned.network import SCORE_DIGITS
+from graph_service.retrieve.learned.features import NAMES, describe
+from graph_service.retrieve.learned.network import LITERAL_FROM, SCORE_DIGITS
 from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
@@ -34,21 +34,21 @@ from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.function_words import content_words
 
+_LITERAL_SLACK = 0.1
+"""How much less like the question the labels of a sequence may be than its words, so that of a
+hundred sequences in words nearly the question's two or three are missed."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finalists:
-    """The candidates that are put into words, and what the scorer is told of them.
+    """The best candidates.
 
     Attributes:
         numbers: Of the candidates, int64 [n].
-        inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
-        text_scores: How like the question each one's words are, less the costs of its steps.
         read_scores: What the cross-encoder scores each; None where nothing is read.
     """
 
     numbers: Int64
-    inputs: Float64
-    text_scores: Float64
     read_scores: Float64 | None = None
 
 
@@ -227,23 +227,16 @@ class QuestionReader:
             scores[rows] = scorer.own_score(sequences)
         return scores
 
-    def text_features(self, numbers: Int64, /) -> Float64:
-        """Returns ``features.TEXT_NAMES`` of some candidates, put into words, float64 [n, f]."""
-        text = np.zeros((len(numbers), len(TEXT_NAMES)))
+    def text_scores(self, numbers: Int64, /) -> Float64:
+        """Returns how like the question the words of some candidates are, less the costs of their
+        steps and of those that the question does not speak of, float64 [n].
+        """
+        scores = np.zeros(len(numbers))
         for way, rows in self.ways_of(numbers):
-            kinds = self._kinds_in_question(way)
             sequences = self.candidates.sequences(numbers[rows])
-            for column, of_text in ((0, kinds), (4, {})):
-                if column and not kinds:
-                    text[rows, 4:] = text[rows, :3]
-                    continue
-                final = self._sequence_scorer(way, of_text).final(sequences)
-                text[rows, column] = final.similarity
-                text[rows, column + 1] = final.unsupported
-                text[rows, column + 2] = final.score
-                if not column:
-                    text[rows, 3] = float(bool(kinds))
-        return text
+            scorer = self._sequence_scorer(way, self._kinds_in_question(way))
+            scores[rows] = scorer.final_score(sequences)
+        return scores
 
     def ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
         """Yields each way to ask that some candidates have, and the places of these."""
@@ -276,13 +269,17 @@ class QuestionReader:
         )
         return SequenceScorer(question.vector.astype(np.float32), self._call.encode, wording)
 
-    def finalists(self, numbers: Int64, /) -> Finalists:
-        """Returns what is told of some candidates once their sequences are in words."""
-        text = self.text_features(numbers)
-        relative = compare(self.candidates, numbers, self.described, text)
-        inputs = np.concatenate((self.described[numbers], text, relative), axis=1)
+    def final_inputs(self, numbers: Int64, /) -> Float64:
+        """Returns ``features.FINAL_NAMES`` of some candidates, float64 [n, f].
+
+        Only those are put into words whose words may be nearly the question's.
+        """
+        described, text_scores = self.described[numbers], np.zeros(len(numbers))
+        labels = described[:, NAMES.index("sum_cosine")]
+        likely = np.flatnonzero(labels >= LITERAL_FROM - _LITERAL_SLACK)
+        text_scores[likely] = self.text_scores(numbers[likely])
         self._call.clock.stage("sequences")
-        return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
+        return np.column_stack((described, np.round(text_scores, SCORE_DIGITS)))
 
     @property
     def preset(self) -> LearnedPreset:

@@ -104,9 +104,9 @@ class NetworkRanker:
         """Returns the best candidates and their scores."""
         first = self.scorer.first.score(reader.described)
         best = np.lexsort((np.arange(len(first)), -first))[:most]
-        finalists = reader.finalists(np.sort(best))
-        score = self.scorer.score(finalists.inputs)
+        numbers = np.sort(best)
+        score = self.scorer.score(reader.final_inputs(numbers))
         weight = reader.preset.prior_weight
         if weight:
-            score = score + weight * reader.prior_fit(finalists.numbers).mean
-        return finalists, np.round(score, SCORE_DIGITS)
+            score = score + weight * reader.prior_fit(numbers).mean
+        return Finalists(numbers), np.round(score, SCORE_DIGITS)

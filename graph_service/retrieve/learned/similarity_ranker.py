@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Float64
-from graph_service.retrieve.learned.features import TEXT_NAMES
 from graph_service.retrieve.learned.network import LITERAL_WEIGHT, SCORE_DIGITS
 from graph_service.retrieve.learned.question_reader import Finalists, QuestionReader
 
@@ -32,8 +31,6 @@ class SimilarityRanker:
         numbers = np.sort(order[: reader.preset.max_embedded])
         own = reader.own_text_scores(numbers) - reader.doubts(numbers)
         numbers = np.sort(numbers[np.lexsort((numbers, -own))[:most]])
-        text = reader.text_features(numbers)
+        score = LITERAL_WEIGHT * (reader.text_scores(numbers) - reader.doubts(numbers))
         reader.note_stage("sequences")
-        text_scores = text[:, TEXT_NAMES.index("text_score")]
-        score = LITERAL_WEIGHT * (text_scores - reader.doubts(numbers))
-        return Finalists(numbers, text, text_scores), np.round(score, SCORE_DIGITS)
+        return Finalists(numbers), np.round(score, SCORE_DIGITS)

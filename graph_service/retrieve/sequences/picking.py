@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
@@ -22,7 +20,6 @@ from graph_service.retrieve.context import (
     pick_subgraph,
 )
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.retrieve.similarity import cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,42 +100,3 @@ def pick_walks(
             selection = pick_subgraph(call, node_prizes, edge_prizes, like, priority, cuts)
     call.clock.stage(call.strategy.value)
     return selection
-
-
-class TripleTexts:
-    """Cosines of triples' own texts with a question, each text once.
-
-    Args:
-        call: Whose region and labels.
-        question: Unit vector of the question, float32 [d].
-        relation_texts: Words of each relation of the region.
-    """
-
-    def __init__(
-        self,
-        call: RetrievalContext[LearnedPreset],
-        question: npt.NDArray[np.float32],
-        relation_texts: Mapping[int, str],
-    ) -> None:
-        self._call = call
-        self._question = question
-        self._relations = relation_texts
-        self._known: dict[str, float] = {}
-
-    def similarity(self, edges: Int64, /) -> Float64:
-        """Returns the cosine of each local edge's text."""
-        region, labels = self._call.region, self._call.labels
-        heads = labels.nodes(region.nodes[region.head[edges]])
-        tails = labels.nodes(region.nodes[region.tail[edges]])
-        names = [self._relations[rel] for rel in region.rel[edges].tolist()]
-        triples = [" ".join(parts) for parts in zip(heads, names, tails, strict=True)]
-        new = sorted(set(triples) - self._known.keys())
-        if new:
-            like = cosines(self._question, self._call.encode(new))
-            self._known.update(zip(new, like.tolist(), strict=True))
-        return np.array([self._known[text] for text in triples])
-
-    def order(self, edges: Int64, /) -> Float64:
-        """Returns the cosines of a few edges; where there are many, key alone decides: zeros."""
-        many = len(edges) > self._call.preset.max_tied
-        return np.zeros(len(edges)) if many else self.similarity(edges)

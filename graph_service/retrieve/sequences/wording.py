@@ -112,22 +112,6 @@ class Wording:
         return self.extra_hop_cost * max(length - max(self.question_words, 1), 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FinalScores:
-    """The final scores of n sequences, float64 [n] each.
-
-    Attributes:
-        similarity: Cosine of each one's text with the question.
-        unsupported: By how much some part of it is more like the question than it is, beyond the
-            margin; 0 for a sequence whose every step is spoken of.
-        score: Similarity less the costs of its steps and of what has no support in the question.
-    """
-
-    similarity: Float64
-    unsupported: Float64
-    score: Float64
-
-
 class SequenceScorer:
     """Scores sequences of relations, each text once.
 
@@ -161,8 +145,9 @@ class SequenceScorer:
         score: Float64 = np.round(similarity - costs, SIMILARITY_DIGITS)
         return score
 
-    def final(self, sequences: Sequence[Steps], /) -> FinalScores:
-        """Returns the final scores of a few sequences.
+    def final_score(self, sequences: Sequence[Steps], /) -> Float64:
+        """Returns the similarity of a few sequences, less the costs of their steps and of what has no
+        support in the question.
 
         Steps that the question does not speak of show in that the sequence without them fits
         better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
@@ -192,7 +177,7 @@ class SequenceScorer:
             self.own_score(sequences) - wording.unsupported_step_cost * unsupported,
             SIMILARITY_DIGITS,
         )
-        return FinalScores(similarity, unsupported, score)
+        return score
 
     def _embed(self, texts: list[str]) -> None:
         if not texts:
