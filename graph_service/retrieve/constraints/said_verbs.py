@@ -116,7 +116,8 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     content = (content_of_label(judge.texts[relation]) for relation in of_start)
     last_words = {label_words[-1] for label_words in content if label_words}
     return any(
-        frozenset({verb}) in of_labels or any(names(verb, word) for word in last_words)
+        frozenset({verb}) in of_labels
+        or (verb not in _LOCATED and any(names(verb, word) for word in last_words))
         for verb in left
     )
 

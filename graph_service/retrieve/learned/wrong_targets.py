@@ -30,7 +30,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import read_form
+from graph_service.text.question_form import BE, DO, HAVE, MODALS, read_form
 
 _REGIONS = frozenset({"country", "province", "state"})
 """Nouns for what places lie in."""
@@ -48,6 +48,9 @@ _NOBODY = frozenset(
      "movie", "novel", "opera", "painting", "play", "poem", "series", "single", "song", "sport"}
 )  # fmt: skip
 """Last words of the names of classes of works and the like, which are nobody."""
+_MOST_CLASSES = 12
+"""Of what a candidate leads to, looked at for whether one is like what is asked for."""
+_AUXILIARIES = {(word,) for word in BE | DO | HAVE | MODALS}
 _ROW_NAME = re.compile(r"[a-z][a-z ]* \d+|(?!Q\d)(?:[A-Z]{1,3}-?\d+|[A-Z]*-?\d{3,})")
 
 
@@ -69,6 +72,8 @@ class WrongTargets:
         self._reader = reader
         self._question = reader.question
         self._form = read_form(reader.question)
+        nouns = [] if self._form.nouns[:1] in _AUXILIARIES else self._form.nouns
+        self._nouns = list(map(singular, nouns))
         self._candidates = reader.candidates
         self._texts = reader.texts
 
@@ -119,7 +124,7 @@ class WrongTargets:
         place that the question asks for: *in which state* to a town, *in which city* to a school.
         """
         # A US state is a state.
-        noun = next(filter(names_location, map(singular, self._form.nouns)), "")
+        noun = next(filter(names_location, self._nouns), "")
         last_label = self._texts[self._candidates.sequence(number)[-1][0]]
         _, is_backward = self._candidates.sequence(number)[-1]
         is_in_label = not is_backward and noun in map(singular, words(last_label))
@@ -278,22 +283,29 @@ class WrongTargets:
 
     def answers_by_another_kind(self, number: int, /) -> bool:
         """Returns whether a question for people is answered by works or the like, or one for things by
-        people alone: *which actress played X* by the films that X is a character of, *which animals
-        live in X* by its residents.
+        people or others alone: *which actress played X* by the films that X is a character of,
+        *which animals live in X* by its residents.
         """
-        nouns = [singular(noun) for noun in self._form.nouns]
         # A film character is a character.
-        noun = next((each for each in nouns[1:] if each in KINDS), next(iter(nouns), ""))
+        noun = next(
+            (each for each in self._nouns[1:] if each in KINDS), next(iter(self._nouns), "")
+        )
         encode = self._call.encode
         for_people = self._form.asks_for_person or noun in {"character", "person"}
-        for_people |= names_somebody(noun) or noun.endswith("ess")
+        if not for_people and (names_somebody(noun) or noun.endswith("ess")):
+            for_people = are_called_people([noun], encode)
         if not for_people and noun not in KINDS:
             return False
         classes = self._classes_at(number)
         if for_people:
             heads = [words(label)[-1:] for label in classes]
             return bool(heads) and all(head and singular(head[0]) in _NOBODY for head in heads)
-        return bool(classes) and all(are_called_people([label], encode) for label in classes)
+        if not classes or any(noun in map(singular, words(label)) for label in classes):
+            return False
+        if all(are_called_people([label], encode) for label in classes):
+            return True
+        cosines = encode([noun]) @ encode(classes[:_MOST_CLASSES]).T
+        return bool(cosines.max() < CONSTRAINT_RULES.spoken)
 
     def _classes_at(self, number: int) -> list[str]:
         """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
