@@ -29,8 +29,10 @@ _OF_OWNER = re.compile(
 _AND = re.compile(r"\s*(?:,|,?\s+and)\s+(?:the\s+)?")
 _OR = re.compile(r"\s*(?:,|,?\s+or)\s+(?:the\s+)?")
 _OF_EACH = re.compile(
-    r"\s*(?:where|when|how\s+(?:old|tall|long|high|heavy|big|large))\s+"
-    rf"(?:{'|'.join(sorted(BE | DO))})\s+(?:the\s+)?"
+    r"\s*(?:(?:where|when|how\s+(?:old|tall|long|high|heavy|big|large))\s+"
+    rf"(?:{'|'.join(sorted(BE | DO))})"
+    # Of what several do now each does some; a film that they made may be of both.
+    r"|(?:what|which)\s+(?:\w+s\s+)?do)\s+(?:the\s+)?"
 )
 _OF_EITHER = re.compile(rf"\s*(?:{'|'.join(sorted(BE | DO | HAVE))})\s+(?:the\s+)?")
 _TOGETHER = re.compile(
@@ -75,6 +77,8 @@ def may_join_names(question: str, /) -> bool:
 
     >>> may_join_names("Where were Ann and Bob born?"), may_join_names("Who made Ann and Bob?")
     (True, False)
+    >>> may_join_names("What languages do Ann and Bob speak?")
+    True
     """
     folded = lowered(question)
     if _OF_EACH.match(folded):

@@ -149,10 +149,14 @@ _AUXILIARY = re.compile(
     rf"\s*{_AND}(?P<auxiliary>{_any_of(BE | DO | HAVE)}|can|could)(?:n['\u2019]t)?\b"
     r"(?:\s+(?P<following>\w+))?"
 )
-_NOUNS = re.compile(r"\s+(?:of\s+the\s+)?(\w+)(?:\s+(\w+))?")
+_NOUNS = re.compile(
+    r"\s+(?:of\s+(?:the|its|their|his|her|our|your|my|these|those)\s+)?(\w+)(?:\s+(\w+))?"
+)
 _COUNT = re.compile(
-    r"\bhow\s+many\b(?!\s+times\b)|^(?:(?:what|tell me|give me|give|find|state)\b[^,;]{0,12})?"
-    r"\b(?:the\s+)?(?:total\s+)?number\s+of\b|^count\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?=\w)"
+    r"\bhow\s+many\b(?!\s+times\b)"
+    # The phone number of somebody counts nothing.
+    r"|^(?:(?:what|tell me|give me|give|find|state)(?:\b[^,;]{0,12}\bthe)?\s+|the\s+)?"
+    r"(?:total\s+)?number\s+of\b|^count\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?=\w)"
 )
 _EXISTENCE = re.compile(
     rf"\s*(?:(?:{_any_of(BE)}) there|(?:{_any_of(BE | DO | HAVE)}) any"
@@ -188,6 +192,7 @@ def read_form(question: str, /) -> QuestionForm:
     True
     >>> read_form("Which patients have asthma?").nouns
     ('patients', 'have')
+    >>> read_form("Give me the phone number of Ann").count_span
     """
     text = lowered(question)
     opening, auxiliary = _OPENING.match(text), _AUXILIARY.match(text)

@@ -35,7 +35,7 @@ from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.naming import MOST_WORDS
 from graph_service.retrieve.kinds import Encode
 from graph_service.retrieve.labels import Labels
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
@@ -140,7 +140,19 @@ class MeaningReader:
     @cached_property
     def names(self) -> Names:
         """The classes and the entities that the question names."""
-        return find_names(self._question, self._graph, self._walker)
+        names = find_names(self._question, self._graph, self._walker)
+        return names if names.classes else replace(names, classes=self._by_last_word(names.spans))
+
+    def _by_last_word(self, spans: Sequence[Span]) -> dict[Span, list[str]]:
+        """Returns the classes that end with a noun by which the question calls things, if no relation
+        is called so: of *which projects* research projects.
+        """
+        last_words = {id_: words(self._label_of(id_))[-1:] for id_ in self.largest_classes()}
+        for nouns, span in nouns_of_things(self._question, spans):
+            called = [id_ for id_, last in last_words.items() if last == [singular(nouns[-1])]]
+            if len(nouns) == 1 and called and not self._role_reader.roles(nouns):
+                return {span: called}
+        return {}
 
     def of_tally(self) -> Iterator[ClassMeaning]:
         """Yields the classes of which a count of each may be asked: those that are named, and the
@@ -306,8 +318,8 @@ class MeaningReader:
         """Returns the ends of relations that the question names by a noun, where no class has it."""
         if self._graph.edge_count > CLASS_RULES.implied_statements or not self._has_all_classes:
             return []
-        for words, span in nouns_of_things(self._question, names.spans):
-            roles = self._role_reader.roles(words)
+        for nouns, span in nouns_of_things(self._question, names.spans):
+            roles = self._role_reader.roles(nouns)
             if roles:
                 return [
                     ClassMeaning(

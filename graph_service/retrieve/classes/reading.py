@@ -32,6 +32,7 @@ from graph_service.retrieve.classes.profile import RelationProfile
 from graph_service.retrieve.classes.question_text import Mention, QuestionText
 from graph_service.retrieve.classes.value_tests import ValueTestReader
 from graph_service.retrieve.classes.vocabulary import (
+    COMING,
     COUNT_TAIL,
     HOW_OFTEN,
     IGNORED,
@@ -53,6 +54,7 @@ from graph_service.retrieve.classes.wording import (
     word_fit,
 )
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.constraints.label_aspects import OF_EVENTS
 from graph_service.retrieve.constraints.reading import read_dates, read_degrees
 from graph_service.retrieve.constraints.verb_labels import verbs_in
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
@@ -92,7 +94,10 @@ class ClassReading:
         taken = [*spans, *self.parts.used]
         rows = {row for span in spans for row in self.companions.get(span, ())}
         labels = [words(each.label) for each in self.words.profiles if each.id in relation_ids]
-        is_located = any(not OF_LOCATION.isdisjoint(map(root, label)) for label in labels)
+        located = [label for label in labels if not OF_LOCATION.isdisjoint(map(root, label))]
+        # Who comes from a city may be born there, and live elsewhere.
+        is_home = any(OF_EVENTS.isdisjoint(label) for label in located)
+        where = WHERE if is_home else COMING if located else frozenset[str]()
         return tuple(
             word.text
             for row, word in enumerate(content)
@@ -103,7 +108,7 @@ class ClassReading:
                 relation_ids,
                 least=OWN_WORD if row in self.exact or word.text in LOADED else LEAST_FIT,
             )
-            and not (is_located and word.text in WHERE)
+            and word.text not in where
             # What lies under a hill is under no amount.
             and not (word.text in LOADED and any(word.text in label for label in labels))
         )

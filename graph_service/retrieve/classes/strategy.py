@@ -42,8 +42,10 @@ from graph_service.retrieve.context import (
     Selection,
 )
 from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.whereabouts import names_location
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
+from graph_service.text.question_form import read_form
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +113,7 @@ class _ClassQuestion:
         is_sure = not best.unread and not best.reading.refusal and result.is_complete
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not _reads_its_noun_again(best.scored.query)
+        is_sure = is_sure and not self._lists_no_locations(best)
         is_sure = is_sure and not self._repeats_names(best.scored.query, result)
         is_sure = is_sure and not leaves_other_units(best, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
@@ -161,6 +164,17 @@ class _ClassQuestion:
         if result.measure is not None:
             return result.measure.number is not None
         return bool(result.rows)
+
+    def _lists_no_locations(self, best: RankedReading) -> bool:
+        """Returns whether a question asks *where*, and the answers are the things that it names by no
+        noun of places: *where do people speak X* asks for no people.
+        """
+        question, query = self._request.question, best.scored.query
+        if not read_form(question).asks_where or query.path or query.fold is not Fold.LIST:
+            return False
+        classes = [each for each in best.reading.parts.things if each.is_class]
+        nouns = [words(question[slice(*each.span)])[-1:] for each in classes]
+        return not any(names_location(singular(noun)) for each in nouns for noun in each)
 
     def _repeats_names(self, query: Query, result: QueryResult) -> bool:
         """Returns whether all answers are things whose names the question says, but to choose from:

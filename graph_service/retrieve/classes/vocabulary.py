@@ -32,7 +32,8 @@ LIGHT = frozenset(
                "respectively", "receive", "received", "value", "get", "got"))
 )  # fmt: skip
 """Verbs and adjectives that say no more than that there are some."""
-WHERE = frozenset({"located", "based", "situated", "live", "lives", "come", "comes", "coming"})
+COMING = frozenset({"come", "comes", "coming"})
+WHERE = frozenset({"located", "based", "situated", "live", "lives"}) | COMING
 NO_STOCK = re.compile(
     r"\b(?:out of stock|sold out|(?:run|ran|runs|running) out(?: of stock)?|no longer in stock"
     r"|not (?:currently |still )?(?:in stock|available)|unavailable|no stock(?: left)?)\b"

@@ -29,6 +29,7 @@ from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.reading import AnswerForm, sex_of
+from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.units import measure_otherwise
@@ -49,6 +50,7 @@ _WHAT_IT_IS = re.compile(
     re.IGNORECASE,
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
+_WHICH_OF = re.compile(r"\W*(?:which|what)\s+of\b", re.IGNORECASE)
 _OF_DATES = frozenset({"early", "late", "old", "recent", "recently", "young"})
 """Degrees that a date answers too: who is how old says the day of birth."""
 _PARENTS = frozenset({"father", "mother"})
@@ -127,6 +129,19 @@ def leads_to_what_it_names(_: CandidateJudge, best: JudgedCandidate, /) -> bool:
     return bool(len(end_nodes) and np.isin(end_nodes, np.concatenate(named)).all())
 
 
+def leads_from_its_noun(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the noun after *which of* names what the last step comes from, and not where it
+    leads: who asks *which of its maintainers lives in X* does not ask for what they maintain.
+    """
+    if not _WHICH_OF.match(judge.question):
+        return False
+    nouns, label = judge.form.nouns[:1], judge.texts[walks.relations[-1]]
+    if not nouns or not walks.backward[-1] or is_reciprocal(label):
+        return False
+    (noun,) = nouns
+    return names_other_end(noun, walks, judge.texts) and not names_end(noun, walks, judge.texts)
+
+
 def _is_flag(value: Value) -> bool:
     return isinstance(value, StringValue) and value.text in {"true", "false"}
 
@@ -160,8 +175,27 @@ def names_what_is_first(judge: CandidateJudge, walks: CandidateWalks, /) -> bool
     return any(root(word) in label for word, _, _ in following)
 
 
-def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether every noun of kin in a question names an end of a relation walked.
+def constraint_sides(judge: CandidateJudge, best: JudgedCandidate, /) -> list[Side]:
+    """Returns what is said of what a candidate passes by the relations that join it to what the
+    question names besides: of *those born in Ghent whose father is X* that they are X's children.
+    """
+    region, sides = judge.around.region, list[Side]()
+    for constraint, how in best.met:
+        if not isinstance(constraint, NamedNodes) or constraint.is_negated:
+            continue
+        passed = np.unique(best.walks.nodes[how.walks, how.column])
+        edges = judge.around.joining(passed, constraint.nodes)
+        is_value = np.isin(region.tail[edges], passed)
+        joining = zip(region.rel[edges].tolist(), is_value.tolist(), strict=True)
+        sides += [sides_of(judge.texts[relation])[not value] for relation, value in set(joining)]
+    return sides
+
+
+def walks_its_kin(
+    judge: CandidateJudge, walks: CandidateWalks, others: Sequence[Side] = (), /
+) -> bool:
+    """Returns whether every noun of kin in a question names an end of a relation walked, or one of
+    ``constraint_sides``.
 
     A *grandchild* is a child of a child: both steps must go the same way. Of which sex it is, two
     steps do not tell. A *mother-in-law* is reached by a spouse and a mother.
@@ -176,7 +210,8 @@ def walks_its_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
                 return False
             continue
         if not own.startswith("grand"):
-            if not any(means(word, side) for sides in every for side in sides):
+            walked = (side for sides in every for side in sides)
+            if not any(means(word, side) for side in (*walked, *others)):
                 return False
             continue
         base = own.removeprefix("grand")

@@ -11,8 +11,10 @@ from typing import TypeAlias
 
 from graph_service.retrieve.constraints.answer_kind import (
     answers_in_another_form,
+    constraint_sides,
     counts_its_noun,
     lacks_sex_of_end,
+    leads_from_its_noun,
     leads_to_another_sex,
     leads_to_its_holders,
     leads_to_one_parent,
@@ -23,6 +25,7 @@ from graph_service.retrieve.constraints.answer_kind import (
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.label_aspects import (
     leaves_its_event,
+    leaves_its_home,
     tells_of_another_aspect,
     tells_of_the_contrary,
 )
@@ -37,6 +40,7 @@ from graph_service.retrieve.constraints.said_steps import (
     begins_at_no_owner,
     leaves_a_step_unsaid,
     leaves_the_outermost_noun,
+    leaves_what_is_done,
     repeats_kin_unsaid,
     says_a_step_again,
     says_nothing_of,
@@ -84,7 +88,10 @@ OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
     Doubt("a negation that is not read", lambda judge, best: not judge.reads_negation(best)),
-    Doubt("other kin", lambda judge, best: not walks_its_kin(judge, best.walks)),
+    Doubt(
+        "other kin",
+        lambda judge, best: not walks_its_kin(judge, best.walks, constraint_sides(judge, best)),
+    ),
     Doubt(
         "the other side of kin",
         lambda judge, best: leads_to_the_other_kin(judge, best.walks),
@@ -93,14 +100,20 @@ DOUBTS = (
     Doubt("kin of the other sex", leads_to_another_sex),
     Doubt("one parent of two", leads_to_one_parent),
     Doubt("which kin is left", leaves_which_kin),
-    Doubt("kin of another name", lambda judge, best: begins_at_no_owner(judge, best.walks)),
+    Doubt(
+        "kin of another name",
+        lambda judge, best: begins_at_no_owner(judge, best.walks, constraint_sides(judge, best)),
+    ),
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
     Doubt("what it names", leads_to_what_it_names),
+    Doubt("what has its noun", lambda judge, best: leads_from_its_noun(judge, best.walks)),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("the contrary", lambda judge, best: tells_of_the_contrary(judge, best.walks)),
     Doubt("a birth or death that is not read", leaves_its_event),
+    Doubt("where somebody lives", lambda judge, best: leaves_its_home(judge, best.walks)),
     Doubt("who is alive", leaves_who_lives),
+    Doubt("what is done", lambda judge, best: leaves_what_is_done(judge, best.walks)),
     Doubt("another noun is counted", lambda judge, best: not counts_its_noun(judge, best)),
     Doubt("kin walked more often", lambda judge, best: repeats_kin_unsaid(judge, best.walks)),
     Doubt("a step said more often", lambda judge, best: says_a_step_again(judge, best.walks)),

@@ -24,6 +24,9 @@ _ENDINGS = frozenset(
      "finish", "finished", "retirement", "stopped"}
 )  # fmt: skip
 """Words for when something begins, and for when it ends."""
+OF_EVENTS = frozenset[str]().union(*_EVENTS) | {"burial", "buried"}
+"""Words of relations that tell of a birth, a death or what follows it."""
+_LIVING = frozenset({"live", "lived", "lives", "reside", "resided", "resides"})
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
 
@@ -74,6 +77,15 @@ def leaves_its_event(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
         if (of_event or is_claim) and of_event.isdisjoint(relations):
             return True
     return False
+
+
+def leaves_its_home(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks who lives somewhere, or where somebody lives, and a candidate
+    tells of a birth or a death there.
+    """
+    if _LIVING.isdisjoint(word for word, _, _ in judge.own_words):
+        return False
+    return any(not OF_EVENTS.isdisjoint(words(judge.texts[each])) for each in walks.relations)
 
 
 def _head_noun(label: str) -> str:

@@ -25,7 +25,7 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "earn": frozenset({"salary", "wage", "income", "pay"}),
     "paid": frozenset({"salary", "wage", "income", "pay"}),
     "make": frozenset({"salary", "manufacturer", "maker"}),
-    "live": frozenset({"residence", "home", "city", "town", "country", "address"}),
+    "live": frozenset({"residence", "home", "city", "town", "country", "address", "population"}),
     "release": frozenset({"release", "publication", "year", "date"}),
     "published": frozenset({"publication", "published", "release", "year", "date"}),
     "came": frozenset({"release", "publication", "year", "date"}),

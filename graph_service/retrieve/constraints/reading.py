@@ -116,10 +116,14 @@ class ExpectedAnswer:
 
         >>> read_answer("How many animated films starring Ann are there?").counted_noun()
         'films'
+        >>> read_answer("How many people live in Ghent?").counted_noun()
+        'people'
         """
         noun = ""
         for word in self.counted if self.form is AnswerForm.COUNT else ():
-            if word in FUNCTION_WORDS or (noun and word.endswith(("ing", "ed"))):
+            # What stands after people is what they do.
+            is_verb = noun == "people" or (noun and word.endswith(("ing", "ed")))
+            if word in FUNCTION_WORDS or is_verb:
                 break
             noun = word
         return noun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64
 from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.coverage import (
+    Side,
     is_kin,
     means,
     root,
+    side_of,
     sides_of,
     stems_of,
 )
@@ -43,6 +46,7 @@ _NESTING = frozenset(
     ]
 )
 """Words of relations whose repetition says the same: what is in a part of X is in X."""
+_DOES = re.compile(r"\W*what\s+(?:do|does|did)\s+(.+?)\s+do\b", re.IGNORECASE)
 _NAMES = frozenset({"name", "names"})
 """What is asked for by its name is asked for."""
 _OF_SEVERAL_STEPS = frozenset(
@@ -92,10 +96,15 @@ def is_other_kin(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     return sum(kin) > max(1, len(owned_phrases(judge.question, judge.span(walks))))
 
 
-def begins_at_no_owner(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether another name than a candidate's start owns the noun of kin: *the children of
-    Rose who were born in Boston* are no children of people of Boston.
+def begins_at_no_owner(
+    judge: CandidateJudge, walks: CandidateWalks, others: Sequence[Side] = (), /
+) -> bool:
+    """Returns whether another name than a candidate's start owns the noun of kin, and none of
+    ``constraint_sides`` says it: *the children of Rose who were born in Boston* are no children of
+    people of Boston.
     """
+    if any(means(noun, side) for noun in judge.kin_nouns for side in others):
+        return False
     owners = [
         name
         for name in judge.names
@@ -309,3 +318,13 @@ def _fits_of(
             ):
                 fits[row, column] = 1.0
     return fits
+
+
+def leaves_what_is_done(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether a question asks what somebody does, and a candidate leads to who it is: *what
+    does the daughter of X do* asks for no daughter.
+    """
+    does = _DOES.match(judge.question)
+    return does is not None and any(
+        means(word, side_of(walks, -1, judge.texts)) for word in words(does[1])
+    )

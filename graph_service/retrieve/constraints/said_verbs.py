@@ -11,6 +11,7 @@ import numpy as np
 from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import joining_relations, used_spans
 from graph_service.retrieve.constraints.verb_labels import (
@@ -25,6 +26,7 @@ from graph_service.retrieve.constraints.verb_labels import (
 )
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
+from graph_service.retrieve.learned.whereabouts import names_location
 from graph_service.retrieve.units import is_gain
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
@@ -124,10 +126,19 @@ def leaves_its_verb(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
 
 def asks_where_of_another(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a question asks *where* something was done, and a candidate leads to who did it,
-    or to a place of something else: *where was X filmed* of its country of origin.
+    or to a place of something else: *where was X filmed* of its country of origin. Nor are those who
+    do it a place: *where do people speak X*.
     """
     if not judge.form.asks_where:
         return False
+    if any(
+        isinstance(noun, NamedNodes)
+        and not noun.is_entity
+        and how.column == best.last
+        and not names_location(singular(noun.words[-1]))
+        for noun, how in best.met
+    ):
+        return True
     labels = [judge.texts[relation] for relation in best.walks.relations]
     verbs = [verb_root(verb) for verb in _verbs_in(judge, best) if is_past(verb)]
     doers = {verb_root(each) for each in verbs_of(labels[-1]) if not is_past(each)}

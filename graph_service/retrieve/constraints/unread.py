@@ -10,7 +10,7 @@ import numpy as np
 from graph_service.link.question import name_words
 from graph_service.model.graph import Int64
 from graph_service.query.enumeration import overlap
-from graph_service.retrieve.constraints.answer_kind import has_sex
+from graph_service.retrieve.constraints.answer_kind import constraint_sides, has_sex
 from graph_service.retrieve.constraints.coverage import (
     is_kin,
     means,
@@ -97,6 +97,7 @@ def _unsaid_words(
     taken = used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
+    kin_sides = (*sides, *constraint_sides(judge, best))
     side_words = frozenset[str]().union(*(side.words for side in (*sides, *others)))
     labels = [judge.texts[relation] for relation in (*walks.relations, *sorted(joining))]
     left: list[tuple[str, int, int]] = []
@@ -108,7 +109,7 @@ def _unsaid_words(
         if word in _IN_COMMON and best.met:
             continue
         if is_kin(word):
-            if not (any(means(word, side) for side in sides) and has_sex(judge, word, best)):
+            if not (any(means(word, side) for side in kin_sides) and has_sex(judge, word, best)):
                 left.append((word, start, end))
         elif not (
             root(word) in side_words

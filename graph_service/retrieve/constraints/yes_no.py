@@ -57,8 +57,17 @@ _WHEREABOUTS = frozenset(
     )
 )  # fmt: skip
 """Words of relations that say where a thing is, and no others."""
+_NOW = frozenset({"is", "are", "am"})
+_LESSER = frozenset({"acting", "assistant", "associate", "deputy", "former", "honorary", "under",
+                     "vice"})  # fmt: skip
+"""Words of titles that say less than the noun: a vice president is no president."""
 _DOER_ENDINGS = ("er", "or")
 _FLAGS = {"true": "yes", "false": "no"}
+_GROUPS = frozenset(
+    {"association", "band", "choir", "church", "club", "crew", "ensemble", "group", "orchestra",
+     "organisation", "organization", "party", "society", "team", "troupe", "union"}
+)  # fmt: skip
+_MEMBER_OF = re.compile(r"\b(?:members?\s+of|belongs?\s+to)\s+(?:the\s+)?$", re.IGNORECASE)
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
 _OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
 
@@ -135,6 +144,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         return by_flag
     if (by_presence := _by_presence(judge, first)) is not None:
         return by_presence
+    if (by_title := _by_title(judge, first)) is not None:
+        return by_title
     joined = _join(judge, first.walks)
     none = np.zeros(len(first.walks.edges), dtype=bool)
     answer = _denied(judge, first, joined.targets) if joined.is_sure else None
@@ -170,6 +181,44 @@ def _by_presence(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
         return None
     rows = np.ones(len(walks.edges), dtype=bool)
     return YesNo(first, (), rows, _answer(judge, first, rows, "yes"))
+
+
+def _by_title(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
+    """Returns yes where a question says no more than the noun of what somebody holds or belongs to:
+    *was X ever governor* of the Governor of California, *is X a Republican* of the Republican Party;
+    else None.
+
+    Whether somebody still holds what was held is not told, nor that somebody holds nothing else.
+    """
+    walks, label = first.walks, words(judge.texts[first.walks.relations[0]])
+    is_held_now = "held" in label and judge.form.auxiliary in _NOW
+    if (
+        not judge.strict
+        or len(walks.relations) > 1
+        or walks.backward[0]
+        or (_WHAT_IT_IS | {"party"}).isdisjoint(label)
+        or is_held_now
+        or judge.form.auxiliary not in BE
+        or judge.applying(walks)
+        or judge.expected.dates
+    ):
+        return None
+    own_text = without_mentions(judge.question, judge.names)
+    title = [word for word in content_words(own_text) or () if word not in _EVER]
+    labels = map(judge.around.label, walks.end_nodes.tolist())
+    rows = np.array([_says_title(title, words(each), label) for each in labels], dtype=bool)
+    if not title or not rows.any():
+        return None
+    return YesNo(first, (), rows, _answer(judge, first, rows, "yes"))
+
+
+def _says_title(title: Sequence[str], name: Sequence[str], label: Sequence[str]) -> bool:
+    """Returns whether a name of a post or a party ends with a title, what it is *of* apart."""
+    head = name[: name.index("of")] if "of" in name else list(name)
+    # A member of the Democratic Party is a Democrat.
+    head = [word.removesuffix("ic") for word in head if word not in label]
+    size = len(title)
+    return head[-size:] == list(title) and _LESSER.isdisjoint(head[:-size])
 
 
 def _by_flag(judge: CandidateJudge, first: JudgedCandidate) -> YesNo | None:
@@ -219,7 +268,9 @@ def _is_requested(
     """
     if not judge.expected.is_understood or (judge.strict and not walks_its_kin(judge, walks)):
         return False
-    if _says_value_alone(judge, walks, targets) or (targets and _says_where_it_is(judge, walks)):
+    if _says_value_alone(judge, walks, targets) or _says_membership(judge, walks):
+        return True
+    if targets and _says_where_it_is(judge, walks):
         return True
     own_text = without_mentions(judge.question, judge.names)
     texts = [judge.texts[relation] for relation in walks.relations]
@@ -269,6 +320,16 @@ def _says_where_it_is(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     return head_is_first and is_alone and between in (["in"], ["in", "the"], ["within"])
 
 
+def _says_membership(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether a question says that somebody belongs to a group, and a single step leads there
+    from them by a relation that is called as such a group: *is X a member of Y* of X's party.
+    """
+    if len(walks.relations) > 1 or _GROUPS.isdisjoint(words(judge.texts[walks.relations[0]])):
+        return False
+    groups = [name for name in judge.names if _MEMBER_OF.search(judge.question[: name[0]])]
+    return len(groups) == 1 and (judge.span(walks) == groups[0]) == walks.backward[0]
+
+
 def _owned_nouns(judge: CandidateJudge) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yields the nouns that a name owns, each with that name: ``child of X``, ``X's child``."""
     for start, end in judge.names:
@@ -292,7 +353,7 @@ def _owns_another(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     that is somebody: that Y is the parent of X does not tell whether Y is X's subsidiary, nor a
     student who the teacher is. Who something is made by is its maker.
     """
-    if _owner(judge, walks) is not None:
+    if _owner(judge, walks) is not None or _says_membership(judge, walks):
         return False
     # Kin is told by its own rules: a grandchild is the child of a child.
     nouns = [noun for noun, _ in _owned_nouns(judge) if not is_kin(noun)]

@@ -50,6 +50,7 @@ _LIVED_IN = ("city", "town", "place")
 _WORKED_IN = ("school", "university", "company", "organization", "building")
 _SOMEBODY = ("person", "organization", "company", "team", "character")
 _NOBODY = ("place", "city", "country", "date", "year", "number")
+_FROM_WHERE = frozenset({"at", "from"})
 _LEAST_LEAN = 0.1
 """By how much more a label must be like what is not asked for. Of published questions with *where*
 that loses 6 in 1,000, of those with *who* 11. Of the other's relations 36 and 60 in 100 are so.
@@ -176,8 +177,10 @@ def lead_to_somebody(
 
 def names_no_location(label: str, encode: Encode, /) -> bool:
     """Returns whether the label of a relation is surely that of values that are nowhere: of kin, an
-    office, an award. Where somebody works or learns is a place.
+    office, an award. Where somebody works or learns is a place, and so is what a doctorate is *from*.
     """
+    if words(label)[-1:] and words(label)[-1] in _FROM_WHERE:
+        return False
     return any(map(is_kin, words(label))) or _leans(label, _LOCATED, _UNLOCATED, encode)
 
 
