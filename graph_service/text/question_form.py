@@ -30,7 +30,8 @@ NEGATIONS = frozenset(
 )
 """Words that say that what follows is not so."""
 NEGATION = re.compile(
-    rf"\b(?:{'|'.join(sorted(NEGATIONS))}|no longer|apart from|other than)\b|n['\u2019]t\b"
+    rf"\b(?:{'|'.join(sorted(NEGATIONS))}|no longer|apart from|other than"
+    r"|(?:any|every)(?:body|one|thing) but)\b|n['\u2019]t\b"
 )
 """These words, and phrases that say the same."""
 _PERSONS = frozenset(["who", "whom"])
@@ -102,6 +103,15 @@ class QuestionForm:
     def asks_for_person(self) -> bool:
         """Whether it asks *who* or *whom*."""
         return self.word in _PERSONS
+
+    @property
+    def asks_in_what_way(self) -> bool:
+        """Whether it asks *how* something is or was done.
+
+        >>> [read_form(each).asks_in_what_way for each in ("How did Ann die?", "How old is Ann?")]
+        [True, False]
+        """
+        return self.word == "how" and self.following in BE | DO | HAVE
 
     @property
     def asks_for_no_flag(self) -> bool:

@@ -68,6 +68,8 @@ def test_the_names_of_doubts_differ() -> None:
         ("Who is Rose Hill's boss's boss's boss's boss?", "a step said more often"),
         ("What was the blood type of Bo Lind?", "a step unsaid"),
         ("What does Rose Hill eat?", "all steps unsaid"),
+        ("Who is the teacher of Rose Hill that nobody likes?", "a qualifier that is not read"),
+        ("Who should be the teacher of Rose Hill?", "what should be"),
     ],
 )
 def test_a_doubt_is_named(service: Service, names: list[str], question: str, expected: str) -> None:

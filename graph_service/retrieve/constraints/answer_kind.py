@@ -45,6 +45,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """A year, a time of day, a day of the week or a month; a code such as C-2024-005 is none."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WHAT_IT_IS = re.compile(
     r"\W*(?:what|which)\s+\w[^'\u2019]*\b(?:is|are|was|were)\s+(?:the\s+|an?\s+)?\W*$",
     re.IGNORECASE,
@@ -61,12 +62,12 @@ _NAMED_AFTER = 2
 
 def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether what a candidate leads to is of another form than a question asks for: dates
-    and numbers for *where* or *who*, no number for *how big*, a date for *how long* or *how many
-    years*, kilograms for *how tall*, no date for *when*, and numbers for *what did X buy*, if their relation does not say
-    so.
+    and numbers for *where*, *who* or *how did X die*, no number for *how big*, a date for *how long* or
+    *how many years*, kilograms for *how tall*, no date for *when*, and numbers for *what did X buy*, if
+    their relation does not say so.
     """
     form, verb = judge.form, _what_is_done(judge, walks)
-    of_a_thing = form.asks_where or form.asks_for_person
+    of_a_thing = form.asks_where or form.asks_for_person or form.asks_in_what_way
     around, is_literal = judge.around, judge.around.region.literal
     end_nodes = np.unique(walks.end_nodes).tolist()
     if form.asks_for_no_flag and all(_is_flag(around.value(end)) for end in end_nodes):
@@ -88,12 +89,14 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
         # A year may be within the name of what happened in it. Minutes are no time of day.
         return not any(
             around.days(end) is not None
-            or (amount is not None and not amount.unit)
+            or (amount is not None and not amount.unit and amount.number % 1 == 0)
             or _TIME.search(around.label(end))
             for amount, end in zip(amounts, end_nodes, strict=True)
         )
-    # A thing may be called by a number, as the film *1984* is.
-    are_amounts = all(is_amount) and bool(is_literal[end_nodes].all())
+    # A thing may be called by a number, as the film *1984* is, but by no day.
+    are_amounts = all(is_amount) and all(
+        is_literal[end] or _DAY.fullmatch(around.label(end)) for end in end_nodes
+    )
     return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
 
 
@@ -140,6 +143,20 @@ def leads_from_its_noun(judge: CandidateJudge, walks: CandidateWalks, /) -> bool
         return False
     (noun,) = nouns
     return names_other_end(noun, walks, judge.texts) and not names_end(noun, walks, judge.texts)
+
+
+def leads_to_the_other_side(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
+    """Returns whether the noun of *which maintainer of X lives in Y* names what the last step comes
+    from, and not what it leads to: those that are maintained.
+    """
+    noun = judge.form.nouns[0] if judge.form.nouns else ""
+    return (
+        singular(noun) not in KINDS
+        and not is_kin(noun)
+        and noun not in words(judge.texts[walks.relations[-1]])
+        and names_other_end(noun, walks, judge.texts)
+        and not names_end(noun, walks, judge.texts)
+    )
 
 
 def _is_flag(value: Value) -> bool:

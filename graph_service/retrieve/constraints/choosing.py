@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.judging import (
 from graph_service.retrieve.constraints.label_aspects import leaves_its_event
 from graph_service.retrieve.constraints.meeting import Constraint, Met, kind_of
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes
+from graph_service.retrieve.constraints.qualifiers import asks_what_should_be, leaves_a_clause
 from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
@@ -34,21 +35,29 @@ from graph_service.retrieve.constraints.said_steps import (
     is_other_kin,
     repeats_unsaid,
     says_a_label,
+    walks_against_its_verb,
 )
 from graph_service.retrieve.constraints.said_verbs import says_another_verb
 from graph_service.retrieve.constraints.unread import (
     leaves_number_of_name,
     other_unread,
     reads_every_word,
+    unread_spans,
     unread_words,
 )
-from graph_service.retrieve.constraints.yes_no import decide
+from graph_service.retrieve.constraints.yes_no import YesNo, decide
 from graph_service.retrieve.context import RetrievalContext, SelectedAnswer
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.preset import LearnedPreset
+from graph_service.text.fold import words
 
 _OF_ONE = frozenset({"first", "last", "latest", "newest", "most recent", "main", "most"})
 """Words of degree that people say of a single value too: *the latest version of X*."""
+_OF_CLAIMS = frozenset(
+    {"actually", "already", "currently", "ever", "now", "really", "still", "yet"}
+)
+"""Words of a question for yes or no that say nothing more."""
+_ONLY = frozenset({"only", "solely"})
 _LISTED = frozenset({AnswerForm.ENTITIES, AnswerForm.COUNT})
 
 
@@ -279,9 +288,13 @@ def _by_yes_no(
 ) -> Chosen:
     best = judged[0].score
     decision = decide(judge, judged)
-    if judge.strict and any(
-        doubts(judge, decision.judged)
-        for doubts in (says_another_verb, leaves_its_event, leaves_number_of_name)
+    if judge.strict and (
+        any(
+            doubts(judge, decision.judged)
+            for doubts in (says_another_verb, leaves_its_event, leaves_number_of_name)
+        )
+        or walks_against_its_verb(judge, decision.judged.walks)
+        or _leaves_words(judge, decision)
     ):
         decision = replace(decision, answer=None)
     if decision.rows.any():
@@ -298,6 +311,28 @@ def _by_yes_no(
         answer=decision.answer,
         doubt="neither yes nor no" if judge.strict and decision.answer is None else "",
         reading=Reading(judge, decision.judged, decision.targets, is_flag=decision.is_flag),
+    )
+
+
+def _leaves_words(judge: CandidateJudge, decision: YesNo) -> bool:
+    """Returns whether a question for yes or no says more of what is joined than that it is: *does X
+    interact with Y on Sundays*.
+    """
+    if not decision.targets:
+        return False
+    if any(date not in decision.targets for date in judge.expected.dates):
+        return True
+    if not _ONLY.isdisjoint(words(judge.question)):
+        return True
+    judged = decision.judged
+    met = [(target, Met(decision.rows, judged.last)) for target in decision.targets]
+    claim = JudgedCandidate(judged.walks, judged.score, [*judged.met, *met])
+    return (
+        asks_what_should_be(judge, claim)
+        or leaves_a_clause(judge, claim)
+        or any(
+            not is_kin(word) and word not in _OF_CLAIMS for word, _, _ in unread_spans(judge, claim)
+        )
     )
 
 

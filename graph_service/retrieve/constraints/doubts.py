@@ -19,6 +19,7 @@ from graph_service.retrieve.constraints.answer_kind import (
     leads_to_its_holders,
     leads_to_one_parent,
     leads_to_the_other_kin,
+    leads_to_the_other_side,
     leads_to_what_it_names,
     walks_its_kin,
 )
@@ -30,9 +31,10 @@ from graph_service.retrieve.constraints.label_aspects import (
     tells_of_the_contrary,
 )
 from graph_service.retrieve.constraints.living import leaves_who_lives
-from graph_service.retrieve.constraints.qualifiers import leaves_a_qualifier
+from graph_service.retrieve.constraints.qualifiers import asks_what_should_be, leaves_a_qualifier
 from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
 from graph_service.retrieve.constraints.said_nouns import (
+    leaves_an_owner,
     names_another_person,
     names_another_relation,
 )
@@ -107,6 +109,10 @@ DOUBTS = (
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
     Doubt("what it names", leads_to_what_it_names),
     Doubt("what has its noun", lambda judge, best: leads_from_its_noun(judge, best.walks)),
+    Doubt(
+        "the other side of a noun",
+        lambda judge, best: leads_to_the_other_side(judge, best.walks),
+    ),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("the contrary", lambda judge, best: tells_of_the_contrary(judge, best.walks)),
@@ -125,6 +131,7 @@ DOUBTS = (
     Doubt("a step said by a clause", lambda judge, best: walks_its_clause(judge, best.walks)),
     Doubt("a step unsaid", lambda judge, best: leaves_a_step_unsaid(judge, best.walks)),
     Doubt("another relation is named", names_another_relation),
+    Doubt("an owner that is not read", leaves_an_owner),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
     Doubt("a number of the name that is not read", leaves_number_of_name),
@@ -134,6 +141,7 @@ DOUBTS = (
         lambda judge, best: walks_the_noun_of_its_name(judge, best.walks),
     ),
     Doubt("a qualifier that is not read", leaves_a_qualifier),
+    Doubt("what should be", asks_what_should_be),
     Doubt("another place is named", asks_where_of_another),
     Doubt("another kind of value", lambda judge, best: answers_in_another_form(judge, best.walks)),
     Doubt(LEFT_VERB, leaves_its_verb),

@@ -9,7 +9,7 @@ from graph_service.retrieve.constraints.unread import joining_relations
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 
-_CAUSES = frozenset(["cause", "manner", "method", "reason"])
+_CAUSES = frozenset(["cause", "manner", "method", "motive", "purpose", "reason"])
 _EVENTS = (
     frozenset(["birth", "birthdate", "birthday", "birthplace", "born"]),
     frozenset(["dead", "death", "deathplace", "die", "died", "dies"]),
@@ -34,11 +34,13 @@ _LOCATIONS = frozenset(["location", "place"])
 def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether the last relation of a candidate tells by its name of another aspect than the
     question asks for: *where* is not answered by a cause of death or an occupation, nor *who* by a
-    place of birth.
+    place of birth. *Why* is answered by a cause alone.
     """
     if walks.backward[-1]:
-        return False
+        return judge.form.word == "why"
     noun = _head_noun(judge.texts[walks.relations[-1]])
+    if judge.form.word == "why":
+        return noun not in _CAUSES
     if judge.form.asks_where:
         return noun in _CAUSES | _DEEDS
     return judge.form.asks_for_person and noun in _CAUSES | _LOCATIONS

@@ -366,7 +366,7 @@ def _modifiers(
 
 
 _COMPARISON = re.compile(
-    r"\b(?!later\b|earlier\b|other\b)(?:\w+er|more|less)\s+than\b|\bat\s+(?:least|most)\b"
+    r"\b(?!later\b|earlier\b|other\b)(?:\w+er|(?:more|less|fewer)(?:\s+\w+)?)\s+than\b|\bat\s+(?:least|most)\b"
     r"|\b(?:over|under|above|below|exceeding)\s+\d"
 )
 _OTHER_QUESTION = re.compile(

@@ -14,12 +14,19 @@ from graph_service.retrieve.constraints.coverage import is_kin, root, sides_of, 
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.constraints.unread import joining_relations, used_spans
+from graph_service.retrieve.constraints.unread import (
+    joining_relations,
+    unread_spans,
+    unsaid_spans,
+    used_spans,
+)
+from graph_service.retrieve.constraints.verb_labels import DOES
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.relation_prior import common_labels
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
+from graph_service.text.question_form import ASKING_WORDS
 
 _LEAST_LIKE = 0.5
 """Cosine of the noun by which *who* asks for somebody's with a relation walked, at least."""
@@ -62,6 +69,33 @@ def names_another_person(judge: CandidateJudge, best: JudgedCandidate, /) -> boo
     labels = [judge.texts[relation] for relation in best.walks.relations]
     fits = judge.cosines(phrases, labels).max(axis=1)
     return bool((fits < _LEAST_LIKE).any())
+
+
+def leaves_an_owner(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether nothing accounts for a noun that the name owns, and other words of the question
+    for the relations walked: the mayor of the rival of X, or where X's dentist lives.
+    """
+    start, end = judge.span(best.walks)
+    phrases = owned_phrases(judge.question, (start, end))
+    # Who is like a relation may own what it says still: the rival of who trained X.
+    unsaid = {word[1] for word in unsaid_spans(judge, best)}
+    unread = {word[1] for word in unread_spans(judge, best)}
+    read = [
+        word
+        for word in judge.own_words
+        if word[0] not in EMPTY_IN_ENGLISH
+        and word[0] not in ASKING_WORDS
+        and word[1] not in unread
+        and not overlap(word[1:], (start, end))
+    ]
+    does = DOES.search(judge.question[:start]) is not None
+    for phrase in phrases:
+        # *Where does X's dentist live*: the verb is owned by nobody.
+        nouns = phrase[:-1] if does and phrase[-1][1] > end and len(phrase) > 1 else phrase
+        is_left = all(word[1] in unsaid and not is_kin(word[0]) for word in nouns)
+        if is_left and any(word not in nouns for word in read):
+            return True
+    return False
 
 
 def _unaccounted_phrases(judge: CandidateJudge, best: JudgedCandidate) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -46,14 +47,21 @@ def unread_words(judge: CandidateJudge, best: JudgedCandidate, /) -> tuple[str, 
 
 
 def unread_spans(
-    judge: CandidateJudge, best: JudgedCandidate, /
+    judge: CandidateJudge, best: JudgedCandidate, /, *, with_kinds: bool = False
 ) -> tuple[tuple[str, int, int], ...]:
-    """Returns ``unread_words``, each with its characters."""
-    joining = joining_relations(judge, best)
-    left = _unsaid_words(judge, best, joining)
+    """Returns ``unread_words``, each with its characters.
+
+    Args:
+        judge: Of the question.
+        best: The candidate.
+        with_kinds: Whether kinds of things account for nothing, but right before what was used: the
+            war of *during the war*, and not the river of *the river Orrin*.
+    """
+    left = unsaid_spans(judge, best, with_kinds=with_kinds)
     if not left:
         return ()
-    near = [judge.texts[relation] for relation in (*best.walks.relations, *sorted(joining))]
+    joining = sorted(joining_relations(judge, best))
+    near = [judge.texts[relation] for relation in (*best.walks.relations, *joining)]
     like = judge.cosines([word for word, _, _ in left], near).max(axis=1)
     return tuple(
         word
@@ -84,16 +92,17 @@ def reads_every_word(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether a candidate accounts for each content word of a question that constrains it,
     likeness apart: *which child of Ann is not a judge*.
     """
-    return bool(best.met) and not _unsaid_words(judge, best, joining_relations(judge, best))
+    return bool(best.met) and not unsaid_spans(judge, best)
 
 
-def _unsaid_words(
-    judge: CandidateJudge, best: JudgedCandidate, joining: frozenset[int]
+def unsaid_spans(
+    judge: CandidateJudge, best: JudgedCandidate, /, *, with_kinds: bool = False
 ) -> list[tuple[str, int, int]]:
     """Returns the content words that no name, date or degree that was used takes, nor a word of the
-    relations walked or of those by which a constraint is met, with their characters.
+    relations walked or of those by which a constraint is met, with their characters; among them
+    those of ``unread_spans`` that are like a relation.
     """
-    expected, walks = judge.expected, best.walks
+    expected, walks, joining = judge.expected, best.walks, joining_relations(judge, best)
     taken = used_spans(judge, best)
     sides = [side_of(walks, step, judge.texts) for step in range(len(walks.relations))]
     others = [side for relation in joining for side in sides_of(judge.texts[relation])]
@@ -113,11 +122,16 @@ def _unsaid_words(
                 left.append((word, start, end))
         elif not (
             root(word) in side_words
-            or singular(word) in KINDS
+            or (singular(word) in KINDS and not (with_kinds and _stands_alone(judge, end, taken)))
             or any(is_meant(root(word), label) for label in labels)
         ):
             left.append((word, start, end))
     return left
+
+
+def _stands_alone(judge: CandidateJudge, end: int, used: Sequence[tuple[int, int]]) -> bool:
+    """Returns whether nothing that was used begins right after a character."""
+    return not any(end <= start and not judge.question[end:start].strip() for start, _ in used)
 
 
 def used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
@@ -154,9 +168,15 @@ def leaves_a_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """
     capitals = {start for start, _ in name_words(judge.question)}
     others = judge.expected.alternatives
+    own_start, own_end = judge.span(best.walks)
+    unsaid = unsaid_spans(judge, best)
+    unread = {start for _, start, _ in unread_spans(judge, best)}
     return any(
-        start in capitals and not any(left <= start < right for left, right in others)
-        for _, start, _ in unread_spans(judge, best)
+        start in capitals
+        and not any(left <= start < right for left, right in others)
+        # What a relation is like may be a part of the name still: New Norfeld.
+        and (start in unread or end + 1 == own_start or start == own_end + 1)
+        for _, start, end in unsaid
     )
 
 
@@ -164,7 +184,7 @@ def leaves_which_kin(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     """Returns whether nothing accounts for the word right before a noun of kin: a half-brother is not
     each brother, nor the second wife each wife.
     """
-    left = _unsaid_words(judge, best, joining_relations(judge, best))
+    left = unsaid_spans(judge, best)
     return any(
         is_kin(noun[0]) and word in left and not judge.question[word[2] : noun[1]].strip(_JOINTS)
         for word, noun in pairwise(judge.own_words)

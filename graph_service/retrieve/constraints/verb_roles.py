@@ -12,7 +12,7 @@ from enum import Enum
 
 from graph_service.retrieve.constraints.coverage import means, sides_of
 from graph_service.retrieve.constraints.reciprocal import is_reciprocal
-from graph_service.retrieve.constraints.verb_labels import DOES, is_doer, is_past, verb_root
+from graph_service.retrieve.constraints.verb_labels import DOERS, DOES, is_doer, is_past, verb_root
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 from graph_service.text.participles import infinitive, is_third_person
@@ -53,11 +53,14 @@ class _LabelVerb:
         root: Its stem.
         preposition: What its object follows; empty where the object follows the verb.
         is_done_by_value: Whether the value does it (*owned by*, *owner*), and not the subject.
+        is_past_alone: Whether it is a past tense, or a participle that nothing says is passive:
+            *acquired*, of who acquired something, and of the day when it was.
     """
 
     root: str
     preposition: str = ""
     is_done_by_value: bool = False
+    is_past_alone: bool = False
 
 
 def walks_against_verb(
@@ -69,6 +72,8 @@ def walks_against_verb(
     True
     >>> walks_against_verb("What depends on X?", (16, 17), "depends on", is_backward=True)
     False
+    >>> walks_against_verb("Who acquired X?", (13, 14), "acquired", is_backward=False)
+    True
     >>> walks_against_verb("Whose manager is X?", (17, 18), "manager", is_backward=False)
     True
     """
@@ -82,7 +87,7 @@ def walks_against_verb(
     if verb is None:
         return False
     role = role_of(question, name, verb.root, verb.preposition)
-    if role is None:
+    if role is None or (verb.is_past_alone and role is Role.PASSIVE_SUBJECT):
         return False
     is_at_value = role is (Role.SUBJECT if verb.is_done_by_value else Role.OBJECT)
     return is_at_value is not is_backward
@@ -164,8 +169,12 @@ def _verb_of(label: str) -> _LabelVerb | None:
         return _LabelVerb(_root(last), is_done_by_value=True)
     # Sponsors may be those who sponsor.
     is_active = len(label_words) == 1 and is_third_person(verb) and not is_doer(singular(verb))
+    if len(label_words) == 1 and is_past(verb):
+        return _LabelVerb(_root(verb), is_past_alone=True)
     return _LabelVerb(_root(verb)) if is_active else None
 
 
 def _root(verb: str) -> str:
-    return verb_root(infinitive(verb))
+    # A mentor mentors: the ending is a part of the verb.
+    own = singular(verb)
+    return own if own in DOERS and own.endswith("or") else verb_root(infinitive(verb))
