@@ -52,7 +52,7 @@ def _known() -> Mapping[str, RelationPhrases]:
     of_name: dict[str, RelationPhrases | None] = {}
     for row in _rows():
         phrases = of_id[row["id"]] = _phrases(row)
-        for name in set(map(_key, row["names"])):
+        for name in set(map(relation_key, row["names"])):
             of_name[name] = None if name in of_name else phrases
     return {**{name: each for name, each in of_name.items() if each is not None}, **of_id}
 
@@ -71,7 +71,34 @@ def asking_words() -> frozenset[str]:
 def phrases_of(relation: str, label: str, /) -> RelationPhrases | None:
     """Returns the wordings of a relation, by its id or else by its label; None for none."""
     known = _known()
-    return known.get(relation) or known.get(_key(label))
+    return known.get(relation) or known.get(relation_key(label))
+
+
+@cache
+def _questions() -> Mapping[tuple[str, ...], frozenset[tuple[str, bool]]]:
+    """Returns what each wording that is a question asks for, by its folded words."""
+    questions: dict[tuple[str, ...], set[tuple[str, bool]]] = {}
+    for row in _rows():
+        for is_backward in (False, True):
+            for phrase in row["backward" if is_backward else "forward"]:
+                steps = questions.setdefault(tuple(words(phrase)), set())
+                steps.update((relation_key(name), is_backward) for name in row["names"])
+    return {question: frozenset(steps) for question, steps in questions.items()}
+
+
+def steps_of_wording(question: str, name: tuple[int, int], /) -> frozenset[tuple[str, bool]]:
+    """Returns the steps that a question asks for by a wording that is known: the name of each
+    relation, as ``relation_key`` gives it, and whether it is walked backward; none for others.
+
+    Args:
+        question: As asked.
+        name: Characters of the name that it is about.
+
+    >>> ("student", False) in steps_of_wording("Who did Aristotle teach?", (8, 17))
+    True
+    """
+    start, end = name
+    return _questions().get(tuple(words(f"{question[:start]}{{x}}{question[end:]}")), frozenset())
 
 
 def _rows() -> Iterator[dict[str, Any]]:
@@ -88,5 +115,6 @@ def _phrases(row: Mapping[str, Any]) -> RelationPhrases:
     )
 
 
-def _key(name: str) -> str:
+def relation_key(name: str, /) -> str:
+    """Returns what the names of a relation have in common: no capitals and no spaces."""
     return fold(name).replace(" ", "")

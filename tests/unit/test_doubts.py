@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 from film_graph import TellsWays
-from table_service import retrieve, service_of
+from table_service import answers, retrieve, service_of
 
 from graph_service import Service
 from graph_service.model.result import Status
 from graph_service.retrieve.constraints import choosing
-from graph_service.retrieve.constraints.doubts import DOUBTS, UNSAID, first_doubt
+from graph_service.retrieve.constraints.doubts import (
+    AGAINST_WORDING,
+    DOUBTS,
+    UNSAID,
+    first_doubt,
+)
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.learned.confidence import DOUBTED
 
@@ -266,3 +271,37 @@ def test_each_noun_that_another_owns_is_a_step(
     with heirs.ranking_by(TellsWays([(relation, False) for relation in way.split()])):
         retrieve(heirs, f"What is {question}?")
     assert names == [expected]
+
+
+thinkers = service_of(
+    {
+        "thinkers": """Name,Student,Notable work,Town
+Ada Moor,Bo Lind,Low Tide,Hull
+Bo Lind,Cy Falk; Dan Roe,High Tide,Hull
+Cy Falk,,Salt,Ely
+""",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "way", "expected"),
+    [
+        ("Who was taught by Bo Lind?", ("student", True), AGAINST_WORDING),
+        ("Who taught Bo Lind?", ("student", False), AGAINST_WORDING),
+        ("Who is the student of Bo Lind?", ("student", False), ""),
+        ("What is Bo Lind's notable work?", ("notable work", False), ""),
+    ],
+)
+def test_the_other_way_than_known_words_ask_is_doubted(
+    thinkers: Service, names: list[str], question: str, way: tuple[str, bool], expected: str
+) -> None:
+    with thinkers.ranking_by(TellsWays([way])):
+        retrieve(thinkers, question)
+    assert names == [expected]
+
+
+def test_known_words_ask_for_one_way_of_a_relation(thinkers: Service) -> None:
+    with thinkers.ranking_by(TellsWays([("student", True)])):
+        result = retrieve(thinkers, "Who did Bo Lind teach?")
+    assert result.status is not Status.OK or answers(result) == {"Cy Falk", "Dan Roe"}

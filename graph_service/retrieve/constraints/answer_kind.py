@@ -51,7 +51,6 @@ _WHAT_IT_IS = re.compile(
     re.IGNORECASE,
 )
 """Before a name that a question ends with: *what kind of ship is the*."""
-_WHICH_OF = re.compile(r"\W*(?:which|what)\s+of\b", re.IGNORECASE)
 _OF_DATES = frozenset({"early", "late", "old", "recent", "recently", "young"})
 """Degrees that a date answers too: who is how old says the day of birth."""
 _PARENTS = frozenset({"father", "mother"})
@@ -133,30 +132,15 @@ def leads_to_what_it_names(_: CandidateJudge, best: JudgedCandidate, /) -> bool:
 
 
 def leads_from_its_noun(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether the noun after *which of* names what the last step comes from, and not where it
-    leads: who asks *which of its maintainers lives in X* does not ask for what they maintain.
+    """Returns whether the noun of *which* names what the last step comes from, and not where it leads:
+    who asks *which maintainer of X lives in Y* does not ask for what they maintain.
     """
-    if not _WHICH_OF.match(judge.question):
+    noun, label = next(iter(judge.form.nouns), ""), judge.texts[walks.relations[-1]]
+    if not noun or not walks.backward[-1] or is_reciprocal(label):
         return False
-    nouns, label = judge.form.nouns[:1], judge.texts[walks.relations[-1]]
-    if not nouns or not walks.backward[-1] or is_reciprocal(label):
+    if singular(noun) in KINDS or is_kin(noun) or noun in words(label):
         return False
-    (noun,) = nouns
     return names_other_end(noun, walks, judge.texts) and not names_end(noun, walks, judge.texts)
-
-
-def leads_to_the_other_side(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether the noun of *which maintainer of X lives in Y* names what the last step comes
-    from, and not what it leads to: those that are maintained.
-    """
-    noun = judge.form.nouns[0] if judge.form.nouns else ""
-    return (
-        singular(noun) not in KINDS
-        and not is_kin(noun)
-        and noun not in words(judge.texts[walks.relations[-1]])
-        and names_other_end(noun, walks, judge.texts)
-        and not names_end(noun, walks, judge.texts)
-    )
 
 
 def _is_flag(value: Value) -> bool:

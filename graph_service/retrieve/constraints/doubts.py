@@ -19,7 +19,6 @@ from graph_service.retrieve.constraints.answer_kind import (
     leads_to_its_holders,
     leads_to_one_parent,
     leads_to_the_other_kin,
-    leads_to_the_other_side,
     leads_to_what_it_names,
     walks_its_kin,
 )
@@ -32,7 +31,10 @@ from graph_service.retrieve.constraints.label_aspects import (
 )
 from graph_service.retrieve.constraints.living import leaves_who_lives
 from graph_service.retrieve.constraints.qualifiers import asks_what_should_be, leaves_a_qualifier
-from graph_service.retrieve.constraints.said_labels import walks_the_noun_of_its_name
+from graph_service.retrieve.constraints.said_labels import (
+    walks_against_its_wording,
+    walks_the_noun_of_its_name,
+)
 from graph_service.retrieve.constraints.said_nouns import (
     leaves_an_owner,
     names_another_person,
@@ -84,8 +86,9 @@ class Doubt:
 LEFT_VERB = "a relation of the verb's name is left"
 ANOTHER_PERSON = "another person is named"
 ANOTHER_VERB = "another verb is said"
+AGAINST_WORDING = "the other way than known words ask"
 UNSAID = "all steps unsaid"
-OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, UNSAID})
+OUTWEIGHED = frozenset({LEFT_VERB, ANOTHER_PERSON, ANOTHER_VERB, AGAINST_WORDING, UNSAID})
 """The last doubts, which published questions outweigh that ask in such words."""
 DOUBTS = (
     Doubt("a comparison that is not read", lambda judge, _: not judge.expected.is_understood),
@@ -109,10 +112,6 @@ DOUBTS = (
     Doubt("what has it", lambda judge, best: leads_to_its_holders(judge, best.walks)),
     Doubt("what it names", leads_to_what_it_names),
     Doubt("what has its noun", lambda judge, best: leads_from_its_noun(judge, best.walks)),
-    Doubt(
-        "the other side of a noun",
-        lambda judge, best: leads_to_the_other_side(judge, best.walks),
-    ),
     Doubt("another amount", asks_for_another_amount),
     Doubt("another aspect", lambda judge, best: tells_of_another_aspect(judge, best.walks)),
     Doubt("the contrary", lambda judge, best: tells_of_the_contrary(judge, best.walks)),
@@ -147,6 +146,7 @@ DOUBTS = (
     Doubt(LEFT_VERB, leaves_its_verb),
     Doubt(ANOTHER_PERSON, names_another_person),
     Doubt(ANOTHER_VERB, names_another_verb),
+    Doubt(AGAINST_WORDING, lambda judge, best: walks_against_its_wording(judge, best.walks)),
     Doubt(UNSAID, lambda judge, best: says_nothing_of(judge, best.walks), True),
 )
 

@@ -31,6 +31,7 @@ from graph_service.sorting import distinct
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import BE, DO, HAVE, MODALS, read_form
+from graph_service.text.relation_phrases import relation_key, steps_of_wording
 
 _REGIONS = frozenset({"country", "province", "state"})
 """Nouns for what places lie in."""
@@ -108,15 +109,20 @@ class WrongTargets:
 
     def walk_against_their_verbs(self, numbers: Int64, /) -> Bool:
         """Returns whether each of some candidates leads from the name the other way than the
-        question says the verb of its first relation: *what does X depend on* to what depends on X.
+        question says the verb of its first relation, or asks for it in known words: *what does X
+        depend on* to what depends on X, *who did X teach* to X's teacher.
         """
         against = np.zeros(len(numbers), dtype=np.bool_)
         for row, candidate_id in enumerate(numbers.tolist()):
             span = self._reader.start_entities[int(self._candidates.start[candidate_id])].span
             relation, is_backward = self._candidates.sequence(candidate_id)[0]
-            against[row] = span is not None and walks_against_verb(
-                self._question, span, self._texts[relation], is_backward=is_backward
-            )
+            if span is None:
+                continue
+            label = self._texts[relation]
+            steps = steps_of_wording(self._question, span)
+            is_other_way = (relation_key(label), not is_backward) in steps
+            against[row] = is_other_way and (relation_key(label), is_backward) not in steps
+            against[row] |= walks_against_verb(self._question, span, label, is_backward=is_backward)
         return against
 
     def leads_to_other_locations(self, number: int, /) -> bool:
