@@ -41,6 +41,8 @@ def test_a_relation_that_is_sure_and_has_no_statement_is_not_in_the_graph(
     result = demo_service.retrieve(RetrieveRequest(question, Strategy.PATHS))
     assert result.confidence is not None
     assert result.confidence < 0.05
+    # An answer that is hardly sure gives way to it.
+    assert status_of(demo_service, question, min_confidence=0.1) is Status.NOT_IN_GRAPH
     # What a caller leaves out may be in the graph.
     assert status_of(demo_service, question, exclude_relation_ids=("P40",)) is Status.LOW_CONFIDENCE
 

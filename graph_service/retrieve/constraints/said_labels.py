@@ -6,7 +6,7 @@ from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.text.fold import word_spans, words
-from graph_service.text.relation_phrases import phrases_of, relation_key, steps_of_wording
+from graph_service.text.relation_phrases import relation_key, steps_of_wording
 
 _BEFORE_NAMES = frozenset({"a", "an", "called", "named", "the", "titled", "to"})
 """Words that may stand between a noun and the name of such a thing."""
@@ -29,17 +29,13 @@ def walks_the_noun_of_its_name(judge: CandidateJudge, walks: CandidateWalks, /) 
 
 
 def walks_against_its_wording(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
-    """Returns whether a question asks in known words for what a relation leads to, and a candidate
-    begins with what has the name for a value, or the other way about: *who did X teach* asks for no
-    teacher, nor *who is the author of X* for whose notable work it is.
+    """Returns whether a question asks in known words for the first relation of a candidate, the other
+    way about: *who did X teach* asks for no teacher.
     """
     start, end = judge.span(walks)
     if not 0 <= start < end:
         return False
     steps = steps_of_wording(judge.question, (start, end))
-    label, is_backward = judge.texts[walks.relations[0]], walks.backward[0]
-    key = relation_key(label)
-    if any(key == name for name, _ in steps):
-        return (key, is_backward) not in steps
-    is_known = phrases_of("", label) is not None
-    return bool(steps) and is_known and (is_backward not in {back for _, back in steps})
+    key = relation_key(judge.texts[walks.relations[0]])
+    is_backward = walks.backward[0]
+    return (key, not is_backward) in steps and (key, is_backward) not in steps

@@ -137,10 +137,11 @@ class AnswerJudge:
             self._bears or self._preset.min_relevance <= LEARNED.min_relevance
         )
         unstated = (
-            not confident
+            not (confident and confidence >= UNSTATED_RULES.sure)
             and chosen.may_be_unstated
             and self._is_unstated(call, number, by_caller=by_caller)
         )
+        confident = confident and not unstated
         if unstated or is_empty:
             confidence = min(confidence, UNSTATED_RULES.right)
         return Verdict(confident, confidence, unstated)

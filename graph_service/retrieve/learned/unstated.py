@@ -66,12 +66,14 @@ class UnstatedRules:
         same: Cosine of two labels from which on they may mean the same.
         right: Confidence in the first answer at most, where the graph does not say it: 1 of 33 such
             answers was right.
+        sure: Confidence in the first answer from which on it is given all the same.
     """
 
     share: float = 0.8
     gap: float = 2.5
     same: float = 0.5
     right: float = 0.03
+    sure: float = 0.61
 
 
 UNSTATED_RULES = UnstatedRules()
