@@ -86,19 +86,28 @@ def _questions() -> Mapping[tuple[str, ...], frozenset[tuple[str, bool]]]:
     return {question: frozenset(steps) for question, steps in questions.items()}
 
 
-def steps_of_wording(question: str, name: tuple[int, int], /) -> frozenset[tuple[str, bool]]:
-    """Returns the steps that a question asks for by a wording that is known: the name of each
-    relation, as ``relation_key`` gives it, and whether it is walked backward; none for others.
+def asks_the_other_way(
+    question: str, name: tuple[int, int], label: str, /, *, is_backward: bool
+) -> bool:
+    """Returns whether a question asks in known words for a relation, and a step from a name walks it
+    the other way about.
 
     Args:
-        question: As asked.
+        question: As sent.
         name: Characters of the name that it is about.
+        label: Of the relation.
+        is_backward: Whether the step leads from a value to what has it.
 
-    >>> ("student", False) in steps_of_wording("Who did Aristotle teach?", (8, 17))
+    >>> asks_the_other_way("Who did Aristotle teach?", (8, 17), "student", is_backward=True)
     True
     """
     start, end = name
-    return _questions().get(tuple(words(f"{question[:start]}{{x}}{question[end:]}")), frozenset())
+    if not 0 <= start < end:
+        return False
+    key = relation_key(label)
+    wording = tuple(words(f"{question[:start]}{{x}}{question[end:]}"))
+    steps = _questions().get(wording, frozenset())
+    return (key, not is_backward) in steps and (key, is_backward) not in steps
 
 
 def _rows() -> Iterator[dict[str, Any]]:

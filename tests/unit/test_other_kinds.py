@@ -1,4 +1,4 @@
-"""What a question asks for is not answered by another kind of thing, place, date or degree."""
+"""What a question asks for is not answered by another kind of thing, location, date or degree."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def test_another_kind_is_not_sure(service: Service, question: str) -> None:
         ("Who acted in Harbour Lights?", {"Bo Lind"}),
     ],
 )
-def test_what_is_asked_for_is_sure(service: Service, question: str, expected: set[str]) -> None:
+def test_what_is_meant_is_sure(service: Service, question: str, expected: set[str]) -> None:
     assert sure_answers(service, question) == expected

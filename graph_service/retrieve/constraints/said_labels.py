@@ -6,7 +6,7 @@ from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.text.fold import word_spans, words
-from graph_service.text.relation_phrases import relation_key, steps_of_wording
+from graph_service.text.relation_phrases import asks_the_other_way
 
 _BEFORE_NAMES = frozenset({"a", "an", "called", "named", "the", "titled", "to"})
 """Words that may stand between a noun and the name of such a thing."""
@@ -32,10 +32,9 @@ def walks_against_its_wording(judge: CandidateJudge, walks: CandidateWalks, /) -
     """Returns whether a question asks in known words for the first relation of a candidate, the other
     way about: *who did X teach* asks for no teacher.
     """
-    start, end = judge.span(walks)
-    if not 0 <= start < end:
-        return False
-    steps = steps_of_wording(judge.question, (start, end))
-    key = relation_key(judge.texts[walks.relations[0]])
-    is_backward = walks.backward[0]
-    return (key, not is_backward) in steps and (key, is_backward) not in steps
+    return asks_the_other_way(
+        judge.question,
+        judge.span(walks),
+        judge.texts[walks.relations[0]],
+        is_backward=walks.backward[0],
+    )

@@ -31,7 +31,7 @@ from graph_service.sorting import distinct
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import BE, DO, HAVE, MODALS, read_form
-from graph_service.text.relation_phrases import relation_key, steps_of_wording
+from graph_service.text.relation_phrases import asks_the_other_way
 
 _REGIONS = frozenset({"country", "province", "state"})
 """Nouns for what places lie in."""
@@ -119,10 +119,10 @@ class WrongTargets:
             if span is None:
                 continue
             label = self._texts[relation]
-            steps = steps_of_wording(self._question, span)
-            is_other_way = (relation_key(label), not is_backward) in steps
-            against[row] = is_other_way and (relation_key(label), is_backward) not in steps
-            against[row] |= walks_against_verb(self._question, span, label, is_backward=is_backward)
+            against[row] = any(
+                is_other_way(self._question, span, label, is_backward=is_backward)
+                for is_other_way in (asks_the_other_way, walks_against_verb)
+            )
         return against
 
     def leads_to_other_locations(self, number: int, /) -> bool:
