@@ -11,7 +11,7 @@ import pyoxigraph
 
 from graph_service.errors import InputError
 from loaders.packing import refuse_archive
-from loaders.rdf.recognition import turtle_format, xml_kind
+from loaders.rdf.recognition import is_json_ld, turtle_format, xml_kind
 from loaders.refusals import (
     is_script,
     refuse_json,
@@ -33,6 +33,7 @@ class Format(StrEnum):
     TURTLE = "turtle"
     TRIG = "trig"
     RDF_XML = "rdf-xml"
+    JSON_LD = "json-ld"
     TSV = "tsv"
     CSV = "csv"
     KGTK = "kgtk"
@@ -71,6 +72,7 @@ _BY_SUFFIX = {
     ".rdf": Format.RDF_XML,
     ".owl": Format.RDF_XML,
     ".xml": Format.RDF_XML,
+    ".jsonld": Format.JSON_LD,
     ".tsv": Format.TSV,
     ".txt": Format.TSV,
     ".csv": Format.CSV,
@@ -80,7 +82,7 @@ _FORMATS_OF_TURTLE = {
     pyoxigraph.RdfFormat.TRIG: Format.TRIG,
 }
 # Names of files that were meant to be loaded, although not every one is of a format read here.
-_DATA_SUFFIXES = {*_BY_SUFFIX, ".hdt", ".parquet", ".xlsx", ".jsonld", ".tgz"} - {".txt"}
+_DATA_SUFFIXES = {*_BY_SUFFIX, ".hdt", ".parquet", ".xlsx", ".tgz"} - {".txt"}
 _SYSTEM_FILES = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
 _PROSE = frozenset(("README", "LICENSE", "NOTICE"))
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.I)
@@ -94,7 +96,9 @@ _RELATIVE = re.compile(rb"[^\"]*<(?![A-Za-z][A-Za-z0-9+.-]*:)")
 _JSON = re.compile(rb'\{\s*(?:["}]|\Z)|\[\s*(?:[{\["]|\]\s*\Z|\Z)')
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # A file of such a name whose content is something else is not read as what it is called.
-_ONLY_BY_CONTENT = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.RDF_XML))
+_ONLY_BY_CONTENT = frozenset(
+    (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.RDF_XML, Format.JSON_LD)
+)
 _WIKIDATA_ITEM = re.compile(rb"[QP][1-9][0-9]*")
 _KGTK_HEADS = {b"node1", b"from", b"subject"}
 _KGTK_RELATIONS = {b"label", b"pred", b"predicate", b"relation", b"relationship"}
@@ -139,6 +143,8 @@ def recognise_source(source: ByteSource, /) -> Format:
         )
     complete = len(source.head) < HEAD_BYTES
     if start[:1] in (b"{", b"["):
+        if hint is Format.JSON_LD or is_json_ld(start):
+            return Format.JSON_LD
         refuse_json(start, source.name, complete=complete)
         if _JSON.match(start) or _rdf_format(head, hint, complete=complete) is None:
             format_ = _json_format(start, complete=complete)

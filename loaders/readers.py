@@ -11,6 +11,7 @@ from loaders.graph_parquet import read_graph_parquet
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
+from loaders.rdf.json_ld import read_json_ld
 from loaders.rdf.rdf_xml import read_rdf_xml
 from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.records import JsonLineCounter, RdfLineCounter, RecordCounter
@@ -88,6 +89,7 @@ _RDF_READERS: dict[Format, RdfReader] = {
     Format.TURTLE: read_turtle,
     Format.TRIG: read_trig,
     Format.RDF_XML: read_rdf_xml,
+    Format.JSON_LD: read_json_ld,
 }
 _READERS: dict[Format, Reader] = {
     Format.TSV: tables.read_tsv,

@@ -32,7 +32,6 @@ _XML: Mapping[str, tuple[str, str]] = {
         "Export its edges from Gephi as CSV, and load them with --edge-relation.",
     ),
 }
-_JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
 _OWN_KEYS = frozenset(
     {"entities", "claims", "labels", "descriptions", "aliases", "mainsnak", "graph-service"}
 )
@@ -124,8 +123,6 @@ def refuse_json(head: bytes, name: str, /, *, complete: bool) -> None:
         name: Of the file.
         complete: Whether that is all of it.
     """
-    if _JSON_LD.search(head):
-        raise _refused(name, "is JSON-LD, which is not read", _RDF_HINT)
     if not complete:
         return
     try:

@@ -37,7 +37,10 @@ from loaders.wikibase.normal_form import normal_value
 COPY_REASON = "truthy copies of full Wikidata statements"
 OWN_REASON = "truthy Wikidata statements without a full one, loaded as statements of their own"
 RDF_FORMATS = frozenset(
-    (Format.NTRIPLES, Format.NQUADS, Format.TURTLE, Format.TRIG, Format.RDF_XML)
+    (
+        *(Format.NTRIPLES, Format.NQUADS, Format.TURTLE, Format.TRIG),
+        *(Format.RDF_XML, Format.JSON_LD),
+    )
 )
 _PIECE_ROWS = 500
 _DAY = 11

@@ -10,13 +10,13 @@ from typing import Any
 import pyoxigraph as ox
 
 from graph_service.model.classes import RDF_TYPE
-from loaders.items import Parsed, Reject, excerpt
+from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.document_type import DocumentTypeError, check_document_type
-from loaders.rdf.mapping import Mapper
-from loaders.rdf.reader import CHUNK_TRIPLES, holds_wikidata, mapper_of, node_pieces
-from loaders.rdf.terms import LANGUAGE_TAG_REASON, lenient_quads
+from loaders.rdf.reader import holds_wikidata, mapper_of
+from loaders.rdf.terms import lenient_quads
 from loaders.rdf.turtle_reader import base_of
+from loaders.rdf.whole import Triple, document_pieces
 from loaders.rdf.xml_encoding import EncodingError, as_utf_8
 from loaders.source import ByteSource
 
@@ -30,7 +30,6 @@ def read_rdf_xml(
     source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
 ) -> Iterator[Parsed]:
     """Yields RDF/XML (an ontology), which is read whole by rdflib; up to the line limit long."""
-    parsed = Parsed(terms_only=True, position={"triples": 0, "last": True})
     data, problem = source.read_all(what="RDF/XML", instead="convert it to N-Triples")
     triples: list[str] = []
     at_line = 1
@@ -48,33 +47,10 @@ def read_rdf_xml(
             triples, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
     problem = damage or problem
     with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
-        mapper.index_blank_nodes = True
         mapper.wikidata |= holds_wikidata(data)
-        done = int(start.get("triples", 0))
-        if problem:
-            parsed.rejects.append(Reject(source.name, at_line, 0, problem))
-            parsed.counts.rejected += 1
-        mapper.begin(parsed, check_text=True)
-        for count, text in enumerate(triples, start=1):
-            reason = _add(text, mapper, parsed)
-            parsed.counts.read += not reason
-            if reason:
-                parsed.counts.rejected += 1
-                parsed.rejects.append(Reject(source.name, 0, 0, reason, excerpt(text)))
-            if count % CHUNK_TRIPLES == 0:
-                mapper.end()
-                parsed.count_skipped()
-                parsed.position = {"triples": count}
-                if count > done:
-                    yield parsed
-                parsed = Parsed(terms_only=True)
-                mapper.begin(parsed, check_text=True)
-        mapper.end()
-        parsed.count_skipped()
-        parsed.position = {"triples": len(triples), "last": True}
-        if not start.get("last"):
-            yield parsed
-        yield from node_pieces(mapper)
+        yield from document_pieces(
+            source.name, mapper, map(_triple, triples), start, problem=problem, line=at_line
+        )
 
 
 def _names_resource(triple: str) -> bool:
@@ -83,18 +59,13 @@ def _names_resource(triple: str) -> bool:
     return subject.startswith("<") or (value.startswith("<") and predicate != f"<{RDF_TYPE}>")
 
 
-def _add(text: str, mapper: Mapper, parsed: Parsed) -> str:
-    """Adds a triple written as N-Triples; returns why it can't be, "" if it can."""
+def _triple(text: str) -> Triple:
+    """Returns a triple written as N-Triples."""
     try:
-        quads = list(lenient_quads(text.encode(), format=ox.RdfFormat.N_TRIPLES))
+        [(quad, problem, odd_tag)] = lenient_quads(text.encode(), format=ox.RdfFormat.N_TRIPLES)
     except (SyntaxError, UnicodeEncodeError) as error:
-        return f"not RDF: {error}"
-    for quad, problem, odd_tag in quads:
-        problem = problem or mapper.add_checked(quad)
-        if problem:
-            return problem
-        parsed.kept[LANGUAGE_TAG_REASON] += odd_tag
-    return ""
+        return Triple(text, None, f"not RDF: {error}")
+    return Triple(text, quad, problem, has_odd_tag=odd_tag)
 
 
 def _term(term: Any) -> str:

@@ -18,6 +18,7 @@ from loaders.source import ByteSource, SourceLimits
 _PIECES = 50
 _ANY_BASE = "http://base.example/"
 _PREFIX = re.compile(rb"(?:^|[\s\[(,;^])((?:[A-Za-z][\w.-]*)?):", re.ASCII)
+_JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
 _HTML = frozenset(("html", "HTML"))
 
 
@@ -82,6 +83,11 @@ def _follows_grammar(piece: Piece, declared: bytes, graph: bytes) -> bool:
     except SyntaxError:
         return False
     return bool(quads) or piece.kind is Kind.DIRECTIVE
+
+
+def is_json_ld(head: bytes, /) -> bool:
+    """Returns whether the beginning of JSON has a key of JSON-LD."""
+    return _JSON_LD.search(head) is not None
 
 
 def xml_kind(head: bytes, /) -> str | None:

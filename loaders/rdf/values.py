@@ -59,6 +59,13 @@ _NUMBERS = frozenset(
 _DATES = frozenset(
     XSD + name for name in ("dateTime", "dateTimeStamp", "date", "gYear", "gYearMonth")
 )
+_SCHEMA_DATES = frozenset(
+    base + name
+    for base in ("http://schema.org/", "https://schema.org/")
+    for name in ("Date", "DateTime")
+)
+_NO_SECONDS = re.compile(r"(?<=T\d\d:\d\d)(?![:\d])")
+"""After a time of day of schema.org, which may end with its minutes."""
 _DAYS = frozenset(XSD + name for name in ("dateTime", "dateTimeStamp", "date"))
 _LONG_YEAR = re.compile(r"[+-]?\d{5,}(?:Z|[+-]\d\d:\d\d)?")
 """Digits without a month: as a date, 20240101 is a day without hyphens and no year."""
@@ -255,6 +262,10 @@ def literal_value(
     elif datatype in _DATES:
         time = read_date(text, astronomical=wikidata)
         if time is not None and not (datatype in _DAYS and _LONG_YEAR.fullmatch(text.strip())):
+            return time
+    elif datatype in _SCHEMA_DATES:
+        time = read_date(_NO_SECONDS.sub(":00", text, count=1))
+        if time is not None:
             return time
     elif datatype == _WKT:
         point = read_point(text)

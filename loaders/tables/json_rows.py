@@ -20,6 +20,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import WIKIDATA_ID
 from loaders.items import Parsed, Reject, excerpt
 from loaders.packing import refuse_archive
+from loaders.rdf.recognition import is_json_ld
 from loaders.records import JsonArrayCounter, JsonLineCounter, RecordCounter, end_of_json_element
 from loaders.source import ByteSource, DamagedSourceError, SourceLimits, line_blocks, open_source
 from loaders.tables.cells import OUTLINE
@@ -96,7 +97,8 @@ def is_json_table(path: str | Path, /) -> bool:
     try:
         with open_source(path) as source:
             refuse_archive(source.head, source.name)
-            return _begins_table(source.head, is_lines=suffix in _LINE_SUFFIXES)
+            is_lines = suffix in _LINE_SUFFIXES
+            return not is_json_ld(source.head) and _begins_table(source.head, is_lines=is_lines)
     except InputError:
         return False
 

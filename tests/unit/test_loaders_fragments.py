@@ -97,6 +97,18 @@ FRAGMENTS: dict[str, tuple[str, str, Format, int]] = {
         Format.RDF_XML,
         1,
     ),
+    "JSON-LD": (
+        "a.json",
+        '{"@context": {"a": "http://a/"}, "@id": "a:s", "a:p": 1}',
+        Format.JSON_LD,
+        1,
+    ),
+    "JSON-LD without a context": (
+        "a",
+        '[\n {"@id": "http://a/s", "@type": ["http://a/Class"]}\n]',
+        Format.JSON_LD,
+        1,
+    ),
     "RDF/XML of one node": (
         "a.xml",
         '<a:Thing xmlns:a="http://a/" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
@@ -128,8 +140,6 @@ def test_fragments_are_told_by_content(tmp_path: Path, tmp_store: Store, case: s
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.json", '{"@context": {"a": "http://a/"}, "@id": "a:s", "a:p": 1}', "JSON-LD"),
-        ("a", '[\n {"@id": "http://a/s", "@type": ["http://a/Class"]}\n]', "JSON-LD"),
         ("a.xml", "<?xml version='1.0'?>\n<feed xmlns='http://a/'><entry/></feed>", "begins with <feed>"),
         ("a.rdf", "<!DOCTYPE html><html><body>404 Not Found</body></html>", "a web page"),
         ("a.rdf", "name,age\nAnn,3\nBob,4\n", "not recognised|columns"),
