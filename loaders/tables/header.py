@@ -313,9 +313,9 @@ def _role_of(name: str) -> str | None:
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     """Returns whether the first cells are names of columns, which come nowhere else.
 
-    Two of them are words that stand in headers; or all are written alike, all with a capital or
-    none, and two rows and more follow. The relation of a statement comes again, or is written
-    otherwise than its ends.
+    Two of them are words that stand in headers; or two rows and more follow, and all are written
+    alike, all with a capital or none, or two without one stand over cells that all have one. The
+    relation of a statement comes again, or is written otherwise than its ends.
     """
     first, others = [cell.strip() for cell in rows[0]], rows[1:]
     if any(_stands_over_numbers(rows, index) for index in range(len(first))):
@@ -335,8 +335,15 @@ def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     if speaking >= 2 and all(_NAME.fullmatch(cell) for cell in first):
         return True
     is_written_alike = len({cell[:1].isupper() for cell in first}) == 1
+    is_written_alike |= sum(_stands_over_capitals(rows, index) for index in range(len(first))) > 1
     names_columns = len(set(first)) == len(first) and all(map(_COLUMN_NAME.fullmatch, first))
     return len(others) > 1 and is_written_alike and names_columns
+
+
+def _stands_over_capitals(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Returns whether the first cell of a column has no capital, and all others begin with one."""
+    first, *others = (row[index].strip() for row in rows if index < len(row))
+    return first[:1].islower() and all(cell[:1].isupper() for cell in others if cell)
 
 
 def _stands_over_numbers(rows: Sequence[Sequence[str]], index: int) -> bool:
