@@ -2,8 +2,9 @@
 
 A relation's label is seldom what people say: they ask *who is X married to*, not for *X's
 spouse*. Each line of ``relation_phrases.jsonl`` holds a Wikidata property, the names it goes by
-(Wikidata's, CC0), and wordings in which ``{x}`` stands for what is known. They were written from
-the names alone, without sight of any set of questions.
+(Wikidata's, CC0, and those of properties that DBpedia's ontology says to be equivalent), and wordings
+in which ``{x}`` stands for what is known. They were written from the names alone, without sight of
+any set of questions.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def walks_its_kin(
     """
     every = [sides_of(judge.texts[relation]) for relation in walks.relations]
     for word, _, end in judge.own_words:
-        if not is_kin(word):
+        if not judge.says_kin(word, end):
             continue
         own = singular(word)
         if is_by_marriage(judge.question, end):

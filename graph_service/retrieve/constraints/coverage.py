@@ -191,7 +191,7 @@ def sides_of(label: str, /) -> tuple[Side, Side]:
     key = [word for word in name_words if word not in {"has", "is"}]
     # A column of several authors is called so.
     of_each = [*key[:-1], *map(singular, key[-1:])]
-    known = _known().get(" ".join(key)) or _known().get(" ".join(of_each))
+    known = _known().get("".join(key)) or _known().get("".join(of_each))
     every = stems_of(name_words)
     if known is None:
         return Side(values, every), Side(subjects, every)
@@ -214,7 +214,9 @@ def _nouns_of_name(name_words: list[str]) -> set[str]:
 
 @cache
 def _known() -> Mapping[str, tuple[Side, Side]]:
-    """Returns both sides of each common relation, by each of its names; a shared name has all."""
+    """Returns both sides of each common relation, by each of its names without spaces; a name of
+    several has those of all.
+    """
     sides_by_name: dict[str, list[tuple[Side, Side]]] = defaultdict(list)
     for names, phrases in read_phrases():
         values, subjects = set[str](), set[str]()
@@ -229,7 +231,7 @@ def _known() -> Mapping[str, tuple[Side, Side]]:
             _words_of((*names, *phrases.backward, *phrases.noun_backward)),
         )
         for name in names:
-            sides_by_name[" ".join(words(name))].append((forward, backward))
+            sides_by_name["".join(words(name))].append((forward, backward))
     return {
         name: (_joined(side for side, _ in sides), _joined(side for _, side in sides))
         for name, sides in sides_by_name.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.sorting import distinct
-from graph_service.text.fold import word_spans
+from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import read_form
@@ -153,12 +154,28 @@ class QuestionInRegion:
     @cached_property
     def kin_nouns(self) -> tuple[str, ...]:
         """The nouns of kin that the question says beside names."""
-        return tuple(word for word, _, _ in self.own_words if is_kin(word))
+        return tuple(word for word, _, end in self.own_words if self.says_kin(word, end))
+
+    def says_kin(self, word: str, end: int, /) -> bool:
+        """Returns whether a word that ends at a character is a noun of kin, and not the first word of
+        a relation's name: a *parent company* is nobody's parent.
+        """
+        if not is_kin(word):
+            return False
+        following = next((each[0] for each in self.own_words if each[1] == end + 1), "")
+        return (singular(word), singular(following)) not in self._compounds
+
+    @cached_property
+    def _compounds(self) -> frozenset[tuple[str, str]]:
+        """The nouns that follow one another in the names of relations around."""
+        names = (map(singular, words(text)) for text in self.texts.values())
+        pairs = (pair for name in names for pair in pairwise(name))
+        return frozenset(pair for pair in pairs if pair[1] not in EMPTY_IN_ENGLISH)
 
     @cached_property
     def noun_by_marriage(self) -> str:
         """The only noun of kin, where that is kin by marriage (*mother-in-law*); else nothing."""
-        nouns = [(word, end) for word, _, end in self.own_words if is_kin(word)]
+        nouns = [(word, end) for word, _, end in self.own_words if self.says_kin(word, end)]
         if len(nouns) != 1 or not is_by_marriage(self.question, nouns[0][1]):
             return ""
         return nouns[0][0]

@@ -66,7 +66,7 @@ def unread_spans(
     return tuple(
         word
         for word, is_like in zip(left, (like >= CONSTRAINT_RULES.spoken).tolist(), strict=True)
-        if not is_like or is_kin(word[0]) or word[0].isdigit()
+        if not is_like or judge.says_kin(word[0], word[2]) or word[0].isdigit()
     )
 
 
@@ -117,7 +117,7 @@ def unsaid_spans(
             continue
         if word in _IN_COMMON and best.met:
             continue
-        if is_kin(word):
+        if judge.says_kin(word, end):
             if not (any(means(word, side) for side in kin_sides) and has_sex(judge, word, best)):
                 left.append((word, start, end))
         elif not (

@@ -382,7 +382,11 @@ def _goes_as_its_verb(judge: CandidateJudge, walks: CandidateWalks) -> bool | No
         return None
     head_is_first = (judge.span(walks) == min(judge.names)) != walks.backward[0]
     if judge.form.auxiliary in DO:
-        return head_is_first != of_doer
+        first, second = min(judge.names), max(judge.names)
+        between = [word for word, start, _ in judge.own_words if first[1] <= start < second[0]]
+        # A film that stars somebody is what that one stars in.
+        is_inside = label[-1:] != [] and label[-1].endswith("ing") and "in" in between
+        return head_is_first != (of_doer or is_inside)
     is_passive = any(word == "by" for word, _, _ in judge.own_words)
     return head_is_first == of_doer if is_passive else None
 
