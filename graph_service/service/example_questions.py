@@ -18,7 +18,7 @@ from graph_service.model.introduction import ExampleQuestion
 from graph_service.model.result import EntityRef, RetrievalResult, Status, Triple
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, Quantity, Time
-from graph_service.query.english import plural
+from graph_service.query.label_words import plural
 from graph_service.service.introduction import PEOPLE
 
 MOST_TRIES = 8

@@ -12,7 +12,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.introduction import ExampleQuestion, Introduction
 from graph_service.model.result import EntityRef
-from graph_service.query.english import plural
+from graph_service.query.label_words import plural
 from graph_service.service.triples import TripleRenderer
 
 MOST_CLASSES = 2

@@ -16,7 +16,7 @@ from graph_service.model.classes import RDF_TYPE
 from graph_service.model.identity import check_text
 from graph_service.model.statement import EntityKind
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value
-from graph_service.query.english import plural
+from graph_service.query.label_words import plural
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.values import decimal_text

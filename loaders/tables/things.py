@@ -14,7 +14,7 @@ from graph_service.model.classes import RDF_TYPE
 from graph_service.model.identity import check_text, key64, normalise_entity_id
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, Iri, StringValue, Value
-from graph_service.query.english import plural
+from graph_service.query.label_words import plural
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.source import ByteSource

@@ -213,7 +213,7 @@ def test_the_walk_to_others_of_the_same_thing_says_together(films: Service, ques
     result = retrieve(films, question)
     assert result.interpretation is not None
     assert result.status is Status.OK, result.interpretation
-    assert result.interpretation.text == "what those that are written by Ada Finch is written by"
+    assert result.interpretation.text == "what those that are written by Ada Finch are written by"
 
 
 def test_together_narrows_what_somebody_made(films: Service) -> None:

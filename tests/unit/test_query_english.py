@@ -25,8 +25,10 @@ from graph_service.query.algebra import (
     Step,
     Targets,
     Text,
+    either_way,
 )
-from graph_service.query.english import Names, render_english, say_days
+from graph_service.query.days_in_words import say_days
+from graph_service.query.english import Names, render_english
 
 LABELS = {
     "W4": "Wheelchair Lift W4",
@@ -51,6 +53,10 @@ PART, SPOUSE, CHILD, PRICE = Relation("P527"), Relation("P26"), Relation("P40"),
 MASS, BORN, BIRTHPLACE = Relation("mass"), Relation("P569"), Relation("P19")
 DEAR = Condition((PRICE,), Number(Comparison.OVER, "100"))
 DEAREST = Order((PRICE,), Comparable.NUMBERS, descending=True)
+
+
+def check_english(query: Query, text: str) -> None:
+    assert render_english(query, NAMES) == text
 
 
 def back(relation: Relation) -> Relation:
@@ -103,7 +109,7 @@ def back(relation: Relation) -> Relation:
             Query(
                 Instances(("Part",)), order=Order((Relation("rating"),), Comparable.NUMBERS, True)
             ),
-            "parts, the greatest by rating first",
+            "parts, the greatest rating first",
         ),
         (
             Query(
@@ -117,7 +123,7 @@ def back(relation: Relation) -> Relation:
                     filters=(Condition((), InstanceOf(("part",))),),
                 ),
             ),
-            "the greatest by number of parts whose supplier it is of the suppliers",
+            "of the suppliers, the one with the greatest number of parts whose supplier it is",
         ),
         (
             Query(
@@ -129,7 +135,7 @@ def back(relation: Relation) -> Relation:
                     filters=(Condition((), InstanceOf(("part",))), DEAR),
                 ),
             ),
-            "suppliers, the least by average price of parts whose supplier it is and whose price is "
+            "suppliers, the least average price of parts whose supplier it is and whose price is "
             "over 100 first",
         ),
         (
@@ -139,7 +145,7 @@ def back(relation: Relation) -> Relation:
                     (Relation("genre"),), Comparable.NUMBERS, True, first=2, fold=Fold.COUNT
                 ),
             ),
-            "the 2 greatest by number of genres of the films",
+            "of the films, the 2 with the greatest number of genres",
         ),
         (
             Query(Instances(("Part",)), order=Order((PRICE,), Comparable.NUMBERS, first=3)),
@@ -170,7 +176,7 @@ def back(relation: Relation) -> Relation:
                 Instances(("Part",)),
                 filters=(AnyOf((DEAR, Condition((MASS,), Number(Comparison.UNDER, "2", "kg")))),),
             ),
-            "parts whose mass is under 2 kilogram or whose price is over 100",
+            "parts whose mass is under 2 kilograms or whose price is over 100",
         ),
         (
             Query(
@@ -182,7 +188,7 @@ def back(relation: Relation) -> Relation:
                     Not(Condition((Relation("colour"),), Text('"red"\n'))),
                 ),
             ),
-            "children of Maria Shriver that are a film and whose date of birth is after 1990 and "
+            "children of Maria Shriver that are films and whose date of birth is after 1990 and "
             'whose colour is not ""red" "',
         ),
         (
@@ -208,7 +214,354 @@ def back(relation: Relation) -> Relation:
     ],
 )
 def test_a_query_reads_as_a_person_says_it(query: Query, text: str) -> None:
-    assert render_english(query, NAMES) == text
+    check_english(query, text)
+
+
+def relation(label: str, *, backward: bool = False) -> Relation:
+    return Relation(label, backward)
+
+
+def of_class(*class_ids: str) -> Condition:
+    return Condition((), InstanceOf(class_ids))
+
+
+OSLO = Entities(("Oslo",))
+AMONG_OSLO = Among(("Oslo",))
+
+
+@pytest.mark.parametrize(
+    ("label", "forward", "backward", "condition"),
+    [
+        (
+            "mother",
+            "the mother of Oslo",
+            "those whose mother is Oslo",
+            "films whose mother is Oslo",
+        ),
+        (
+            "side effects",
+            "the side effects of Oslo",
+            "those whose side effects include Oslo",
+            "films whose side effects include Oslo",
+        ),
+        (
+            "directed by",
+            "what Oslo is directed by",
+            "those that are directed by Oslo",
+            "films directed by Oslo",
+        ),
+        (
+            "flows through",
+            "what Oslo flows through",
+            "those that flow through Oslo",
+            "films that flow through Oslo",
+        ),
+        (
+            "named after",
+            "what Oslo is named after",
+            "those that are named after Oslo",
+            "films named after Oslo",
+        ),
+        (
+            "lived in",
+            "what Oslo lived in",
+            "those that lived in Oslo",
+            "films that lived in Oslo",
+        ),
+        (
+            "member of",
+            "what Oslo is a member of",
+            "those that are members of Oslo",
+            "films that are members of Oslo",
+        ),
+        (
+            "is part of",
+            "what Oslo is a part of",
+            "those that are parts of Oslo",
+            "films that are parts of Oslo",
+        ),
+        (
+            "located in time zone",
+            "the time zone that Oslo is located in",
+            "those that are located in the time zone Oslo",
+            "films located in the time zone Oslo",
+        ),
+        (
+            "located in or next to body of water",
+            "the body of water that Oslo is located in or next to",
+            "those that are located in or next to the body of water Oslo",
+            "films located in or next to the body of water Oslo",
+        ),
+        (
+            "contains the administrative entity",
+            "the administrative entity that Oslo contains",
+            "those that contain the administrative entity Oslo",
+            "films that contain the administrative entity Oslo",
+        ),
+        (
+            "unmarried partner",
+            "the unmarried partner of Oslo",
+            "those whose unmarried partner is Oslo",
+            "films whose unmarried partner is Oslo",
+        ),
+        # A verb, or a noun in the plural: nothing tells which.
+        (
+            "owns",
+            'the "owns" of Oslo',
+            'those whose "owns" is Oslo',
+            'films whose "owns" is Oslo',
+        ),
+        (
+            "characters",
+            "the characters of Oslo",
+            "those whose characters include Oslo",
+            "films whose characters include Oslo",
+        ),
+        (
+            "diagnosis",
+            "the diagnosis of Oslo",
+            "those whose diagnosis is Oslo",
+            "films whose diagnosis is Oslo",
+        ),
+        # The value may be the party or the member.
+        (
+            "member of political party",
+            'the value of "member of political party" of Oslo',
+            'those whose "member of political party" is Oslo',
+            'films whose "member of political party" is Oslo',
+        ),
+        (
+            "first released",
+            'the value of "first released" of Oslo',
+            'those whose "first released" is Oslo',
+            'films whose "first released" is Oslo',
+        ),
+        ("part(s)", "the part of Oslo", "those whose part is Oslo", "films whose part is Oslo"),
+    ],
+)
+def test_a_label_is_said_as_a_noun_or_a_verb(
+    label: str, forward: str, backward: str, condition: str
+) -> None:
+    there, and_back = relation(label), relation(label, backward=True)
+    check_english(Query(OSLO, (Step(there),)), forward)
+    check_english(Query(OSLO, (Step(and_back),)), backward)
+    filter = Condition((there,), AMONG_OSLO)
+    check_english(Query(Instances(("film",)), filters=(filter,)), condition)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        # A class stands where no other noun does.
+        (
+            Query(
+                MARIA,
+                (Step(relation("director", backward=True)),),
+                (of_class("film"), Condition((BORN,), During(years(1994, 1994)))),
+            ),
+            "films whose director is Maria Shriver and whose date of birth is in 1994",
+        ),
+        (
+            Query(
+                MARIA,
+                (Step(relation("borders")), Step(relation("flows into"))),
+                (of_class("lake", "sea"),),
+            ),
+            'lakes or seas that the "borders" of Maria Shriver flows into',
+        ),
+        (
+            Query(
+                MARIA,
+                (
+                    Step(relation("depends on"), (of_class("library"),)),
+                    Step(relation("maintained by")),
+                ),
+            ),
+            "what the libraries that Maria Shriver depends on are maintained by",
+        ),
+        (
+            Query(
+                MARIA,
+                (
+                    Step(relation("continent", backward=True), (of_class("country"),)),
+                    Step(relation("capital")),
+                ),
+            ),
+            "the capital of countries whose continent is Maria Shriver",
+        ),
+        (
+            Query(MARIA, (Step(CHILD),), (of_class("boxer"),)),
+            "children of Maria Shriver that are boxers",
+        ),
+        (
+            Query(MARIA, (Step(CHILD),), (Not(of_class("boxer")),)),
+            "children of Maria Shriver that are not boxers",
+        ),
+        (
+            Query(MARIA, (Step(CHILD),), (Condition((back(CHILD),), ARNOLD),)),
+            "children of Maria Shriver that are children of Arnold Schwarzenegger",
+        ),
+        # What leads to several is one of them.
+        (
+            Query(MARIA, (Step(back(CHILD)), Step(back(SPOUSE)))),
+            "those whose spouse is one of those whose child is Maria Shriver",
+        ),
+        (
+            Query(MARIA, (Step(back(CHILD)), Step(relation("named after")))),
+            "what those whose child is Maria Shriver are named after",
+        ),
+        (
+            Query(MARIA, (Step(back(CHILD)), Step(relation("located in zone", backward=True)))),
+            "those that are located in a zone that is one of those whose child is Maria Shriver",
+        ),
+        # Counts.
+        (
+            Query(MARIA, (Step(relation("member of")),), fold=Fold.COUNT),
+            "the number of those that Maria Shriver is a member of",
+        ),
+        # Yes or no.
+        (Query(MARIA, (Step(SPOUSE),), fold=Fold.EXISTS), "whether Maria Shriver has a spouse"),
+        (
+            Query(MARIA, (Step(relation("side effects")),), fold=Fold.EXISTS),
+            "whether Maria Shriver has side effects",
+        ),
+        (
+            Query(MARIA, (Step(relation("award received")),), fold=Fold.EXISTS),
+            "whether there are awards received of Maria Shriver",
+        ),
+        (
+            Query(MARIA, (Step(relation("located in zone")),), fold=Fold.EXISTS),
+            "whether Maria Shriver is located in a zone",
+        ),
+        (
+            Query(
+                MARIA, (Step(relation("member of")),), (Condition((), ARNOLD),), fold=Fold.EXISTS
+            ),
+            "whether Maria Shriver is a member of Arnold Schwarzenegger",
+        ),
+        (
+            Query(MARIA, (Step(back(CHILD)),), fold=Fold.EXISTS),
+            "whether there are any whose child is Maria Shriver",
+        ),
+        (
+            Query(MARIA, (Step(back(CHILD)), Step(SPOUSE)), fold=Fold.EXISTS),
+            "whether any of those whose child is Maria Shriver has a spouse",
+        ),
+        (
+            Query(
+                MARIA,
+                (Step(relation("languages spoken")),),
+                (Condition((), ARNOLD),),
+                fold=Fold.EXISTS,
+            ),
+            "whether the languages spoken of Maria Shriver include Arnold Schwarzenegger",
+        ),
+        # Either way about.
+        (
+            Query(
+                Targets((SPOUSE, back(SPOUSE))),
+                filters=(either_way(SPOUSE, ARNOLD), of_class("poet")),
+            ),
+            "poets whose spouse is Arnold Schwarzenegger, or the other way about",
+        ),
+        (
+            Query(Targets((SPOUSE, back(SPOUSE)))),
+            "spouses or things with a spouse",
+        ),
+        (
+            Query(
+                Instances(("state",)),
+                filters=(Not(either_way(relation("shares border with"), ARNOLD)),),
+            ),
+            "states that do not share border with Arnold Schwarzenegger and that Arnold Schwarzenegger "
+            "does not share border with",
+        ),
+        (
+            Query(Instances(("Film",)), filters=(Not(AnyOf((DEAR, Not(of_class("Part"))))),)),
+            "films that are parts and whose price is not over 100",
+        ),
+        # Dates, units and degrees.
+        (
+            Query(
+                Targets((relation("founded in", backward=True),)),
+                filters=(Condition((relation("founded in"),), During(years(2003, 2003))),),
+            ),
+            "those founded in 2003",
+        ),
+        (
+            Query(
+                Instances(("bridge",)),
+                filters=(Not(Condition((relation("opened"),), During(years(1990, 1990).after()))),),
+            ),
+            "bridges not opened after 1990",
+        ),
+        (
+            Query(
+                Instances(("river",)),
+                order=Order((relation("length in km"),), Comparable.NUMBERS, True, 1),
+            ),
+            "the longest of the rivers",
+        ),
+        (
+            Query(
+                Instances(("state",)),
+                order=Order((relation("population in 1990"),), Comparable.NUMBERS, True, 2),
+            ),
+            "of the states, the one with the second greatest population in 1990",
+        ),
+        (
+            Query(
+                Instances(("bridge",)), order=Order((relation("opened"),), Comparable.DATES, rank=1)
+            ),
+            'of the bridges, the one with the earliest value of "opened"',
+        ),
+        (
+            Query(
+                Instances(("drug",)),
+                order=Order((relation("half-life"),), Comparable.NUMBERS, True, first=2),
+                fold=Fold.COUNT,
+            ),
+            "the number of drugs, only the 2 with the greatest half-life",
+        ),
+        (
+            Query(
+                Entities(("Maria", "SH12")),
+                order=Order((relation("approval date"),), Comparable.DATES, rank=1),
+            ),
+            "of Maria Shriver and Shaft S-12, the one with the earliest approval date",
+        ),
+        (
+            Query(
+                Instances(("Part",)),
+                filters=(
+                    Condition((MASS,), Number(Comparison.OVER, "1", "kg")),
+                    Condition((relation("heat"),), Number(Comparison.OVER, "5", "degree Celsius")),
+                ),
+            ),
+            "parts whose heat is over 5 degrees Celsius and whose mass is over 1 kilogram",
+        ),
+        # Values without a noun.
+        (
+            Query(
+                Instances(("library",)),
+                filters=(Condition((relation("stars"),), Number(Comparison.OVER, "9")),),
+            ),
+            'libraries whose "stars" is over 9',
+        ),
+        (
+            Query(Instances(("river",)), filters=(Condition((relation("flows to"),), Present()),)),
+            "rivers that flow to anything",
+        ),
+        (
+            Query(
+                Instances(("river",)), filters=(Not(Condition((relation("flows to"),), Present())),)
+            ),
+            "rivers that do not flow to anything",
+        ),
+    ],
+)
+def test_a_query_reads_as_english(query: Query, text: str) -> None:
+    check_english(query, text)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_the_query_says_which_rows_are_meant(service: Service) -> None:
     result = retrieve(service, "What grade did Ida Lund get in Latin?")
     assert result.interpretation is not None
     assert result.interpretation.text == (
-        "the grade of those whose course is Latin that are a grade and whose pupil is Ida Lund"
+        "the grade of grades whose course is Latin and whose pupil is Ida Lund"
     )
     assert result.items[0].steps[-1].triple.value_label == "64"
     assert "grade" in (result.interpretation.cypher or "")

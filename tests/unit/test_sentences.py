@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("graph_service", "loaders", "queries")
 WORDINGS = frozenset(
     (
+        "graph_service/query/days_in_words.py",
         "graph_service/query/english.py",
+        "graph_service/query/label_words.py",
         "graph_service/retrieve/constraints/doubts.py",
         "graph_service/service/example_questions.py",
         "queries/generate/common_phrases.py",

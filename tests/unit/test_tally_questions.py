@@ -124,7 +124,7 @@ def test_a_number_of_each(service: Service, question: str, expected: str) -> Non
 def test_a_claim_that_is_false_shows_the_value(service: Service) -> None:
     result = retrieve(service, "Does the Tern have more than 48 seats?")
     assert result.interpretation is not None
-    assert result.interpretation.text == "whether the seats of Tern is over 48"
+    assert result.interpretation.text == 'whether the "seats" of Tern is over 48'
     (path,) = result.items
     assert path.steps[0].triple.value_label == "48"
 

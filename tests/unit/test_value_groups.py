@@ -95,7 +95,8 @@ def test_the_groups_are_said_in_words(service: Service) -> None:
     result = retrieve(service, "How many gliders are there per number of berths?")
     assert result.interpretation is not None
     assert result.interpretation.text == (
-        "berths that are the berths of a glider, the greatest by number of gliders whose berths it is first"
+        '"berths" that are "berths" of a glider, '
+        'the greatest number of gliders whose "berths" it is first'
     )
 
 
