@@ -25,7 +25,7 @@ from graph_service.model.result import (
     Triple,
 )
 from graph_service.model.values import EntityValue
-from graph_service.retrieve.constraints.reading import read_dates
+from graph_service.retrieve.constraints.reading_dates import read_dates
 from graph_service.retrieve.derived.kin import sex_of_kin
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH

@@ -55,7 +55,10 @@ from graph_service.retrieve.classes.wording import (
 )
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.label_aspects import OF_EVENTS
-from graph_service.retrieve.constraints.reading import read_dates, read_degrees
+from graph_service.retrieve.constraints.reading import (
+    read_degrees,
+)
+from graph_service.retrieve.constraints.reading_dates import read_dates
 from graph_service.retrieve.constraints.verb_labels import verbs_in
 from graph_service.retrieve.degree_words import DEGREE_OF_NOUN
 from graph_service.text.fold import lowered, word_spans, words

@@ -30,7 +30,7 @@ from graph_service.query.algebra import (
 )
 from graph_service.retrieve.constraints.answer_kind import names_what_is_first
 from graph_service.retrieve.constraints.answering import compare_end_nodes
-from graph_service.retrieve.constraints.choosing import Chosen, Reading
+from graph_service.retrieve.constraints.chosen import Chosen, Reading
 from graph_service.retrieve.constraints.joining import joining_step
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks, Constraint, Met

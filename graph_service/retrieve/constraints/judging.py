@@ -50,10 +50,10 @@ from graph_service.retrieve.constraints.naming import (
 from graph_service.retrieve.constraints.question_in_region import QuestionInRegion
 from graph_service.retrieve.constraints.reading import (
     AnswerForm,
-    DateConstraint,
     kin_of,
     sex_of,
 )
+from graph_service.retrieve.constraints.reading_dates import DateConstraint
 from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext

@@ -17,7 +17,10 @@ from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value, stored_value
 from graph_service.query.readings import amount_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
-from graph_service.retrieve.constraints.reading import DateConstraint, kin_of
+from graph_service.retrieve.constraints.reading import (
+    kin_of,
+)
+from graph_service.retrieve.constraints.reading_dates import DateConstraint
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words

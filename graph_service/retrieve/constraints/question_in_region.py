@@ -28,10 +28,10 @@ from graph_service.retrieve.constraints.naming import (
 )
 from graph_service.retrieve.constraints.reading import (
     AnswerForm,
-    DateConstraint,
     kin_of,
     read_answer,
 )
+from graph_service.retrieve.constraints.reading_dates import DateConstraint
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.relation_names import stem

@@ -11,7 +11,7 @@ import numpy as np
 from graph_service.link.starts import StartCandidate
 from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Float64
-from graph_service.retrieve.constraints.choosing import Chosen
+from graph_service.retrieve.constraints.chosen import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.doubts import UNSAID
 from graph_service.retrieve.constraints.judging import RankedCandidate

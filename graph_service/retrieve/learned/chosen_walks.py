@@ -11,7 +11,7 @@ from graph_service.model.answer import AnswerKind
 from graph_service.model.graph import Bool, Int32, Int64
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
-from graph_service.retrieve.constraints.choosing import Chosen
+from graph_service.retrieve.constraints.chosen import Chosen
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import (

@@ -18,7 +18,8 @@ from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Bool, Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import MOST_OF_READING, Strategy
-from graph_service.retrieve.constraints.choosing import Chosen, choose
+from graph_service.retrieve.constraints.choosing import choose
+from graph_service.retrieve.constraints.chosen import Chosen
 from graph_service.retrieve.constraints.interpreting import interpret, plain_query
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention

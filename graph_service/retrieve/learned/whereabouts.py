@@ -49,7 +49,7 @@ _UNLOCATED = ("person", "family", "profession", "position held", "award", "date"
 _LIVED_IN = ("city", "town", "place")
 _WORKED_IN = ("school", "university", "company", "organization", "building")
 _SOMEBODY = ("person", "organization", "company", "team", "character")
-_NOBODY = ("place", "city", "country", "date", "year", "number")
+_IMPERSONAL = ("place", "city", "country", "date", "year", "number")
 _FROM_WHERE = frozenset({"at", "from"})
 _LEAST_LEAN = 0.1
 """By how much more a label must be like what is not asked for. Of published questions with *where*
@@ -188,7 +188,7 @@ def names_nobody(label: str, encode: Encode, /) -> bool:
     """Returns whether the label of a relation is surely that of values that are nobody: places, dates
     and numbers.
     """
-    return not any(map(is_kin, words(label))) and _leans(label, _SOMEBODY, _NOBODY, encode)
+    return not any(map(is_kin, words(label))) and _leans(label, _SOMEBODY, _IMPERSONAL, encode)
 
 
 def _leans(label: str, meant: Sequence[str], others: Sequence[str], encode: Encode) -> bool:

@@ -44,7 +44,7 @@ _WITHIN = frozenset(
 """Words of relations that say in which place another lies, and no others: a country may be located
 next to a body of water.
 """
-_NOBODY = frozenset(
+_WORKS = frozenset(
     {"album", "book", "currency", "dialect", "disease", "episode", "film", "game", "genre", "language",
      "movie", "novel", "opera", "painting", "play", "poem", "series", "single", "song", "sport"}
 )  # fmt: skip
@@ -305,7 +305,7 @@ class WrongTargets:
         classes = self._classes_at(number)
         if for_people:
             heads = [words(label)[-1:] for label in classes]
-            return bool(heads) and all(head and singular(head[0]) in _NOBODY for head in heads)
+            return bool(heads) and all(head and singular(head[0]) in _WORKS for head in heads)
         if not classes or any(noun in map(singular, words(label)) for label in classes):
             return False
         if all(are_called_people([label], encode) for label in classes):
