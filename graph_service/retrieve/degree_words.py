@@ -52,6 +52,7 @@ DEGREE_WORDS: Mapping[str, DegreeWord] = {
     "newest": DegreeWord(True, True, (*_SHOWN, *BORN_OR_MADE)),
     "youngest": DegreeWord(True, True, BORN_OR_MADE),
     "most recent": DegreeWord(True, True, _SHOWN),
+    "most recently": DegreeWord(True, True, _SHOWN),
     "most recently released": DegreeWord(True, True, _SHOWN),
     "longest": DegreeWord(True, False, _DURATION),
     "shortest": DegreeWord(False, False, (*_DURATION, "height")),
@@ -103,7 +104,9 @@ _BY_A_NOUN = (
     "most", "fewest", "least", "highest", "lowest", "largest", "greatest", "biggest", "smallest",
     "longest", "shortest", "maximum", "minimum", "earliest", "latest", "newest", "oldest",
 )  # fmt: skip
-DEGREE_OF_NOUN = re.compile(rf"\b({'|'.join(_BY_A_NOUN)}|(?:first|last)(?=\s*\?*$))\b")
+DEGREE_OF_NOUN = re.compile(
+    rf"\b({'|'.join(_BY_A_NOUN)}|(?:first|last|most recently)(?=\s*\?*$))\b"
+)
 """A word that may order what a noun or a verb near it names: *the highest salary*, *hired last*."""
 OF_NUMBERS = (
     "highest", "largest", "greatest", "biggest", "maximum", "lowest", "smallest", "minimum",

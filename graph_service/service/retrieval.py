@@ -43,11 +43,13 @@ from graph_service.service.results import make_provenance, shape_result
 from graph_service.service.selection import Selector
 from graph_service.service.shaping import base_ids, detailed, fit_budget, with_id
 from graph_service.service.sources import SourceReader
+from graph_service.service.spelling import corrected_question
 from graph_service.service.stopwatch import Stopwatch
 from graph_service.service.store_route import MergedGraphs
 from graph_service.service.triples import TripleRenderer
-from graph_service.service.turns import TurnReader, as_one, is_plain
+from graph_service.service.turns import Turn, TurnReader, as_one, is_plain
 from graph_service.store.recall import recall_cuts
+from graph_service.text.fold import relation_words
 from graph_service.text.questions import read_questions
 
 NEIGHBOURHOOD = "neighbourhood"
@@ -157,7 +159,36 @@ class Retriever:
         source, request, watch = question.source, question.request, question.watch
         selected = self._selector.select(source, request, deadline=deadline, watch=watch)
         result = shape_result(source, request, selected, linker=self._linker, watch=watch)
-        return self._finished(result, request)
+        return self._finished(self._corrected(question, result, deadline) or result, request)
+
+    def _corrected(
+        self, question: LinkedQuestion, result: RetrievalResult, deadline: Deadline
+    ) -> RetrievalResult | None:
+        """Returns what a question that is not answered retrieves with its misspelt words corrected;
+        None where it has none, or is not answered then either.
+        """
+        source, request = question.source, question.request
+        is_own = request.question_vector is None and request.linking_accuracy is None
+        is_learned = isinstance(source.preset, LearnedPreset) and not request.entity_ids
+        if result.status is Status.OK or not (is_own and is_learned):
+            return None
+        embedder = self._vectors().embedder
+        wording = corrected_question(
+            request.question,
+            source.linking.mentions,
+            self._relation_labels(source.base.info),
+            is_word=lambda word: embedder.count_tokens(word) == 1,
+        )
+        if wording is None:
+            return None
+        corrected = self._alone(replace(request, question=wording.text, details=False), deadline)
+        return (
+            joined([Turn(wording, corrected)], request) if corrected.status is Status.OK else None
+        )
+
+    def _relation_labels(self, info: GraphInfo) -> Iterator[str]:
+        for relation in self._store.relations(info.edition):
+            yield from relation.labels.values() or (relation_words(relation.id),)
 
     def _turns(self, request: RetrieveRequest, deadline: Deadline) -> RetrievalResult | None:
         """Returns what each question of a text retrieves, as one result; None for a plain one."""

@@ -14,6 +14,7 @@ from graph_service.model.statement import EntityKind, Rank
 from graph_service.model.values import (
     EntityValue,
     NoValue,
+    Quantity,
     Value,
     encode_value,
 )
@@ -48,6 +49,9 @@ _TITLES = _NAMES | {
 }
 """What names the things of data without labels."""
 _ANY_LANGUAGE = "mul"
+_MOST_TEXTS = 5
+_LONGEST_NAME = 80
+"""So many texts, of so many characters each, name a blank node by what it holds."""
 _TERMS = _LABELS | _ALIASES | _DESCRIPTIONS | _TITLES
 _TYPE = RDF + "type"
 _SAME_AS = OWL + "sameAs"
@@ -127,6 +131,7 @@ class Mapper:
         self._languages = languages
         self._label_language = label_language
         self._blank: dict[str, str] = {}
+        self._texts: dict[str, list[str]] = {}
         self._terms = TermGatherer()
         self._parsed = Parsed()
 
@@ -144,7 +149,20 @@ class Mapper:
 
     def end(self) -> None:
         """Ends the block: the terms gathered in it become entities."""
+        self._name_by_values()
         self._parsed.entities.extend(self._terms.take())
+
+    def _name_by_values(self) -> None:
+        """Names blank nodes without a name by what they hold, such as a street and a town."""
+        texts, self._texts = self._texts, {}
+        if self._languages and self._label_language not in self._languages:
+            return
+        for head, values in texts.items():
+            terms = self._terms.of(head)
+            # A number alone names nothing.
+            is_name = len(values) > 1 or any(map(str.isalpha, "".join(values)))
+            if is_name and not terms.labels:
+                terms.add_label(_ANY_LANGUAGE, ", ".join(values))
 
     def add_checked(self, quad: ox.Quad, /) -> str:
         """Adds a triple; returns why it could not be, if text that no store can hold is in it."""
@@ -188,6 +206,8 @@ class Mapper:
         elif type(object_term) is ox.Literal:
             language = object_term.language
             value = literal_value(object_term.value, object_term.datatype.value, language)
+            if type(subject_term) is ox.BlankNode and not predicate.startswith((RDF, OWL)):
+                self._add_text(head, value.amount if type(value) is Quantity else object_term.value)
             if language is not None and object_term.direction is not None:
                 self._parsed.kept[DIRECTION_REASON] += 1
         elif type(object_term) is ox.BlankNode:
@@ -212,6 +232,14 @@ class Mapper:
             self._statement(head, relation, value, context)
         else:
             self._parsed.truthy.append(_row(head, relation, value, context))
+
+    def _add_text(self, head: str, text: str) -> None:
+        if not self.index_blank_nodes:
+            # Lines of triples, where the parts of a node may lie in several blocks.
+            return
+        texts = self._texts.setdefault(head, [])
+        if text and len(text) <= _LONGEST_NAME and len(texts) < _MOST_TEXTS:
+            texts.append(text)
 
     def _blank_id(self, label: str) -> str:
         id_ = self._blank.get(label)

@@ -138,3 +138,28 @@ def test_blank_names_of_graphs_of_two_documents_are_two(tmp_store: Store, tmp_pa
     (tmp_path / "b.nq").write_text("# another file\n" + line)
     load(tmp_path, store=tmp_store, graph="g", options=LoadOptions())
     assert len(set(contexts(tmp_store, "g"))) == 2
+
+
+NESTED = """
+@prefix : <http://a/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:shop :address [ :street "Kay 1" ; :town "Voss" ] ; :weight [ :value 2.50 ; :unit "kg" ] ;
+  :owner [ rdfs:label "Ann" ; :born "1950" ] ; :note [ :text "%s" ] ; :rank [ :value 3 ] .
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (LoadOptions(), ["2.50, kg", "Ann", "Kay 1, Voss"]),
+        (LoadOptions(languages=("de",)), []),
+    ],
+)
+def test_blank_nodes_are_called_by_what_they_hold(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions, expected: list[str]
+) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text(NESTED % ("x" * 100))
+    load(path, store=tmp_store, graph="g", options=options)
+    edition = tmp_store.graph("g").edition
+    entities = [each for chunk in tmp_store.scan_entities(edition) for each in chunk]
+    assert sorted(text for each in entities for text in each.labels.values()) == expected

@@ -20,6 +20,7 @@ from graph_service.retrieve.classes.vocabulary import (
 from graph_service.retrieve.classes.wording import word_root
 from graph_service.retrieve.constraints.coverage import root
 from graph_service.retrieve.constraints.reading import Superlative, read_degrees
+from graph_service.retrieve.constraints.verb_labels import is_past
 from graph_service.retrieve.degree_relations import compares
 from graph_service.retrieve.degree_words import AGE, BORN, DEGREE_OF_NOUN, DEGREE_WORDS
 from graph_service.retrieve.units import is_gain, units_of
@@ -116,7 +117,11 @@ class DegreeReader:
             named = {id_: fit + 0.2 for id_, fit in after.items() if fit >= FITTING}
             fits |= {id_: max(fit, fits.get(id_, 0.0)) for id_, fit in named.items()}
         verb = self._word_before(stated.start)
-        if verb:
+        following = self._dates_named(self._word_after(stated.end)) if stated.is_date else {}
+        if following and not verb:
+            # "was last deployed", "the first published book"
+            fits = following
+        elif verb:
             fits = self._dates_named(verb) or (
                 {id_: fit for id_, fit in fits.items() if fit > FITTING}
                 if stated.is_date and word_root(verb) not in BEGUN_ROOTS
@@ -169,9 +174,17 @@ class DegreeReader:
             return ""
         return word.text
 
+    def _word_after(self, end: int) -> str:
+        """Returns the past tense or participle right after a degree: *last deployed*; "" for none."""
+        after = self._text.rows(end, len(self._text.question))[:1]
+        word = next((self._text.content[row] for row in after), None)
+        if word is None or self._text.question[end : word.start].strip():
+            return ""
+        return word.text if is_past(word.text) else ""
+
     def _dates_named(self, verb: str) -> dict[str, float]:
-        """Returns the relation of dates that a verb names, none for "": what was *closed last* is the last by the
-        day when it was closed, and by no other. A boat that *finished first* was not built first.
+        """Returns the relation of dates that a verb names, none for "": what was *closed last* is the
+        last by the day when it was closed, and by no other. A boat that *finished first* was not built first.
         """
         return {
             profile.id: 1.0

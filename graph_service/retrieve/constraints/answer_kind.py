@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.model.values import StringValue, Value
+from graph_service.model.values import EntityValue, StringValue, Value
 from graph_service.retrieve.constraints.answering import is_unit
 from graph_service.retrieve.constraints.coverage import (
     Side,
@@ -53,6 +53,7 @@ _WHAT_IT_IS = re.compile(
 """Before a name that a question ends with: *what kind of ship is the*."""
 _OF_DATES = frozenset({"early", "late", "old", "recent", "recently", "young"})
 """Degrees that a date answers too: who is how old says the day of birth."""
+_BLANK = "_:"
 _PARENTS = frozenset({"father", "mother"})
 _OTHER_SEX = {"female": "male", "male": "female"}
 _NAMED_AFTER = 2
@@ -97,6 +98,20 @@ def answers_in_another_form(judge: CandidateJudge, walks: CandidateWalks, /) -> 
         is_literal[end] or _DAY.fullmatch(around.label(end)) for end in end_nodes
     )
     return are_amounts and not (verb and _names_its_verb(judge, walks, verb))
+
+
+def leads_to_no_name(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether all that is asked for is blank nodes without a name, which answer nothing."""
+    if judge.expected.form is not AnswerForm.ENTITIES:
+        return False
+    around = judge.around
+    values = {end: around.value(end) for end in np.unique(best.walks.end_nodes).tolist()}
+    return all(
+        isinstance(value, EntityValue)
+        and value.id.startswith(_BLANK)
+        and value.id.endswith(around.label(end))
+        for end, value in values.items()
+    )
 
 
 def leads_to_its_holders(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

@@ -29,21 +29,27 @@ OF_EVENTS = frozenset[str]().union(*_EVENTS) | {"burial", "buried"}
 _LIVING = frozenset({"live", "lived", "lives", "reside", "resided", "resides"})
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
+_WITHIN = frozenset(["at", "in", "inside", "near", "within"])
+"""Ends of labels that say where: *found at*."""
 
 
 def tells_of_another_aspect(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:
     """Returns whether the last relation of a candidate tells by its name of another aspect than the
     question asks for: *where* is not answered by a cause of death or an occupation, nor *who* by a
-    place of birth. *Why* is answered by a cause alone.
+    place of birth, or by where something was *found at*. *Why* is answered by a cause alone.
     """
     if walks.backward[-1]:
         return judge.form.word == "why"
-    noun = _head_noun(judge.texts[walks.relations[-1]])
+    label = judge.texts[walks.relations[-1]]
+    noun, last = _head_noun(label), words(label)[-1:]
     if judge.form.word == "why":
         return noun not in _CAUSES
     if judge.form.asks_where:
         return noun in _CAUSES | _DEEDS
-    return judge.form.asks_for_person and noun in _CAUSES | _LOCATIONS
+    if not judge.form.asks_for_person:
+        return False
+    is_where = not _WITHIN.isdisjoint(last) and not set(words(judge.question)) & set(last)
+    return is_where or noun in _CAUSES | _LOCATIONS
 
 
 def tells_of_the_contrary(judge: CandidateJudge, walks: CandidateWalks, /) -> bool:

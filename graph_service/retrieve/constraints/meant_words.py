@@ -21,6 +21,10 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "old": frozenset({"birth", "age", "founded", "inception"}),
     "aged": frozenset({"birth", "age"}),
     "born": frozenset({"birth", "born"}),
+    "phone": frozenset({"phone", "telephone", "tel", "mobile"}),
+    "telephone": frozenset({"phone", "telephone", "tel", "mobile"}),
+    "taught": frozenset({"teacher", "instructor", "lecturer", "tutor", "professor"}),
+    "teach": frozenset({"teacher", "instructor", "lecturer", "tutor", "professor"}),
     "pay": frozenset({"fee", "rent", "charge", "toll", "premium"}),
     "earn": frozenset({"salary", "wage", "income", "pay"}),
     "paid": frozenset({"salary", "wage", "income", "pay"}),
@@ -41,7 +45,8 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "seat": frozenset({"seats", "capacity"}),
     "hold": frozenset({"capacity", "seats"}),
     "held": frozenset({"date", "day", "venue", "location", "place"}),
-    "happened": frozenset({"date", "day", "venue", "location", "place"}),
+    "happened": frozenset({"date", "day", "venue", "location", "place", "start", "began"}),
+    "occurred": frozenset({"date", "day", "venue", "location", "place", "start", "began"}),
     "big": frozenset({"area", "size", "population"}),
     "large": frozenset({"area", "size", "population"}),
     "named": frozenset({"name"}),
@@ -62,6 +67,8 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
     "won": frozenset({"award", "prize", "medal"}),
     "lives": frozenset({"residence", "home", "city", "town", "country", "address"}),
 }  # fmt: skip
+MEANT_WORDS = frozenset(_MEANINGS).union(*_MEANINGS.values())
+"""What people say, and what they mean."""
 _TIMES = frozenset(map(root, ("date", "year")))
 _BY_ROOT = {root(word): frozenset(map(root, meant)) for word, meant in _MEANINGS.items()}
 

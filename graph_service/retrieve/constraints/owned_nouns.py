@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _APOSTROPHES = "'’"
 _ARTICLES = frozenset({"a", "an", "the"})
+_HAD = re.compile(
+    r"\b(?:what|which)\s+(\w[\w\s-]*?)\s+(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE
+)
+"""Before the name of *what rating does X have*."""
 
 
 def owned_phrases(question: str, name: tuple[int, int], /) -> list[list[tuple[str, int, int]]]:
@@ -16,6 +22,8 @@ def owned_phrases(question: str, name: tuple[int, int], /) -> list[list[tuple[st
 
     >>> [[word for word, _, _ in each] for each in owned_phrases("the boss of Al's wife", (12, 14))]
     [['wife'], ['boss']]
+    >>> [[word for word, _, _ in each] for each in owned_phrases("What age does Al have?", (14, 16))]
+    [['age']]
     """
     start, end = name
     if start < 0:
@@ -24,6 +32,9 @@ def owned_phrases(question: str, name: tuple[int, int], /) -> list[list[tuple[st
     before = [span for span in spans if span[2] <= start]
     after = [span for span in spans if span[1] >= end]
     phrases: list[list[tuple[str, int, int]]] = []
+    had = _HAD.search(question[:start]) if after and after[0][0] == "have" else None
+    if had is not None:
+        return [[span for span in before if had.start(1) <= span[1] < had.end(1)]]
     while after and after[0][0] == "s" and question[after[0][1] - 1] in _APOSTROPHES:
         count = next(
             (at for at, span in enumerate(after[1:]) if span[0] in EMPTY_IN_ENGLISH), len(after) - 1

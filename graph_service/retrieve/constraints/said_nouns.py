@@ -12,6 +12,7 @@ from functools import cache
 from graph_service.query.enumeration import overlap
 from graph_service.retrieve.constraints.coverage import is_kin, root, sides_of, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meant_words import is_meant
 from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.constraints.unread import (
@@ -119,7 +120,10 @@ def _unaccounted_phrases(judge: CandidateJudge, best: JudgedCandidate) -> list[s
     return [
         " ".join(word for word, _, _ in phrase)
         for phrase in phrases
-        if not all(_is_accounted(word, roots) for word, _, _ in phrase)
+        if not all(
+            _is_accounted(word, roots) or any(is_meant(root(word), label) for label in labels)
+            for word, _, _ in phrase
+        )
     ]
 
 

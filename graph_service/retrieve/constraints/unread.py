@@ -21,6 +21,7 @@ from graph_service.retrieve.constraints.coverage import (
 )
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meant_words import is_meant
+from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.kinds import KINDS
@@ -137,12 +138,25 @@ def _stands_alone(judge: CandidateJudge, end: int, used: Sequence[tuple[int, int
 def used_spans(judge: CandidateJudge, best: JudgedCandidate) -> list[tuple[int, int]]:
     """Returns the characters of names, dates, constraints and words of degree that were used."""
     expected, walks = judge.expected, best.walks
-    used = [judge.span(walks), *((each.start, each.end) for each, _ in best.met)]
+    used = [_with_title(judge, walks), *((each.start, each.end) for each, _ in best.met)]
     used += [(each.start, each.end) for each in judge.names_of_namesake(walks)]
     used += [(each.start, each.end) for each in expected.dates]
     if expected.superlative is not None:
         used.append((expected.superlative.start, expected.superlative.end))
     return used
+
+
+def _with_title(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int]:
+    """Returns the characters of the name that a candidate starts at, with words right before it that
+    the entity is called by too: *Dr. Falk* of Dr. Irene Falk.
+    """
+    start, end = judge.span(walks)
+    called = words(judge.around.label(int(walks.nodes[0, 0])))
+    for word, left, right in reversed(word_spans(judge.question[: max(start, 0)])):
+        if word not in called or judge.question[right:start].strip(" ."):
+            break
+        start = left
+    return start, end
 
 
 def joining_relations(judge: CandidateJudge, best: JudgedCandidate) -> frozenset[int]:

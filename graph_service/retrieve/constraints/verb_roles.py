@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from graph_service.retrieve.constraints.coverage import means, sides_of
+from graph_service.retrieve.constraints.owned_nouns import owned_phrases
 from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.verb_labels import DOERS, DOES, is_doer, is_past, verb_root
+from graph_service.retrieve.kinds import KINDS
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
 from graph_service.text.participles import infinitive, is_third_person
@@ -76,9 +78,13 @@ def walks_against_verb(
     True
     >>> walks_against_verb("Whose manager is X?", (17, 18), "manager", is_backward=False)
     True
+    >>> walks_against_verb("Who are X's students?", (8, 9), "student of", is_backward=False)
+    True
     """
     if is_reciprocal(label):
         return False
+    if _owns_noun_of(question, name, label):
+        return not is_backward
     owned = _noun_of_whose(question, name)
     if owned:
         values, subjects = (means(owned, side) for side in sides_of(label))
@@ -91,6 +97,17 @@ def walks_against_verb(
         return False
     is_at_value = role is (Role.SUBJECT if verb.is_done_by_value else Role.OBJECT)
     return is_at_value is not is_backward
+
+
+def _owns_noun_of(question: str, name: tuple[int, int], label: str) -> bool:
+    """Returns whether a name owns the noun by which a relation calls its subjects: *the students of
+    X*, and the relation *student of*.
+    """
+    *noun, preposition = [word for word in words(label) if word not in _FORMS_OF_BE] or [""]
+    if preposition != "of" or len(noun) != 1 or noun[0] in KINDS:
+        return False
+    owned = owned_phrases(question, name)[:1]
+    return any(singular(word) == noun[0] for phrase in owned for word, _, _ in phrase[-1:])
 
 
 def _noun_of_whose(question: str, name: tuple[int, int]) -> str:
