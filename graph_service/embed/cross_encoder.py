@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.embed.exact import STATE_BITS, WEIGHT_BITS, Float64, to_grid, unused_bits
 from graph_service.embed.layers import Group, Layer, attend, merge, project
 from graph_service.embed.low_rank import LayerUpdate, LowRank
@@ -29,6 +30,8 @@ TEXT_TOKENS = 48
 """Tokens of a text that are read, its marks included."""
 SCORE_DIGITS = 4
 _PACK_TOKENS = 768
+_CACHE_BYTES = 8 * 2**20
+"""Of scores: a question that is asked again, or on a view, has most of its lines in common."""
 _FORM = "cross-encoder"
 _VERSION = 1
 _PARTS = tuple(part.name for part in fields(LayerUpdate))
@@ -81,6 +84,9 @@ class CrossEncoder:
         self._layers = embedder.updated_layers(weights.layers)
         last = self._layers[-1]
         bound = np.sqrt(shape.width) * np.abs(last.narrow_scale) + np.abs(last.narrow_shift)
+        self._cache: ByteCache[tuple[str, str], float] = ByteCache(
+            ByteBudget(_CACHE_BYTES), "scores"
+        )
         self._weight = weights.weight.copy()
         unused = unused_bits(TEXT_TOKENS * np.atleast_1d(bound @ np.abs(self._weight)))
         to_grid(self._weight, min(WEIGHT_BITS, unused - STATE_BITS))
@@ -91,6 +97,19 @@ class CrossEncoder:
         Raises:
             InputError: The question or a text holds a lone surrogate.
         """
+        cached = self._cache.get_all((question, text) for text in texts)
+        unread = [text for text, score in zip(texts, cached, strict=True) if score is None]
+        read = dict(zip(unread, self._read_all(question, unread), strict=True))
+        self._cache.put_all(
+            [((question, text), score, held_bytes(text, score)) for text, score in read.items()]
+        )
+        scores = zip(texts, cached, strict=True)
+        return np.array([read[text] if score is None else score for text, score in scores])
+
+    def _read_all(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Returns a score for each text, however often it was read."""
+        if not texts:
+            return []
         ids = [truncated(self._embedder.token_ids(text), TEXT_TOKENS) for text in texts]
         words = truncated(self._embedder.token_ids(question), QUESTION_TOKENS)
         scores = np.empty(len(ids))
@@ -98,7 +117,7 @@ class CrossEncoder:
             order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
             for pack in _packs(order, ids):
                 scores[pack] = self._read(words, [ids[i] for i in pack])
-        return scores
+        return scores.tolist()
 
     def _read(self, question: list[int], ids: list[list[int]]) -> Float64:
         """Returns the scores of texts in order of their length, [texts].
@@ -199,7 +218,7 @@ def decode_cross_weights(data: bytes, /) -> CrossWeights:
 
 
 def _low_rank(arrays: Mapping[str, np.ndarray[Any, Any]], name: str) -> LowRank:
-    down, up = (arrays[f"{name}_{side}"].astype(np.float64) for side in ("down", "up"))
+    down, up = arrays[f"{name}_down"], arrays[f"{name}_up"]
     if down.ndim != 2 or up.ndim != 2 or down.shape[1] != len(up):
         raise ValueError(f"{name} has shapes {down.shape} and {up.shape}")
     if not (np.isfinite(down).all() and np.isfinite(up).all()):

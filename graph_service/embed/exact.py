@@ -12,11 +12,13 @@ Grids are told by their binary digits after the point.
 from __future__ import annotations
 
 from math import factorial, frexp
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+Number = TypeVar("Number", np.float32, np.float64)
 
 STATE_BITS = 20
 """Of normalised states, and of what attention gathers."""
@@ -45,13 +47,13 @@ def unused_bits(sums: Float64) -> int:
     return 53 - frexp(1.1 * float(sums.max(initial=0.0)))[1]
 
 
-def row_sums(values: Float64) -> Float64:
+def row_sums(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """Returns the sum of each row, in an order fixed here, [rows]."""
     width = values.shape[1]
     while width % 2 == 0:
         width //= 2
         values = values[:, :width] + values[:, width:]
-    total: Float64 = values[:, 0].copy()
+    total = values[:, 0].copy()
     for column in range(1, width):
         total += values[:, column]
     return total

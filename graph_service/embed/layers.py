@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from graph_service.embed.protocol import Float32
 from graph_service.errors import ModelFileError
 
 Tensors = Mapping[str, npt.NDArray[np.floating]]
+Weights = Any
+"""What ``rows @ weights`` takes: float64 on a grid, or ``RoundedWeights``."""
 
 ACTIVATIONS: Mapping[str, Callable[[Float64, int], None]] = MappingProxyType(
     {"gelu": gelu, "relu": relu, "tanh": tanh, "identity": identity}
@@ -90,8 +92,7 @@ class Architecture:
 
 @dataclass(frozen=True, slots=True)
 class Grids:
-    """Digits of the factors of one layer's products: weights, heads, shares, the wide states, and
-    what attention gathers.
+    """Digits of the factors of one layer's products: weights, heads, shares and the wide states.
 
     With these the sums that a matrix product makes are under 2^53 quanta for any text of
     all-MiniLM-L6-v2. A state has root ``width`` times its scale as greatest length, and what is
@@ -105,7 +106,6 @@ class Grids:
     widen: int = WEIGHT_BITS
     wide: int = 19
     narrow: int = WEIGHT_BITS
-    context: int = STATE_BITS
 
 
 OTHER_WAY = (
@@ -116,59 +116,22 @@ LEAST_BITS = 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Product:
-    """A product with two matrices of low rank, which is added to that with a weight.
-
-    Attributes:
-        down: Float64 [in, rank], on a grid.
-        up: Float64 [rank, out], on a grid.
-        inner_bits: Of the grid between the two.
-    """
-
-    down: Float64
-    up: Float64
-    inner_bits: int
-
-    def add_to(self, values: Float64, x: Float64, /) -> None:
-        """Adds ``x @ down @ up`` to values, in place."""
-        inner = x @ self.down
-        to_grid(inner, self.inner_bits)
-        values += inner @ self.up
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Update:
-    """What is added to the products with a layer's weights (``low_rank``)."""
-
-    query: Product
-    key: Product
-    value: Product
-    merge: Product
-    widen: Product
-    narrow: Product
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """Weights of one layer, as ``x @ weight + bias`` reads them: weight [in, out], bias [out].
+    """Weights of one layer, as ``x @ weight + bias`` reads them: weight [in, out], bias [out]."""
 
-    float64; the four weights of matrix products are on their grids.
-    """
-
-    attend: Float64
+    attend: Weights
     attend_bias: Float64
-    merge: Float64
+    merge: Weights
     merge_bias: Float64
     merge_scale: Float64
     merge_shift: Float64
-    widen: Float64
+    widen: Weights
     widen_bias: Float64
-    narrow: Float64
+    narrow: Weights
     narrow_bias: Float64
     narrow_scale: Float64
     narrow_shift: Float64
     grids: Grids
-    update: Update | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +198,7 @@ def read_layers(
     layers: list[Layer] = []
     for index in range(shape.layers):
         layer = _layer(read, shape, index)
-        grids = known or _grids(layer, shape, scale, shift)
+        grids = known or grids_of(layer, shape, scale, shift)
         if min(astuple(grids)) < LEAST_BITS:
             raise ModelFileError(
                 f"the numbers of layer {index} are too large for exact sums: {grids}",
@@ -297,17 +260,17 @@ def _layer(read: TensorReader, shape: Architecture, index: int) -> Layer:
     )
 
 
-def _grids(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) -> Grids:
+def grids_of(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) -> Grids:
     """Returns the finest grids, up to those of ``Grids``, that keep a layer's sums exact."""
     finest = Grids()
-    mixed = bound_of_state(scale, shift, layer.attend)
+    mixed = _bound_of_state(scale, shift, layer.attend)
     attend = min(finest.attend, unused_bits(mixed) - STATE_BITS)
     query, key, value = (mixed + np.abs(layer.attend_bias)).reshape(3, shape.heads, -1)
     head = min(finest.head, unused_bits((query * key).sum(axis=1)) // 2)
     share = min(finest.share, unused_bits(shape.max_tokens * value) - head)
     merged = value.reshape(-1) @ np.abs(layer.merge)
     merge = min(finest.merge, unused_bits(merged) - STATE_BITS)
-    wide = bound_of_state(layer.merge_scale, layer.merge_shift, layer.widen)
+    wide = _bound_of_state(layer.merge_scale, layer.merge_shift, layer.widen)
     widen = min(finest.widen, unused_bits(wide) - STATE_BITS)
     narrowed = (wide + np.abs(layer.widen_bias)) @ np.abs(layer.narrow)
     # What is lacking is taken from both factors.
@@ -324,7 +287,7 @@ def _grids(layer: Layer, shape: Architecture, scale: Float64, shift: Float64) ->
     )
 
 
-def bound_of_state(scale: Float64, shift: Float64, weights: Float64) -> Float64:
+def _bound_of_state(scale: Float64, shift: Float64, weights: Float64) -> Float64:
     """Returns bounds of the sums of ``|state * weights|``, [columns].
 
     A normalised state is scale * u + shift with u of length root of its width.
@@ -337,10 +300,6 @@ def bound_of_state(scale: Float64, shift: Float64, weights: Float64) -> Float64:
 def project(layer: Layer, state: Float64, /) -> Float64:
     """Returns queries, keys and values of each token, float64 [tokens, 3 * width], on their grid."""
     mixed: Float64 = state @ layer.attend
-    if layer.update is not None:
-        width = state.shape[1]
-        for i, part in enumerate((layer.update.query, layer.update.key, layer.update.value)):
-            part.add_to(mixed[:, i * width : (i + 1) * width], state)
     mixed += layer.attend_bias
     to_grid(mixed, layer.grids.head)
     return mixed
@@ -386,7 +345,7 @@ def attend(
             gathered += shares[..., tokens:] @ value
         gathered /= shares.sum(axis=-1, keepdims=True)
         context[group.rows] = group.join(gathered)
-    to_grid(context, grids.context)
+    to_grid(context, STATE_BITS)
     return context
 
 
@@ -399,21 +358,14 @@ def merge(layer: Layer, shape: Architecture, state: Float64, context: Float64, /
         state: Before the layer.
         context: Of ``attend``, on its grid.
     """
-    update = layer.update
     merged: Float64 = context @ layer.merge
-    if update is not None:
-        update.merge.add_to(merged, context)
     merged += layer.merge_bias
     merged += state
     normalise(merged, layer.merge_scale, layer.merge_shift, shape.epsilon)
     wide: Float64 = merged @ layer.widen
-    if update is not None:
-        update.widen.add_to(wide, merged)
     wide += layer.widen_bias
     ACTIVATIONS[shape.activation](wide, layer.grids.wide)
     result: Float64 = wide @ layer.narrow
-    if update is not None:
-        update.narrow.add_to(result, wide)
     result += layer.narrow_bias
     result += merged
     normalise(result, layer.narrow_scale, layer.narrow_shift, shape.epsilon)

@@ -76,6 +76,7 @@ class Vectors:
         """Makes the pair; ``memory`` bounds what is held in memory, with other caches."""
         self.embedder = embedder
         self.file = file
+        self._name = _file_name(embedder)
         budget = memory or ByteBudget(_MEMORY_BYTES)
         self._memory: ByteCache[str, bytes] = ByteCache(budget, f"vectors of {embedder.name}")
         self._computing: dict[str, threading.Event] = {}
@@ -294,7 +295,7 @@ class Vectors:
 
     def _key(self, text: str) -> bytes:
         try:
-            return digest((_file_name(self.embedder), text), person=b"vector")
+            return digest((self._name, text), person=b"vector")
         except UnicodeEncodeError as error:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
 

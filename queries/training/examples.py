@@ -148,7 +148,9 @@ class ExampleRecorder:
                     reader.described.astype(np.float32),
                     right,
                     selected,
-                    reader.final_inputs(selected).astype(np.float32),
+                    reader.final_inputs(selected, reader.literal_scores(selected)).astype(
+                        np.float32
+                    ),
                 )
             )
         return with_fewest_walks(reader, selected), np.zeros(1)

@@ -92,7 +92,7 @@ class CandidateRecorder:
             reader.described[numbers].astype(np.float32),
             right_candidates(reader, question)[numbers],
             np.arange(len(numbers)),
-            reader.final_inputs(numbers).astype(np.float32),
+            reader.final_inputs(numbers, reader.literal_scores(numbers)).astype(np.float32),
         )
         return with_fewest_walks(reader, numbers), np.zeros(1)
 

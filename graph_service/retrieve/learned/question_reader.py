@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,13 +30,13 @@ from graph_service.retrieve.learned.relation_names import NameRelations
 from graph_service.retrieve.learned.relation_prior import masked_words, shipped_prior
 from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
+from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, Wording
 from graph_service.sorting import distinct, ranked
 from graph_service.text.function_words import content_words
 
-_LITERAL_SLACK = 0.1
+_LITERAL_SLACK = 0.15
 """How much less like the question the labels of a sequence may be than its words, so that of a
-hundred sequences in words nearly the question's two or three are missed."""
+hundred sequences in words nearly the question's one or two are missed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +108,7 @@ class QuestionReader:
         named = name_relations(call.labels.relation_ids(numbers), labels, call.encode)
         call.encode.learn(labels, [relation.vectors[0] for relation in named])
         self._relations = RelationTexts.of(named)
+        self._scorers: dict[int, SequenceScorer] = {}
         spans = [start.span for start in start_entities]
         self.spans = ways = list(dict.fromkeys(spans))
         call.encode.read_ahead(
@@ -220,22 +221,20 @@ class QuestionReader:
         """Returns how like the question the words of some candidates are, less the costs of their
         steps, float64 [n]; whether the question speaks of each step is not looked at.
         """
-        scores = np.zeros(len(numbers))
-        for way, rows in self.ways_of(numbers):
-            sequences = self.candidates.sequences(numbers[rows])
-            scorer = self._sequence_scorer(way, self._kinds_in_question(way))
-            scores[rows] = scorer.own_score(sequences)
-        return scores
+        return self._text_scores(numbers, SequenceScorer.own_score)
 
     def text_scores(self, numbers: Int64, /) -> Float64:
         """Returns how like the question the words of some candidates are, less the costs of their
         steps and of those that the question does not speak of, float64 [n].
         """
+        return self._text_scores(numbers, SequenceScorer.final_score)
+
+    def _text_scores(
+        self, numbers: Int64, score: Callable[[SequenceScorer, Sequence[Steps]], Float64]
+    ) -> Float64:
         scores = np.zeros(len(numbers))
         for way, rows in self.ways_of(numbers):
-            sequences = self.candidates.sequences(numbers[rows])
-            scorer = self._sequence_scorer(way, self._kinds_in_question(way))
-            scores[rows] = scorer.final_score(sequences)
+            scores[rows] = score(self._scorer(way), self.candidates.sequences(numbers[rows]))
         return scores
 
     def ways_of(self, numbers: Int64) -> Iterator[tuple[int, Int64]]:
@@ -253,13 +252,16 @@ class QuestionReader:
         kinds = self._kind_reader.kinds_in(self.entity_questions[way].text)
         return {rel: kind for rel, kind in self._kinds.items() if kind in kinds}
 
-    def _sequence_scorer(self, way: int, kinds: Mapping[int, str]) -> SequenceScorer:
+    def _scorer(self, way: int) -> SequenceScorer:
         """Returns what scores sequences in words for a way to ask."""
+        scorer = self._scorers.get(way)
+        if scorer is not None:
+            return scorer
         question, preset = self.entity_questions[way], self._call.preset
         content = content_words(question.text)
         wording = Wording(
             self.texts,
-            kinds,
+            self._kinds_in_question(way),
             hop_cost=preset.hop_cost,
             inverse_cost=preset.inverse_cost,
             unsupported_step_cost=preset.unsupported_step_cost,
@@ -267,19 +269,38 @@ class QuestionReader:
             question_words=None if content is None else len(content),
             extra_hop_cost=preset.extra_hop_cost,
         )
-        return SequenceScorer(question.vector.astype(np.float32), self._call.encode, wording)
+        vector = question.vector.astype(np.float32)
+        scorer = self._scorers[way] = SequenceScorer(vector, self._call.encode, wording)
+        return scorer
 
-    def final_inputs(self, numbers: Int64, /) -> Float64:
-        """Returns ``features.FINAL_NAMES`` of some candidates, float64 [n, f].
-
-        Only those are put into words whose words may be nearly the question's.
+    def most_literal(self, numbers: Int64, /) -> Float64:
+        """Returns what ``literal_scores`` of some candidates may be at most, float64 [n]: what the
+        words of labels tell, without any text that is embedded.
         """
-        described, text_scores = self.described[numbers], np.zeros(len(numbers))
-        labels = described[:, NAMES.index("sum_cosine")]
-        likely = np.flatnonzero(labels >= LITERAL_FROM - _LITERAL_SLACK)
-        text_scores[likely] = self.text_scores(numbers[likely])
+        candidates, preset = self.candidates, self._call.preset
+        labels = self.described[numbers, NAMES.index("sum_cosine")]
+        costs = preset.hop_cost * (candidates.length[numbers] - 1)
+        costs += preset.inverse_cost * candidates.backward[numbers].sum(axis=1)
+        most = labels + _LITERAL_SLACK - costs
+        return np.where(most > LITERAL_FROM, most, 0.0)
+
+    def literal_scores(self, numbers: Int64, /) -> Float64:
+        """Returns the text scores of candidates whose words are nearly the question's, 0 of others,
+        float64 [n].
+
+        Only those are put into words that may be so, and only of those that are so are parts
+        compared.
+        """
+        scores = np.zeros(len(numbers))
+        likely = np.flatnonzero(self.most_literal(numbers))
+        literal = likely[self.own_text_scores(numbers[likely]) > LITERAL_FROM]
+        scores[literal] = self.text_scores(numbers[literal])
         self._call.clock.stage("sequences")
-        return np.column_stack((described, np.round(text_scores, SCORE_DIGITS)))
+        return np.round(scores, SCORE_DIGITS)
+
+    def final_inputs(self, numbers: Int64, literal_scores: Float64, /) -> Float64:
+        """Returns ``features.FINAL_NAMES`` of some candidates, float64 [n, f]."""
+        return np.column_stack((self.described[numbers], literal_scores))
 
     @property
     def preset(self) -> LearnedPreset:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from graph_service.model.graph import Float64
+from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.confidence import (
     AnswerConfidence,
     shipped_confidence,
@@ -105,8 +105,23 @@ class NetworkRanker:
         first = self.scorer.first.score(reader.described)
         best = np.lexsort((np.arange(len(first)), -first))[:most]
         numbers = np.sort(best)
-        score = self.scorer.score(reader.final_inputs(numbers))
-        weight = reader.preset.prior_weight
-        if weight:
-            score = score + weight * reader.prior_fit(numbers).mean
-        return Finalists(numbers), np.round(score, SCORE_DIGITS)
+        return Finalists(numbers), self._final_scores(reader, numbers)
+
+    def _final_scores(self, reader: QuestionReader, numbers: Int64) -> Float64:
+        """Returns the scores of the best candidates, float64 [n].
+
+        Words are looked at of those alone that may then be read.
+        """
+        preset = reader.preset
+        prior = preset.prior_weight and preset.prior_weight * reader.prior_fit(numbers).mean
+
+        def total(literal_scores: Float64) -> Float64:
+            score = self.scorer.score(reader.final_inputs(numbers, literal_scores)) + prior
+            return np.round(score, SCORE_DIGITS)
+
+        literal_scores = np.zeros(len(numbers))
+        least, most = total(literal_scores), total(reader.most_literal(numbers))
+        last_read = np.sort(least)[-preset.max_read :].min()
+        near = np.flatnonzero(most >= min(last_read, least.max() - preset.read_gap))
+        literal_scores[near] = reader.literal_scores(numbers[near])
+        return total(literal_scores)
