@@ -81,7 +81,7 @@ class CrossEncoder:
         self.data = weights.data
         self._embedder = embedder
         self._shape = shape
-        self._layers = embedder.updated_layers(weights.layers)
+        self._layers = embedder.updated_layers(weights.layers, weights.data)
         last = self._layers[-1]
         bound = np.sqrt(shape.width) * np.abs(last.narrow_scale) + np.abs(last.narrow_shift)
         self._cache: ByteCache[tuple[str, str], float] = ByteCache(

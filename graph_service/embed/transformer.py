@@ -52,6 +52,7 @@ from graph_service.embed.layers import (
 )
 from graph_service.embed.low_rank import LayerUpdate, updated_layers
 from graph_service.embed.protocol import Float32, check_text
+from graph_service.embed.rounded import RoundedWeights
 from graph_service.errors import ModelFileError
 from graph_service.math_threads import one_math_thread
 
@@ -211,6 +212,7 @@ class TransformerEmbedder:
         self._steps = _fitted(steps, name, architecture, self._layers)
         dense = [step for step in steps if isinstance(step, Dense)]
         self._dimension = dense[-1].weight.shape[1] if dense else width
+        self._folder: Path | None = None
         self._derived: dict[Callable[[TransformerEmbedder], Any], Any] = {}
 
     @property
@@ -260,21 +262,16 @@ class TransformerEmbedder:
     def share(self, folder: Path, /) -> None:
         """Keeps its weights in files that other processes on them have mapped too.
 
+        So are those of layers that are updated from now on.
+
         Args:
             folder: Of these processes alone. A file that is not there yet is written.
         """
-        name = hashlib.blake2b(f"{self._name} {self.arithmetic}".encode(), digest_size=16)
-        prefix = f"weights-{name.hexdigest()}"
+        self._folder = folder
+        prefix = self._file_prefix()
         if isinstance(self._words, np.ndarray):
             self._words = _mapped(self._words, folder / f"{prefix}-words.npy")
-        mapped = []
-        for index, layer in enumerate(self._layers):
-            files = {part: folder / f"{prefix}-{index}-{part}.npy" for part in _MATRICES}
-            matrices: dict[str, Any] = {
-                part: _mapped(getattr(layer, part), file) for part, file in files.items()
-            }
-            mapped.append(replace(layer, **matrices))
-        self._layers = tuple(mapped)
+        self._layers = _mapped_layers(self._layers, folder, prefix)
 
     def count_tokens(self, text: str, /) -> int:
         """Returns the number of tokens of a text, without special ones and without a limit."""
@@ -318,9 +315,26 @@ class TransformerEmbedder:
         normalise(state, self._scale, self._shift, self._shape.epsilon)
         return state
 
-    def updated_layers(self, updates: Sequence[LayerUpdate], /) -> tuple[Layer, ...]:
-        """Returns the layers with updates added; their weights stay shared with this embedder."""
-        return updated_layers(self._layers, updates, self._shape, self._scale, self._shift)
+    def updated_layers(self, updates: Sequence[LayerUpdate], data: str, /) -> tuple[Layer, ...]:
+        """Returns the layers with updates added, in weights of their own.
+
+        Args:
+            updates: One a layer.
+            data: Hash that tells them from others.
+        """
+        layers = updated_layers(self._layers, updates, self._shape, self._scale, self._shift)
+        if self._folder is None:
+            return layers
+        try:
+            return _mapped_layers(layers, self._folder, f"{self._file_prefix(data)}-updated")
+        except OSError:
+            # The folder's disk is full: this process keeps what it has made.
+            return layers
+
+    def _file_prefix(self, data: str = "") -> str:
+        """Returns what the names of files with its weights begin with."""
+        name = f"{self._name} {self.arithmetic}{data}".encode()
+        return f"weights-{hashlib.blake2b(name, digest_size=16).hexdigest()}"
 
     def derived(self, make: Callable[[TransformerEmbedder], T], /) -> T:
         """Returns what a function makes of this embedder: made once, and held as long as it."""
@@ -379,6 +393,22 @@ class TransformerEmbedder:
                 to_unit_length(vectors)
         to_unit_length(vectors)
         return vectors
+
+
+def _mapped_layers(layers: Sequence[Layer], folder: Path, prefix: str) -> tuple[Layer, ...]:
+    """Returns layers whose large arrays are as files have them."""
+    mapped: list[Layer] = []
+    for index, layer in enumerate(layers):
+        matrices: dict[str, Any] = {}
+        for part in _MATRICES:
+            weights, file = getattr(layer, part), folder / f"{prefix}-{index}-{part}.npy"
+            matrices[part] = (
+                replace(weights, numbers=_mapped(weights.numbers, file))
+                if isinstance(weights, RoundedWeights)
+                else _mapped(weights, file)
+            )
+        mapped.append(replace(layer, **matrices))
+    return tuple(mapped)
 
 
 def _mapped(values: npt.NDArray[Number], path: Path) -> npt.NDArray[Number]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from io import BytesIO
 from math import erf, sqrt
@@ -243,6 +244,36 @@ def test_lines_are_read_once(
     again = encoder.scores(QUESTION, [*TEXTS[::-1], "of the place"])
     assert again[:-1].tolist() == scores[::-1].tolist()
     assert read == ["of the place", QUESTION]
+
+
+def test_processes_hold_its_weights_once(folder: Path, tmp_path: Path) -> None:
+    """Where those of the embedder are shared: two encoders read the same files."""
+    shared = tmp_path / "weights"
+    shared.mkdir()
+
+    def encoder() -> CrossEncoder:
+        embedder = open_folder(folder)
+        assert isinstance(embedder, TransformerEmbedder)
+        embedder.share(shared)
+        return CrossEncoder(embedder, weights_for(embedder))
+
+    encoders = [encoder(), encoder()]
+    assert len(list(shared.glob("weights-*-updated-*.npy"))) == 4 * LAYERS
+    large = [layer.widen.numbers for each in encoders for layer in each._layers]
+    assert not any(array.flags.owndata or array.flags.writeable for array in large)
+    scores = [each.scores(QUESTION, TEXTS).tolist() for each in encoders]
+    assert scores[0] == scores[1]
+
+
+def test_it_keeps_weights_that_it_cannot_share(folder: Path, tmp_path: Path) -> None:
+    embedder = open_folder(folder)
+    assert isinstance(embedder, TransformerEmbedder)
+    shared = tmp_path / "weights"
+    shared.mkdir()
+    embedder.share(shared)
+    shutil.rmtree(shared)
+    scores = CrossEncoder(embedder, weights_for(embedder)).scores(QUESTION, TEXTS)
+    assert np.isfinite(scores).all()
 
 
 def test_every_sum_is_exact(embedder: TransformerEmbedder) -> None:
