@@ -24,7 +24,7 @@ STATE_BITS = 20
 """Of normalised states, and of what attention gathers."""
 WEIGHT_BITS = 22
 _WIDE_BITS = 19
-_GELU_BLOCK = 8192
+_GELU_BLOCK = 3 * 2**13
 
 
 def to_grid(values: Float64, bits: int) -> None:
@@ -119,8 +119,7 @@ _ERFC_MOST = np.float32(10.0)
 def gelu(values: Float64, bits: int = _WIDE_BITS) -> None:
     """Replaces x by x times the normal distribution function at x, to a grid, in place.
 
-    As max(x, 0) - |x| erfc(|x| / sqrt 2) / 2, in float32 and in blocks that stay in the nearest
-    cache.
+    As max(x, 0) - |x| erfc(|x| / sqrt 2) / 2, in float32 and in blocks that stay in a core's cache.
     """
     flat = values.reshape(-1)
     for start in range(0, len(flat), _GELU_BLOCK):
