@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graph_service.text.function_words import ARTICLES
 from graph_service.text.nouns import PLURALS, SINGULARS, plural_noun, singular
 from graph_service.text.participles import base_form, infinitive, is_participle, is_third_person
+from graph_service.text.question_form import BE
 
 # How relations end that are said of their head: "directed by", "member of".
 _PREPOSITIONS = frozenset(
@@ -16,9 +18,7 @@ _PREPOSITIONS = frozenset(
         "within", "without",
     }
 )  # fmt: skip
-_DETERMINERS = frozenset({"a", "an", "the"})
 _JOINTS = frozenset({"and", "or"})
-_FORMS_OF_BE = frozenset({"is", "are", "was", "were"})
 _ADVERBS = frozenset({"first", "last", "once"})
 _INTRANSITIVE = frozenset(
     {
@@ -119,7 +119,7 @@ def label_words(label: str, /) -> LabelWords:
     """
     label = label.removesuffix("(s)")
     words = label.split()
-    if words and words[0].casefold() in _FORMS_OF_BE:
+    if words and words[0].casefold() in BE:
         clause = _clause(words[1:])
         return LabelWords(label, clause)
     clause = _clause(words)
@@ -196,7 +196,7 @@ def _verb_end(folded: list[str]) -> int:
     A participle and prepositions ("located in or next to body of water", "located in/on"), or a verb
     in the third person before an article.
     """
-    if len(folded) > 2 and is_third_person(folded[0]) and folded[1] in _DETERMINERS:
+    if len(folded) > 2 and is_third_person(folded[0]) and folded[1] in ARTICLES:
         return 1
     if not is_participle(folded[0]):
         return 0
@@ -215,7 +215,7 @@ def _goes_on_to(folded: list[str], index: int) -> bool:
 
 
 def _without_determiner(words: list[str]) -> list[str]:
-    return words[1:] if words and words[0].casefold() in _DETERMINERS else words
+    return words[1:] if words and words[0].casefold() in ARTICLES else words
 
 
 def _is_active_past(word: str) -> bool:

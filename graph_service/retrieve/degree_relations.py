@@ -24,7 +24,9 @@ def _roots(text: Iterable[str]) -> frozenset[str]:
 _TIMES = frozenset(
     map(root, ("date", "year", "time", "day", "official", "of", "the", "on", "in", "at"))
 )
-_BIRTH = _roots(("birth", "born", "birthday", "birthdate", "dob"))
+BIRTH_WORDS = frozenset({"birth", "birthdate", "birthday", "born", "dob"})
+"""Words of the names of relations to the day of a birth."""
+_BIRTH = _roots(BIRTH_WORDS)
 _MADE = _roots(
     ("inception", "founded", "foundation", "established", "establishment", "formed", "formation",
      "creation", "built", "building", "construction", "constructed", "opened", "introduced",

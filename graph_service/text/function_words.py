@@ -37,6 +37,8 @@ FUNCTION_WORDS = _ENGLISH_WORDS | _OTHER_WORDS
 EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
 """Those that mean nothing in English: some words of other languages do."""
 _ONLY_OTHER = EMPTY_IN_ENGLISH - _ENGLISH_WORDS
+ARTICLES = frozenset({"a", "an", "the"})
+"""Those of English."""
 # Not ``an``, ``all``, ``a``, ``me``: they are words of other languages too.
 _PLAINLY = """
     the of who whom whose what which when where why how did does were are been they this that these

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from graphs import load_graph
-from table_service import answers, retrieve, sure_answers
+from table_service import answers, retrieve, sure_answers, table_service
 
 from graph_service import Service, open_service
 from graph_service.model.answer import AnswerKind
@@ -189,6 +190,15 @@ def test_ages_at_death(service: Service, question: str, age: str) -> None:
         "date of birth",
         "date of death",
     ]
+
+
+@pytest.mark.parametrize("label", ["birthday", "born", "dob"])
+def test_ages_of_a_table_by_each_word_for_a_birth(tmp_path: Path, label: str) -> None:
+    sailors = f"name,{label},died\nAda Finch,1900-01-02,1950-03-04\nBo Reed,1911-05-06,1999-07-08\n"
+    with table_service(tmp_path, {"sailors": sailors}) as service:
+        result = retrieve(service, "How old was Ada Finch when she died?")
+    assert result.answer is not None
+    assert result.answer.text == "50"
 
 
 @pytest.mark.parametrize("name", ["Tor Berg", "Ida Falk", "Ole Falk"])

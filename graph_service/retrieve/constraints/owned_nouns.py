@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from graph_service.text.fold import word_spans
-from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.text.function_words import ARTICLES, EMPTY_IN_ENGLISH
 
 _APOSTROPHES = "'’"
-_ARTICLES = frozenset({"a", "an", "the"})
 _HAD = re.compile(
     r"\b(?:what|which)\s+(\w[\w\s-]*?)\s+(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE
 )
@@ -42,7 +41,7 @@ def owned_phrases(question: str, name: tuple[int, int], /) -> list[list[tuple[st
         phrases.append(after[1 : 1 + count])
         after = after[1 + count :]
     while before:
-        while before and before[-1][0] in _ARTICLES:
+        while before and before[-1][0] in ARTICLES:
             before.pop()
         if not before or before.pop()[0] != "of":
             break

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from graph_service.retrieve.constraints.coverage import root
+from graph_service.retrieve.degree_relations import BIRTH_WORDS
 from graph_service.text.fold import lowered, words
 
 _FIGURES = re.compile(
@@ -52,7 +53,6 @@ def leaves_a_degree(unread: Iterable[str], /) -> bool:
 
 
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|month|day|date))\s+did\b")
-_OF_BIRTH = frozenset({"birth", "birthday", "born"})
 
 
 def asks_of_another_day(question: str, labels: Iterable[str], /) -> bool:
@@ -64,9 +64,9 @@ def asks_of_another_day(question: str, labels: Iterable[str], /) -> bool:
     >>> asks_of_another_day("When did Ann give birth to Bob?", ["child", "date of birth"])
     False
     """
-    if not _WHEN_DID.search(lowered(question)) or not _OF_BIRTH.isdisjoint(words(question)):
+    if not _WHEN_DID.search(lowered(question)) or not BIRTH_WORDS.isdisjoint(words(question)):
         return False
-    return any(not _OF_BIRTH.isdisjoint(words(label)) for label in labels)
+    return any(not BIRTH_WORDS.isdisjoint(words(label)) for label in labels)
 
 
 def asks_uncomputed(question: str, labels: Iterable[str] = (), /) -> bool:

@@ -16,12 +16,12 @@ from graph_service.retrieve.constraints.reciprocal import is_reciprocal
 from graph_service.retrieve.constraints.verb_labels import DOERS, DOES, is_doer, is_past, verb_root
 from graph_service.retrieve.kinds import KINDS
 from graph_service.text.fold import words
+from graph_service.text.function_words import ARTICLES
 from graph_service.text.nouns import singular
 from graph_service.text.participles import infinitive, is_third_person
 
 _PREPOSITIONS = frozenset({"at", "for", "from", "in", "into", "on", "to", "under"})
 """What a verb's object follows; not *with*, since who works with X works beside X."""
-_ARTICLES = frozenset({"a", "an", "the"})
 _FORMS_OF_BE = frozenset({"are", "be", "been", "being", "is", "was", "were"})
 _WHOSE = re.compile(
     r"\b(?:whose|(?:which|what)\s+\w[\w\s-]*?(?:['\u2019]s|s['\u2019]))"
@@ -141,7 +141,7 @@ def role_of(question: str, name: tuple[int, int], verb: str, preposition: str, /
     if not 0 <= start < end or question[end : end + 1] in {"'", "\u2019"}:
         return None
     before, after = words(question[:start]), words(question[end:])
-    while before and before[-1] in _ARTICLES:
+    while before and before[-1] in ARTICLES:
         before.pop()
     roots = list(map(_root, after[: _ADVERBS + 1]))
     if DOES.search(question[:start]):

@@ -10,12 +10,12 @@ import numpy as np
 from graph_service.model.answer import AnswerKind
 from graph_service.model.days import Days, days_of
 from graph_service.query.walking import Walker, Walks
+from graph_service.retrieve.degree_relations import BIRTH_WORDS
 from graph_service.retrieve.derived.named_question import NamedQuestion
 from graph_service.retrieve.derived.request import DerivedAnswer, DerivedRequest, DerivedWalk
 from graph_service.retrieve.labels import Labels
 from graph_service.text.fold import words
 
-_BIRTH = frozenset({"birth", "birthdate", "birthday", "born"})
 _DEATH = frozenset({"dead", "death", "deceased", "died"})
 _WHO = r"(?:he|she|they|{x})"
 _DIED = r"(?:died|passed away|was killed|was assassinated)"
@@ -40,7 +40,7 @@ def derive_age(question: NamedQuestion, request: DerivedRequest, /) -> DerivedAn
     if len(question.names) != 1 or not any(each.fullmatch(question.text) for each in _PATTERNS):
         return None
     walker, node = request.walker(), question.names[0].node
-    born = _date(walker, request.labels, node, _BIRTH)
+    born = _date(walker, request.labels, node, BIRTH_WORDS)
     died = _date(walker, request.labels, node, _DEATH)
     if born is None or died is None:
         return None

@@ -33,7 +33,7 @@ from graph_service.text.nouns import singular
 from graph_service.text.question_form import BE, DO, HAVE, MODALS, read_form
 from graph_service.text.relation_phrases import asks_the_other_way
 
-_REGIONS = frozenset({"country", "province", "state"})
+_ENCLOSING = frozenset({"country", "province", "state"})
 """Nouns for what places lie in."""
 _WITHIN = frozenset(
     map(
@@ -137,7 +137,7 @@ class WrongTargets:
         if not names_location(noun) or is_in_label:
             return False
         classes = self._classes_at(number)
-        if noun in _REGIONS and _says_within(last_label) and not classes:
+        if noun in _ENCLOSING and _says_within(last_label) and not classes:
             return False
         target_labels = self._call.labels.nodes(self._targets_of(number))
         return are_other_locations(
@@ -225,7 +225,7 @@ class WrongTargets:
         born.
         """
         candidates = self._candidates
-        if _REGIONS.isdisjoint(self._form.nouns[:1]):
+        if _ENCLOSING.isdisjoint(self._form.nouns[:1]):
             return []
         rows = {candidate_id: row for row, candidate_id in enumerate(numbers.tolist())}
         onward: list[tuple[int, int]] = []
@@ -259,7 +259,7 @@ class WrongTargets:
             if label not in walked
             and (
                 singular(label.lower()) in nouns
-                or (not _REGIONS.isdisjoint(nouns) and _says_within(label))
+                or (not _ENCLOSING.isdisjoint(nouns) and _says_within(label))
             )
         )
         return frozenset(
