@@ -28,11 +28,14 @@ _COLLECTION = """
 :pin a v:Find ; rdfs:label "Heron Pin" ; v:foundAt :moor ; v:foundBy :bo ; v:material "bronze" .
 :moor a v:Site ; rdfs:label "Vale Moor" .
 :ada a v:Person ; rdfs:label "Ada Moor" ; v:studentOf :per ; v:hired "2004-05-01"^^xsd:date .
-:bo a v:Person ; rdfs:label "Bo Lind" ; v:studentOf :ada ; v:supervisor :ada ;
+:bo a v:Person ; rdfs:label "Bo Lind" ; v:memberOf :crew ; v:studentOf :ada ; v:supervisor :ada ;
   v:hired "2011-02-01"^^xsd:date .
 :per a v:Person ; rdfs:label "Dr. Per Falk" ; v:hired "1998-03-01"^^xsd:date .
 :shop a v:Shop ; rdfs:label "Vale Shop" ; v:telephone "555 0199" ; v:category "books" ;
   v:address [ v:street "Kay 1" ; v:town "Voss" ] ; v:scales [ v:reading 4 ] .
+:crew a v:Team ; rdfs:label "Bog Crew" .
+:loans a v:Department ; rdfs:label "Loans" ; v:floor 3 .
+:prints a v:Department ; rdfs:label "Prints" ; v:floor 1 .
 :basketry a v:Course ; rdfs:label "Basketry" ; v:instructor :ada .
 :opening a v:Tour ; rdfs:label "Night Tour" ; v:startedOn "2024-03-09"^^xsd:date .
 :second a v:Tour ; rdfs:label "Day Tour" ; v:startedOn "2023-03-10"^^xsd:date .
@@ -90,6 +93,12 @@ def test_what_the_graph_states_is_answered(service: Service, question: str, expe
 @pytest.mark.parametrize(
     "question",
     [
+        # Whose teacher is no student, where no teacher, and who neither a team nor a tour.
+        "Who was the teacher of Dr. Per Falk?",
+        "Where did Bo Lind study?",
+        "Who else is in the team of Bo Lind?",
+        "Who has a tour in March 2024?",
+        "Who works on floor 3?",
         # A blank node is no answer, a place is nobody who found it, and a category no rating.
         "What are the scales of the Vale Shop?",
         "Who found the Reed Brooch?",

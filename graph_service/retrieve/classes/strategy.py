@@ -41,11 +41,12 @@ from graph_service.retrieve.context import (
     Clock,
     Selection,
 )
+from graph_service.retrieve.kinds import are_called_people
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.whereabouts import names_location
 from graph_service.text.fold import words
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import read_form
+from graph_service.text.question_form import BE, read_form
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +115,7 @@ class _ClassQuestion:
         is_sure = is_sure and not self._request.is_cut and self._says_something(best, result)
         is_sure = is_sure and not _reads_its_noun_again(best.scored.query)
         is_sure = is_sure and not self._lists_no_locations(best)
+        is_sure = is_sure and not self._lists_nobody(best)
         is_sure = is_sure and not self._repeats_names(best.scored.query, result)
         is_sure = is_sure and not leaves_other_units(best, result)
         is_sure = is_sure and not self._has_rival(best, result, ranked[1:])
@@ -175,6 +177,21 @@ class _ClassQuestion:
         classes = [each for each in best.reading.parts.things if each.is_class]
         nouns = [words(question[slice(*each.span)])[-1:] for each in classes]
         return not any(names_location(singular(noun)) for each in nouns for noun in each)
+
+    def _lists_nobody(self, best: RankedReading) -> bool:
+        """Returns whether a question asks *who* does or has something, and the answers are the things
+        of a class that is none of people: *who has an appointment* asks for no appointments.
+        """
+        question, query = self._request.question, best.scored.query
+        form = read_form(question)
+        if not form.asks_for_person or form.following in BE or query.path:
+            return False
+        things = [each for each in best.reading.parts.things if each.is_class]
+        # Where people are a class, others are meant by *who* much less.
+        if best.is_implied:
+            return any(each.score <= -CLASS_RULES.no_people for each in things)
+        nouns = [words(question[slice(*each.span)])[-1:] for each in things]
+        return not any(are_called_people(noun, self._request.encode) for noun in nouns)
 
     def _repeats_names(self, query: Query, result: QueryResult) -> bool:
         """Returns whether all answers are things whose names the question says, but to choose from:

@@ -80,11 +80,16 @@ def walks_against_verb(
     True
     >>> walks_against_verb("Who are X's students?", (8, 9), "student of", is_backward=False)
     True
+    >>> walks_against_verb("Who is X's teacher?", (7, 8), "student of", is_backward=True)
+    True
     """
     if is_reciprocal(label):
         return False
-    if _owns_noun_of(question, name, label):
-        return not is_backward
+    noun = _owned_noun(question, name, label)
+    if noun:
+        values, subjects = (means(noun, side) for side in sides_of(label))
+        if values is not subjects:
+            return values is is_backward
     owned = _noun_of_whose(question, name)
     if owned:
         values, subjects = (means(owned, side) for side in sides_of(label))
@@ -99,15 +104,15 @@ def walks_against_verb(
     return is_at_value is not is_backward
 
 
-def _owns_noun_of(question: str, name: tuple[int, int], label: str) -> bool:
-    """Returns whether a name owns the noun by which a relation calls its subjects: *the students of
-    X*, and the relation *student of*.
+def _owned_noun(question: str, name: tuple[int, int], label: str) -> str:
+    """Returns the noun that a name owns, where a relation is called by what its subjects are: *the
+    students of X*, or *X's teacher*, and the relation *student of*; nothing elsewhere.
     """
     *noun, preposition = [word for word in words(label) if word not in _FORMS_OF_BE] or [""]
     if preposition != "of" or len(noun) != 1 or noun[0] in KINDS:
-        return False
+        return ""
     owned = owned_phrases(question, name)[:1]
-    return any(singular(word) == noun[0] for phrase in owned for word, _, _ in phrase[-1:])
+    return next((word for phrase in owned for word, _, _ in phrase[-1:]), "")
 
 
 def _noun_of_whose(question: str, name: tuple[int, int]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -44,6 +44,7 @@ _WITHIN = frozenset(
 """Words of relations that say in which place another lies, and no others: a country may be located
 next to a body of water.
 """
+_IN_ONE = re.compile(r"\b(?:at|from|in|on)\s+(?:the|an?)\s+(\w+)", re.IGNORECASE)
 _WORKS = frozenset(
     {"album", "book", "currency", "dialect", "disease", "episode", "film", "game", "genre", "language",
      "movie", "novel", "opera", "painting", "play", "poem", "series", "single", "song", "sport"}
@@ -290,13 +291,16 @@ class WrongTargets:
     def answers_by_another_kind(self, number: int, /) -> bool:
         """Returns whether a question for people is answered by works or the like, or one for things by
         people or others alone: *which actress played X* by the films that X is a character of,
-        *which animals live in X* by its residents.
+        *which animals live in X* by its residents, *where did X study* by a teacher.
         """
         # A film character is a character.
         noun = next(
             (each for each in self._nouns[1:] if each in KINDS), next(iter(self._nouns), "")
         )
         encode = self._call.encode
+        if self._form.asks_where:
+            classes = self._classes_at(number)
+            return bool(classes) and all(are_called_people([each], encode) for each in classes)
         for_people = self._form.asks_for_person or noun in {"character", "person"}
         if not for_people and (names_somebody(noun) or noun.endswith("ess")):
             for_people = are_called_people([noun], encode)
@@ -304,14 +308,24 @@ class WrongTargets:
             return False
         classes = self._classes_at(number)
         if for_people:
-            heads = [words(label)[-1:] for label in classes]
-            return bool(heads) and all(head and singular(head[0]) in _WORKS for head in heads)
+            heads = [singular(head) for label in classes for head in words(label)[-1:]]
+            return bool(heads) and (
+                all(head in _WORKS for head in heads) or self._stands_in_one(heads)
+            )
         if not classes or any(noun in map(singular, words(label)) for label in classes):
             return False
         if all(are_called_people([label], encode) for label in classes):
             return True
         cosines = encode([noun]) @ encode(classes[:_MOST_CLASSES]).T
         return bool(cosines.max() < CONSTRAINT_RULES.spoken)
+
+    def _stands_in_one(self, nouns: Sequence[str]) -> bool:
+        """Returns whether a question asks who is in such a thing as the nouns say: *who is in the team
+        of X* asks for no team.
+        """
+        return any(
+            singular(match[1].lower()) in nouns for match in _IN_ONE.finditer(self._question)
+        )
 
     def _classes_at(self, number: int) -> list[str]:
         """Returns the labels of the classes of what a candidate leads to, as far as its surroundings
