@@ -20,6 +20,8 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, Quantity, Time
 from graph_service.query.label_words import plural
 from graph_service.service.introduction import PEOPLE
+from graph_service.text.fold import words
+from graph_service.text.nouns import singular
 
 MOST_TRIES = 8
 """Questions of a kind that are tried before the kind is left out."""
@@ -188,7 +190,10 @@ class ExampleBuilder:
         for triples in self._named(entity.id, (Time, Quantity)):
             if len(triples) == 1:
                 label = triples[0].relation.label
-                yield _Candidate(f"What is the {label} of {entity.label}?", _values(triples))
+                last = words(label)[-1]
+                is_or_are = "is" if singular(last) == last else "are"
+                question = f"What {is_or_are} the {label} of {entity.label}?"
+                yield _Candidate(question, _values(triples))
         for triples in self._triples(entity.id).values():
             label = triples[0].relation.label
             if len(triples) == 1 and _PARTICIPLE.fullmatch(label) and _is_when(triples[0]):

@@ -47,6 +47,16 @@ def test_questions_after_a_load_are_answered_for_sure(
             assert result.status is Status.OK, question
 
 
+def test_a_question_about_several_says_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_SECONDS", 600.0)
+    path = tmp_path / "rooms.csv"
+    path.write_text("Room,Beds\nElm,4\nOak,2\nAsh,6\n")
+    load(path)
+    assert "ask it: What are the beds of " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--quiet", "--json"])
 def test_nothing_is_asked_where_nobody_reads(
     table: Path, capsys: pytest.CaptureFixture[str], option: str
