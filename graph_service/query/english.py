@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.query.algebra import (
     MEASURES,
     Among,
@@ -398,6 +399,8 @@ class _English:
         through = f" of their {self._words(before[0]).value}" if before else ""
         if last.backward:
             return f"that {is_} the {words.value} of something{through}"
+        if negated and not before and last.id in INSTANCE_RELATIONS:
+            return "of no known class"
         if words.clause is not None and not before:
             verb = words.clause.verb(several=several, negated=negated)
             return f"that {verb} {with_article(words.clause.noun) if words.clause.noun else 'anything'}"

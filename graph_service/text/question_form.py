@@ -19,6 +19,8 @@ BE = frozenset(["is", "are", "was", "were"])
 DO = frozenset(["do", "does", "did"])
 HAVE = frozenset(["has", "have", "had"])
 MODALS = frozenset(["will", "would", "can", "could", "should", "may", "might"])
+RELATIVE_PRONOUNS = frozenset(["that", "which", "who", "whom", "whose"])
+"""What a clause begins with that says which of some things are meant."""
 ASKING_WORDS = frozenset(
     ["all", "belong", "belongs", "came", "come", "comes", "contain", "contained", "contains",
      "count", "find", "get", "give", "include", "included", "includes", "list", "made", "make",

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 
 from graph_service.text.fold import word_spans
 from graph_service.text.joined_nouns import Alternatives, joined_nouns
-from graph_service.text.question_form import BE, DO, HAVE, MODALS, QUESTION_WORDS
+from graph_service.text.question_form import (
+    BE,
+    DO,
+    HAVE,
+    MODALS,
+    QUESTION_WORDS,
+    RELATIVE_PRONOUNS,
+)
 from graph_service.text.sentences import sentence_spans
 
 MAX_QUESTIONS = 5
@@ -107,7 +114,7 @@ _PREPOSITIONS = frozenset(
 )
 _LEADING = frozenset(["and", "but", "so", "also", "then", "please", "ok", "okay", "well", "now"])
 _REQUESTS = frozenset(["name", "list", "give", "tell", "show", "find", "state"])
-_RELATIVE = frozenset(["that", "who", "whom", "whose", "which", "where"])
+_RELATIVE = RELATIVE_PRONOUNS | {"where"}
 _MEASURES = frozenset(
     [
         "many",

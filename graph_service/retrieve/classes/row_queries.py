@@ -53,11 +53,13 @@ class RowQueries:
 
     def bridges(self, nodes: Int64, node: int, /) -> tuple[Bridge, ...]:
         """Returns by which two relations instances lead to an entity that none joins to them: where
-        they are by the city of their building; or by rows, which have codes for names.
+        they are by the city of their building, but by nothing else where they say that themselves;
+        or by rows, which have codes for names.
         """
         if len(nodes) > CLASS_RULES.bridged:
             return ()
-        labels = self._relation_labels
+        own = self._walker.relations_at(nodes)
+        say_where = any(self._is_of_location(each) for each in own if not each.backward)
         bridges: list[Bridge] = []
         for pair in self._walker.bridges_to(nodes, node, most=CLASS_RULES.bridged):
             first, second = pair
@@ -67,9 +69,13 @@ class RowQueries:
                 between = np.unique(self._walker.follow(at, back).targets)
                 if self._are_rows(between):
                     bridges.append(pair)
-            elif not OF_LOCATION.isdisjoint(map(root, words(labels.get(second.id, "")))):
+            elif self._is_of_location(second) and (self._is_of_location(first) or not say_where):
                 bridges.append(pair)
         return tuple(bridges)
+
+    def _is_of_location(self, relation: Relation) -> bool:
+        label = self._relation_labels.get(relation.id, "")
+        return not OF_LOCATION.isdisjoint(map(root, words(label)))
 
     def by_rows(
         self, query: Query, pair: Bridge, unread: Sequence[str], nodes: Int64, /

@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCan
 from graph_service.retrieve.constraints.label_aspects import (
     leaves_its_event,
     leaves_its_home,
+    misses_its_class,
     tells_of_another_aspect,
     tells_of_the_contrary,
 )
@@ -134,6 +135,7 @@ DOUBTS = (
     Doubt("another relation is named", names_another_relation),
     Doubt("an owner that is not read", leaves_an_owner),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
+    Doubt("a class that nothing meets", misses_its_class),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
     Doubt("a number of the name that is not read", leaves_number_of_name),
     Doubt("a name that is not read", leaves_a_name),

@@ -14,6 +14,7 @@ from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from graph_service.query.algebra import (
     MAX_STEPS,
     Among,
+    AnyOf,
     Comparable,
     Condition,
     During,
@@ -23,6 +24,7 @@ from graph_service.query.algebra import (
     InstanceOf,
     Not,
     Order,
+    Present,
     Query,
     Relation,
     Step,
@@ -232,6 +234,8 @@ class _Interpreter:
         condition = Condition((Relation(id_, backward=not forward),), test)
         if forward and id_ in INSTANCE_RELATIONS and isinstance(test, Among):
             condition = Condition((), InstanceOf(test.ids))
+            if how.is_open:
+                return AnyOf((condition, Not(Condition((Relation(id_),), Present()))))
         return Not(condition) if named.is_negated else condition
 
     def _dated(self, relation: int, constraint: Constraint) -> Filter:

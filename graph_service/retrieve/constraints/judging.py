@@ -28,7 +28,7 @@ from graph_service.retrieve.constraints.coverage import (
     side_of,
     stems_of,
 )
-from graph_service.retrieve.constraints.joining import of_one_step
+from graph_service.retrieve.constraints.joining import joining_step, of_one_step
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
     Constraint,
@@ -64,7 +64,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
-from graph_service.text.question_form import BE, DO, HAVE, MODALS
+from graph_service.text.question_form import BE, DO, HAVE, MODALS, RELATIVE_PRONOUNS
 
 _RULES = CONSTRAINT_RULES
 _AUXILIARIES = BE | DO | HAVE | MODALS
@@ -155,7 +155,8 @@ class CandidateJudge(QuestionInRegion):
                 how = self._met(each, walks)
                 if how is not None:
                     wider = self._with_kinds(each)
-                    met.append((wider, self._met(wider, walks) or how))
+                    how = self._met(wider, walks) or how
+                    met.append((wider, self._with_unclassed(wider, how, walks)))
                     break
         return JudgedCandidate(walks, ranked.score, met)
 
@@ -178,8 +179,7 @@ class CandidateJudge(QuestionInRegion):
         """Returns the noun of what is asked for with the classes of its kind: a landlocked country is a
         country.
         """
-        is_requested = named.words[0] in self.form.nouns and len(named.words) == 1
-        if not self.strict or named.is_entity or named.is_negated or not is_requested:
+        if not self.is_requested(named):
             return named
         key = (named.start, named.end)
         if key not in self._kinds:
@@ -187,6 +187,35 @@ class CandidateJudge(QuestionInRegion):
             kinds = self._call.labels.classes_of_kind(self.surroundings, noun)
             self._kinds[key] = replace(named, nodes=np.union1d(named.nodes, kinds))
         return self._kinds[key]
+
+    def is_requested(self, named: NamedNodes) -> bool:
+        """Returns whether a word is the noun of what is asked for: *city* of *which city*."""
+        is_noun = named.words[0] in self.form.nouns and len(named.words) == 1
+        return self.strict and is_noun and not (named.is_entity or named.is_negated)
+
+    def _with_unclassed(self, named: NamedNodes, met: Met, walks: CandidateWalks) -> Met:
+        """Returns how walks meet the class that is asked for, with those to what has no class: of the
+        headquarters of X, one city may lack it.
+
+        What has some value may be anything: the things whose currency is the euro. Of these it is
+        done only where all that have a class are of the one asked for.
+        """
+        if not self.is_requested(named) or met.walks.all():
+            return met
+        if met.by_end or met.column != len(walks.relations):
+            return met
+        meeting = np.unique(walks.end_nodes[met.walks])
+        step = joining_step(meeting, named, self.around, self.own_stems)
+        if step is None or not step.is_forward or not self.around.says_class(step.relation):
+            return met
+        others = np.unique(walks.end_nodes[~met.walks])
+        is_unclassed = np.array([not each for each in self.around.class_labels(others)], dtype=bool)
+        is_unclassed &= ~self.surroundings.literal[others]
+        if not is_unclassed.any() or (walks.backward[-1] and not is_unclassed.all()):
+            return met
+        unclassed = others[is_unclassed]
+        rows = met.walks | np.isin(walks.end_nodes, unclassed)
+        return replace(met, walks=rows, is_open=True)
 
     def _met(self, named: NamedNodes, walks: CandidateWalks) -> Met | None:
         """Returns which walks of a candidate meet a name, if any."""
@@ -308,7 +337,7 @@ class CandidateJudge(QuestionInRegion):
             return False
         if self._is_joined_to(named, walks):
             return False
-        if self._describes_answer(named, walks):
+        if self._describes_answer(named, walks) or self._is_beyond_a_verb(named, walks):
             return False
         start = int(walks.nodes[0, 0])
         return start not in named.nodes and bool(self.around.around(named.nodes)[start])
@@ -322,6 +351,14 @@ class CandidateJudge(QuestionInRegion):
             return words(self.question[end : named.start]) in (["a"], ["an"])
         between = words(self.question[named.end : start])
         return named.start >= self.form.span[1] and not _AUXILIARIES.isdisjoint(between)
+
+    def _is_beyond_a_verb(self, named: NamedNodes, walks: CandidateWalks) -> bool:
+        """Returns whether a verb stands between words and the name where a candidate starts, and no
+        clause begins there: *what region of Russia is Maykop in* does not say which Russia.
+        """
+        start, end = self.span(walks)
+        between = words(self.question[min(end, named.end) : max(start, named.start)])
+        return not _AUXILIARIES.isdisjoint(between) and RELATIVE_PRONOUNS.isdisjoint(between)
 
     def _is_joined_to(self, named: NamedNodes, walks: CandidateWalks) -> bool:
         """Returns whether words and the name where a candidate starts are joined by *and*, but to ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
 from graph_service.retrieve.constraints.reading import AnswerForm
@@ -26,6 +27,14 @@ _ENDINGS = frozenset(
 """Words for when something begins, and for when it ends."""
 OF_EVENTS = frozenset[str]().union(*_EVENTS) | {"burial", "buried"}
 """Words of relations that tell of a birth, a death or what follows it."""
+WHEREABOUTS = frozenset(
+    map(
+        root,
+        ("administrative", "city", "continent", "country", "county", "district", "entity", "located",
+         "location", "province", "region", "situated", "state", "territorial", "town", "within"),
+    )
+)  # fmt: skip
+"""Words of relations that say where a thing is, and no others."""
 _LIVING = frozenset({"live", "lived", "lives", "reside", "resided", "resides"})
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
@@ -104,3 +113,21 @@ def _head_noun(label: str) -> str:
     """
     before, _, _ = " ".join(words(label)).partition(" of ")
     return singular(before.split()[-1]) if before else ""
+
+
+def misses_its_class(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether nothing that is in a place is of the class that is asked for, which other things
+    around are of: *which islands belong to X* asks for no towns.
+    """
+    walks, met = best.walks, [constraint for constraint, _ in best.met]
+    label = stems_of(words(judge.texts[walks.relations[-1]]))
+    return (
+        walks.backward[-1]
+        and label <= WHEREABOUTS
+        and any(
+            judge.is_requested(named)
+            and not any(named.overlaps(each.start, each.end) for each in met)
+            and judge.around.are_classes(named.nodes)
+            for named in judge.applying(walks)
+        )
+    )

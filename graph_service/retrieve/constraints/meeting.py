@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from graph_service.model.answer import ConstraintKind
+from graph_service.model.classes import INSTANCE_RELATIONS
 from graph_service.model.days import Days, days_of, days_of_text
 from graph_service.model.graph import Bool, Int64
 from graph_service.model.region import Region
@@ -88,12 +89,15 @@ class Met:
         column: Place of the node that does, in ``CandidateWalks.nodes``.
         relations: Relations of the statements that say so; None for any.
         by_end: Whether the walks' own ends are what is named.
+        is_open: Whether those do too whose end has no class, where a class is named: that they are of
+            another the graph does not say.
     """
 
     walks: Bool
     column: int
     relations: frozenset[int] | None = None
     by_end: bool = False
+    is_open: bool = False
 
 
 class Surroundings:
@@ -164,6 +168,15 @@ class Surroundings:
     def label(self, node: int, /) -> str:
         """Returns the label of a node of the region, or the text of a literal."""
         return self._labels.nodes(self.region.nodes[node : node + 1])[0]
+
+    def says_class(self, relation: int, /) -> bool:
+        """Returns whether a relation says of which class something is."""
+        return self._labels.relation_ids(np.array([relation]))[0] in INSTANCE_RELATIONS
+
+    def are_classes(self, nodes: Int64, /) -> bool:
+        """Returns whether something is said to be an instance of one of some nodes."""
+        relations = self.region.rel[np.isin(self.region.tail, nodes)]
+        return any(map(self.says_class, np.unique(relations).tolist()))
 
     def class_labels(self, nodes: Int64, /) -> list[list[str]]:
         """Returns the labels of the classes of each of some nodes."""

@@ -19,7 +19,7 @@ from graph_service.retrieve.constraints.verb_labels import says, verb_root
 from graph_service.retrieve.degree_words import DEGREE_WORDS
 from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
-from graph_service.text.question_form import BE, DO, HAVE, MODALS
+from graph_service.text.question_form import BE, DO, HAVE, MODALS, RELATIVE_PRONOUNS
 
 _PREPOSITIONS = frozenset(
     ["about", "after", "against", "at", "before", "between", "by", "despite", "during", "from", "in",
@@ -32,8 +32,6 @@ _SHOULD = re.compile(
     re.IGNORECASE,
 )
 """What people should do is what they do: *what currency should I take*."""
-_RELATIVE = frozenset({"that", "which", "who", "whom", "whose"})
-"""What a clause begins with that says which of some things are meant."""
 _SURELY_RELATIVE = frozenset({"that", "whose"})
 _JOINTS = frozenset({"and", "or"})
 _BEFORE = re.compile(r"\b(before|after|since|until)\s+(?:the\s+)?(?!wh\w+\b)(\w+)", re.IGNORECASE)
@@ -101,7 +99,7 @@ def leaves_a_clause(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
     spans = word_spans(judge.question)
     unread = {start for _, start, _ in unread_spans(judge, best)}
     # *Through which countries* may open a question too.
-    relative = _RELATIVE if judge.form.word else _SURELY_RELATIVE
+    relative = RELATIVE_PRONOUNS if judge.form.word else _SURELY_RELATIVE
     clauses = [start for word, start, _ in spans[1:] if word in relative]
     if any(start >= judge.form.span[1] and max(unread, default=0) > start for start in clauses):
         return True

@@ -29,6 +29,7 @@ from graph_service.text.fold import word_spans, words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 from graph_service.text.nouns import singular
 from graph_service.text.question_form import ASKING_WORDS
+from graph_service.text.relation_phrases import asking_words
 
 _IN_COMMON = frozenset({"both", "common", "share", "shared", "shares"})
 """Words that say that what is asked for is so of two that are named."""
@@ -64,10 +65,17 @@ def unread_spans(
     joining = sorted(joining_relations(judge, best))
     near = [judge.texts[relation] for relation in (*best.walks.relations, *joining)]
     like = judge.cosines([word for word, _, _ in left], near).max(axis=1)
+    capitals = {start for start, _ in name_words(judge.question)}
     return tuple(
-        word
-        for word, is_like in zip(left, (like >= CONSTRAINT_RULES.spoken).tolist(), strict=True)
-        if not is_like or judge.says_kin(word[0], word[2]) or word[0].isdigit()
+        (word, start, end)
+        for (word, start, end), is_like in zip(
+            left, (like >= CONSTRAINT_RULES.spoken).tolist(), strict=True
+        )
+        if not is_like
+        or judge.says_kin(word, end)
+        or word.isdigit()
+        # The name of a city is like what is said of cities.
+        or (start in capitals and word not in asking_words())
     )
 
 

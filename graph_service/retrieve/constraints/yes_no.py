@@ -15,6 +15,7 @@ from graph_service.retrieve.constraints.answer_kind import walks_its_kin
 from graph_service.retrieve.constraints.answering import walked
 from graph_service.retrieve.constraints.coverage import is_kin, names_end, root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.label_aspects import WHEREABOUTS
 from graph_service.retrieve.constraints.living import life_claim, states_a_death
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
@@ -49,14 +50,6 @@ _WHAT_IT_IS = frozenset(
 )  # fmt: skip
 """Nouns of relations whose values say what a thing is."""
 _LOCATED = frozenset({"located", "situated"})
-_WHEREABOUTS = frozenset(
-    map(
-        root,
-        ("administrative", "city", "continent", "country", "county", "district", "entity", "located",
-         "location", "province", "region", "situated", "state", "territorial", "town", "within"),
-    )
-)  # fmt: skip
-"""Words of relations that say where a thing is, and no others."""
 _NOW = frozenset({"is", "are", "am"})
 _LESSER = frozenset({"acting", "assistant", "associate", "deputy", "former", "honorary", "under",
                      "vice"})  # fmt: skip
@@ -311,7 +304,7 @@ def _says_where_it_is(judge: CandidateJudge, walks: CandidateWalks) -> bool:
     single step says so too: *is Lake X in Y* of its country.
     """
     label = stems_of(words(judge.texts[walks.relations[0]]))
-    if len(walks.relations) > 1 or len(judge.names) != 2 or not label <= _WHEREABOUTS:
+    if len(walks.relations) > 1 or len(judge.names) != 2 or not label <= WHEREABOUTS:
         return False
     (start, first_end), (second, end) = sorted(judge.names)
     between = [word for word in words(judge.question[first_end:second]) if word not in _LOCATED]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from graph_service.retrieve.constraints.chosen import Chosen
 from graph_service.retrieve.constraints.coverage import is_kin
 from graph_service.retrieve.constraints.doubts import UNSAID
 from graph_service.retrieve.constraints.judging import RankedCandidate
+from graph_service.retrieve.constraints.unread import unread_words
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.learned.confidence import (
     COMPARED,
@@ -154,9 +155,11 @@ class AnswerJudge:
         rather, and the cross-encoder. A word that no published question has tells nothing. That no
         word speaks of them says nothing either where the cross-encoder is sure alone.
         """
-        if not chosen.may_be_outweighed:
-            return bool(chosen.doubt)
         input_of = dict(zip(INPUT_NAMES, inputs.tolist(), strict=True))
+        if not chosen.doubt:
+            return self._is_hardly_read(chosen, input_of)
+        if not chosen.may_be_outweighed:
+            return True
         if chosen.doubt == UNSAID and input_of["reading"] >= SURELY_READ:
             return False
         number = chosen.ranked[0].number
@@ -166,6 +169,16 @@ class AnswerJudge:
         own_words = content_words(" ".join(masked_words(self._reader.question, start.span))) or []
         is_known = shipped_prior().knows(own_words)
         return not (is_known and fits_best and labels.issubset(common_labels()))
+
+    def _is_hardly_read(self, chosen: Chosen, input_of: Mapping[str, float]) -> bool:
+        """Returns whether words are left unread, and nothing speaks for what is read: neither the
+        likeness of its words, nor published questions, nor the cross-encoder.
+        """
+        reading = chosen.reading
+        if reading is None or chosen.answer is not None:
+            return False
+        is_sure = input_of["prior_gap"] == 0.0 or input_of["reading"] >= SURELY_READ
+        return not (self._bears or is_sure) and bool(unread_words(reading.judge, reading.best))
 
     def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""
