@@ -23,6 +23,7 @@ from graph_service.query.algebra import (
     MAX_STEPS,
     MEASURES,
     Among,
+    AnyOf,
     Comparable,
     Condition,
     During,
@@ -65,7 +66,8 @@ class NamedThing:
             None for what the whole question tells.
         is_negated: Whether it is said not to be.
         is_value: Whether only statements of the answers lead to it, and none of it to them.
-        bridges: Two relations each by which the instances of a class lead to it, where none does.
+        bridges: Two relations each by which the instances of a class lead to it, where none does; or
+            one that does, twice: what is in a part of a place is in the place.
     """
 
     id: str
@@ -420,9 +422,12 @@ class _Enumerator:
             for relation in relations:
                 if thing.is_value and relation.backward:
                     continue
-                condition = Condition((relation,), Among((thing.id,)))
+                among = Among((thing.id,))
+                condition: Condition | AnyOf = Condition((relation,), among)
                 if relation.id in INSTANCE_RELATIONS and not relation.backward:
                     condition = Condition((), InstanceOf((thing.id,)))
+                if (twice := (relation, relation)) in thing.bridges:
+                    condition = AnyOf((Condition((relation,), among), Condition(twice, among)))
                 fit = self._fit(relation, followed, thing.relations)
                 filter = Not(condition) if thing.is_negated else condition
                 yield _Option((filter,), thing.span, gain + thing.score + fit)

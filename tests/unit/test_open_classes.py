@@ -1,4 +1,4 @@
-"""Things without a class, and words that nothing reads, over an RDF graph."""
+"""Things without a class, places in places, and words that nothing reads, over an RDF graph."""
 
 from __future__ import annotations
 
@@ -51,6 +51,21 @@ GRAPH = """
 :otter rdfs:label "Otter Films"@en ; :industry :film .
 :brisk rdfs:label "Brisk Films"@en ; :industry :film .
 :film rdfs:label "film studio"@en .
+:within rdfs:label "within"@en .
+:site rdfs:label "site"@en .
+:parish rdfs:label "parish"@en .
+:moor rdfs:label "Vallmoor"@en .
+:hoxley a :parish ; rdfs:label "Hoxley"@en ; :within :moor .
+:stennet a :parish ; rdfs:label "Stennet"@en ; :within :moor .
+:villa a :site ; rdfs:label "Roman villa"@en ; :within :stennet .
+:fort a :site ; rdfs:label "Hillfort"@en ; :within :hoxley .
+:tor a :site ; rdfs:label "High Tor"@en ; :within :moor .
+:book rdfs:label "How Many Are Left"@en ; :writtenBy :ysolde .
+:writtenBy rdfs:label "written by"@en .
+:ysolde rdfs:label "Ysolde Marr"@en ; :educatedAt :vessel .
+:educatedAt rdfs:label "educated at"@en .
+:vessel a :Q1703577 ; rdfs:label "Vessel School"@en .
+:museum a :building ; rdfs:label "Vallmoor Museum"@en ; :within :hoxley .
 """
 
 
@@ -106,3 +121,31 @@ def test_what_is_hardly_read_is_doubted(service: Service) -> None:
     assert result.interpretation.unread == ("otter",)
     assert result.confidence is not None
     assert result.confidence <= DOUBTED
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which sites are in Vallmoor?", {"Roman villa", "Hillfort", "High Tor"}),
+        ("How many sites are in Vallmoor?", {"3"}),
+        ("Which parishes are in Vallmoor?", {"Hoxley", "Stennet"}),
+        ("Is High Tor in Vallmoor?", {"yes"}),
+        ("Is Hoxley in Vallmoor?", {"yes"}),
+    ],
+)
+def test_what_is_in_a_part_of_a_place_is_in_the_place(
+    service: Service, question: str, expected: set[str]
+) -> None:
+    assert sure_answers(service, question) == expected
+
+
+def test_place_is_not_where_a_thing_with_its_name_is(service: Service) -> None:
+    assert retrieve(service, "Is Vallmoor in Hoxley?").status is not Status.OK
+
+
+def test_title_that_asks_how_many_counts_nothing(service: Service) -> None:
+    assert sure_answers(service, "Who wrote How Many Are Left?") == {"Ysolde Marr"}
+
+
+def test_id_of_a_class_is_no_name_of_people(service: Service) -> None:
+    assert sure_answers(service, "Where was Ysolde Marr educated?") == {"Vessel School"}

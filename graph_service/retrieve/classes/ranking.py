@@ -52,7 +52,7 @@ from graph_service.retrieve.classes.question_text import (
 )
 from graph_service.retrieve.classes.reading import ClassReading, read_class_question
 from graph_service.retrieve.classes.request import ClassRequest
-from graph_service.retrieve.classes.row_queries import RowQueries, bridge_of
+from graph_service.retrieve.classes.row_queries import Bridge, RowQueries, bridge_of
 from graph_service.retrieve.classes.row_values import RowValueQuery, RowValueReader
 from graph_service.retrieve.classes.rules import CLASS_RULES
 from graph_service.retrieve.classes.tallies import StatedTally, read_extreme, read_tally
@@ -382,10 +382,13 @@ class QueryRanker:
                 continue
             if any(overlap(span, each.span) and span != each.span for each in things):
                 continue
-            is_joined = bool(self._walker.relations_to(nodes, node))
-            is_bridged = not is_joined and not meaning.are_measured
-            bridges = self._rows.bridges(nodes, node) if is_bridged else ()
-            if is_joined or bridges:
+            joining = self._walker.relations_to(nodes, node)
+            bridges: tuple[Bridge, ...] = ()
+            if joining:
+                bridges = self._rows.nested(nodes, node, joining)
+            elif not meaning.are_measured:
+                bridges = self._rows.bridges(nodes, node)
+            if joining or bridges:
                 id_ = self._graph.node_ids[node]
                 is_value = meaning.are_people
                 things.append(NamedThing(id_, span, score, is_value=is_value, bridges=bridges))

@@ -73,6 +73,21 @@ class RowQueries:
                 bridges.append(pair)
         return tuple(bridges)
 
+    def nested(self, nodes: Int64, node: int, joining: Sequence[Relation], /) -> tuple[Bridge, ...]:
+        """Returns the relations, each twice, by which instances are in what is in an entity, where
+        some are in that itself.
+
+        Args:
+            nodes: The instances.
+            node: The entity.
+            joining: By which some of them are joined to it.
+        """
+        where = {each for each in joining if not each.backward and self._is_of_location(each)}
+        if not where or len(nodes) > CLASS_RULES.bridged:
+            return ()
+        pairs = self._walker.bridges_to(nodes, node, most=CLASS_RULES.bridged)
+        return tuple(pair for pair in pairs if pair[0] == pair[1] and pair[0] in where)
+
     def _is_of_location(self, relation: Relation) -> bool:
         label = self._relation_labels.get(relation.id, "")
         return not OF_LOCATION.isdisjoint(map(root, words(label)))

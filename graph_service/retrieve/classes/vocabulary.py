@@ -67,7 +67,7 @@ BEGUN_ROOTS = frozenset(
                "launched", "completed", "construction", "start", "begun", "born"))
 )  # fmt: skip
 OF_LOCATION = frozenset(
-    map(root, ("country", "city", "origin", "location", "town", "region", "place"))
+    map(root, ("country", "city", "origin", "location", "town", "region", "place", "within"))
 )
 
 

@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCan
 from graph_service.retrieve.constraints.label_aspects import (
     leaves_its_event,
     leaves_its_home,
+    leaves_what_is_further_in,
     misses_its_class,
     tells_of_another_aspect,
     tells_of_the_contrary,
@@ -136,6 +137,7 @@ DOUBTS = (
     Doubt("an owner that is not read", leaves_an_owner),
     Doubt("a date that nothing meets", lambda judge, best: judge.misses_a_date(best)),
     Doubt("a class that nothing meets", misses_its_class),
+    Doubt("what is further in", leaves_what_is_further_in),
     Doubt("a name that nothing meets", lambda judge, best: judge.misses_a_name(best)),
     Doubt("a number of the name that is not read", leaves_number_of_name),
     Doubt("a name that is not read", leaves_a_name),

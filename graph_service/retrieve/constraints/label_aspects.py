@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graph_service.retrieve.constraints.coverage import root, stems_of
 from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
 from graph_service.retrieve.constraints.meeting import CandidateWalks
+from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import AnswerForm
 from graph_service.retrieve.constraints.unread import joining_relations
 from graph_service.text.fold import words
@@ -35,6 +38,7 @@ WHEREABOUTS = frozenset(
     )
 )  # fmt: skip
 """Words of relations that say where a thing is, and no others."""
+_COUNTRY = frozenset(map(root, ("country",)))
 _LIVING = frozenset({"live", "lived", "lives", "reside", "resided", "resides"})
 _DEEDS = frozenset(["job", "occupation", "profession"])
 _LOCATIONS = frozenset(["location", "place"])
@@ -131,3 +135,22 @@ def misses_its_class(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
             for named in judge.applying(walks)
         )
     )
+
+
+def leaves_what_is_further_in(judge: CandidateJudge, best: JudgedCandidate, /) -> bool:
+    """Returns whether more of the class that is asked for is in what a candidate leads to: a site of
+    a parish of X is in X too.
+    """
+    walks, around = best.walks, judge.around
+    label = stems_of(words(judge.texts[walks.relations[0]]))
+    if walks.backward != (True,) or not label <= WHEREABOUTS or label == _COUNTRY:
+        return False
+    classes = [
+        named
+        for named, _ in best.met
+        if isinstance(named, NamedNodes) and judge.is_requested(named)
+    ]
+    end_nodes, region = np.unique(walks.end_nodes), around.region
+    is_further = (region.rel == walks.relations[0]) & np.isin(region.tail, end_nodes)
+    further = np.setdiff1d(region.head[is_further], end_nodes)
+    return any(bool(around.around(named.nodes)[further].any()) for named in classes)

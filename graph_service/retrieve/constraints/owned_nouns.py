@@ -8,9 +8,7 @@ from graph_service.text.fold import word_spans
 from graph_service.text.function_words import ARTICLES, EMPTY_IN_ENGLISH
 
 _APOSTROPHES = "'’"
-_HAD = re.compile(
-    r"\b(?:what|which)\s+(\w[\w\s-]*?)\s+(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE
-)
+_HAD = re.compile(r"\b(?:what|which)\s+([\w-]+)\s+(?:do|does|did)\s+(?:the\s+)?$", re.IGNORECASE)
 """Before the name of *what rating does X have*."""
 
 
@@ -23,6 +21,8 @@ def owned_phrases(question: str, name: tuple[int, int], /) -> list[list[tuple[st
     [['wife'], ['boss']]
     >>> [[word for word, _, _ in each] for each in owned_phrases("What age does Al have?", (14, 16))]
     [['age']]
+    >>> owned_phrases("What kind of car does Al have?", (22, 24))
+    []
     """
     start, end = name
     if start < 0:

@@ -157,6 +157,9 @@ def read_answer(
         )
     dates = tuple(read_dates(question, names))
     count = question_form.count_span
+    if strict and count and any(start <= count[0] < end for start, end in names):
+        # Who wrote "How Many Are Left"?
+        count = None
     superlative = _superlative(question, folded, names, labels, strict=strict)
     form = AnswerForm.ENTITIES
     counted: tuple[str, ...] = ()

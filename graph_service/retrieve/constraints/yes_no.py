@@ -98,6 +98,16 @@ class _Joined:
     is_sure: bool = True
     other_dates: tuple[int, ...] = ()
 
+    def leads_to_exact_name(self, walks: CandidateWalks, /) -> bool:
+        """Returns whether the walks that join lead to what the words are the whole name of: a museum
+        of X is not X.
+        """
+        end_nodes = walks.end_nodes[self.rows] if self.rows is not None else walks.end_nodes[:0]
+        names = [target for target in self.targets if isinstance(target, NamedNodes)]
+        return len(end_nodes) > 0 and any(
+            bool(np.isin(end_nodes, each.exact).all()) for each in names
+        )
+
 
 def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo:
     """Returns yes where one of the best candidates joins what the question names.
@@ -116,10 +126,14 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
     first = facing[0]
     for candidate in facing:
         joined = _join(judge, candidate.walks)
-        is_value = joined.rows is not None and _says_value_alone(
-            judge, candidate.walks, joined.targets
+        is_certain = joined.rows is not None and (
+            _says_value_alone(judge, candidate.walks, joined.targets)
+            or (
+                joined.leads_to_exact_name(candidate.walks)
+                and _says_where_it_is(judge, candidate.walks)
+            )
         )
-        if candidate.score < first.score - CONSTRAINT_RULES.yes_margin and not is_value:
+        if candidate.score < first.score - CONSTRAINT_RULES.yes_margin and not is_certain:
             continue
         if joined.other_dates and _is_requested(judge, candidate.walks):
             every = np.ones(len(candidate.walks.edges), dtype=bool)

@@ -22,6 +22,7 @@ from graph_service.retrieve.learned.confidence import (
     DOUBTED,
     INPUT_NAMES,
     LEAST_GAP,
+    LEAST_LIKE_UNREAD,
     SURELY_READ,
     AnswerConfidence,
     margin_of,
@@ -178,7 +179,8 @@ class AnswerJudge:
         if reading is None or chosen.answer is not None:
             return False
         is_sure = input_of["prior_gap"] == 0.0 or input_of["reading"] >= SURELY_READ
-        return not (self._bears or is_sure) and bool(unread_words(reading.judge, reading.best))
+        is_like = self.relevance >= LEAST_LIKE_UNREAD
+        return not (is_like or is_sure) and bool(unread_words(reading.judge, reading.best))
 
     def _is_misplaced(self, number: int, chosen: Chosen) -> bool:
         """Returns whether a candidate surely leads to another kind of thing than is asked for."""

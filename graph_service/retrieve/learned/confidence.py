@@ -40,6 +40,10 @@ ranked first.
 """
 DOUBTED = 0.3
 """Confidence at most in an answer to a question that may be misread, in a way that has no weight."""
+LEAST_LIKE_UNREAD = 0.25
+"""Relevance below which a reading that leaves words unread needs another that speaks for it. Of 237
+people's questions and 580 of RuBQ it took no right answer, and three that looked sure and were not.
+"""
 SURELY_READ = 3.0
 """What the cross-encoder scores a line at least that is surely asked for: .95 as a logit."""
 MOST_MARGIN = 4.0

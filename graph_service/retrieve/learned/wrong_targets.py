@@ -300,7 +300,10 @@ class WrongTargets:
         encode = self._call.encode
         if self._form.asks_where:
             classes = self._classes_at(number)
-            return bool(classes) and all(are_called_people([each], encode) for each in classes)
+            # A class without a label is called by its id, which tells nothing.
+            is_word = all(word.isalpha() for each in classes for word in words(each))
+            is_word = is_word and bool(classes)
+            return is_word and all(are_called_people([each], encode) for each in classes)
         for_people = self._form.asks_for_person or noun in {"character", "person"}
         if not for_people and (names_somebody(noun) or noun.endswith("ess")):
             for_people = are_called_people([noun], encode)
