@@ -65,6 +65,10 @@ GRAPH = """
 :ysolde rdfs:label "Ysolde Marr"@en ; :educatedAt :vessel .
 :educatedAt rdfs:label "educated at"@en .
 :vessel a :Q1703577 ; rdfs:label "Vessel School"@en .
+:war rdfs:label "Sorrel War"@en ; :participant :norvia, :suland .
+:participant rdfs:label "participant"@en .
+:lost rdfs:label "Lost"@en ; :origin :norvia .
+:origin rdfs:label "country of origin"@en .
 :museum a :building ; rdfs:label "Vallmoor Museum"@en ; :within :hoxley .
 """
 
@@ -149,3 +153,9 @@ def test_title_that_asks_how_many_counts_nothing(service: Service) -> None:
 
 def test_id_of_a_class_is_no_name_of_people(service: Service) -> None:
     assert sure_answers(service, "Where was Ysolde Marr educated?") == {"Vessel School"}
+
+
+def test_verb_after_who_is_no_title(service: Service) -> None:
+    result = retrieve(service, "Who lost the Sorrel War?")
+    assert result.status is not Status.OK
+    assert not any(each.text == "lost" for each in result.constraints)

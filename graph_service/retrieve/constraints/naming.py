@@ -161,7 +161,12 @@ def without_choices(question: str, named: Sequence[NamedNodes], /) -> list[Named
 def _verbs_of(
     question: str, spans: Sequence[tuple[str, int, int]], mentions: Sequence[Mention]
 ) -> set[int]:
-    """Returns where the words stand that follow a name after *do*, *does* or *did*."""
+    """Returns where the words stand that follow a name after *do*, *does* or *did*, and a word in
+    small letters after an opening *who*: who *lost* the war asks for nothing of the series Lost.
+    """
+    first = [
+        start for _, start, _ in spans[1:2] if spans[0][0] == "who" and question[start].islower()
+    ]
     name_boundaries = {
         mention.end
         for mention in mentions
@@ -169,7 +174,7 @@ def _verbs_of(
         and mention.start >= 0
         and _AUXILIARY_BEFORE.fullmatch(question[: mention.start])
     }
-    return {
+    return {*first} | {
         start
         for _, start, _ in spans
         if any(not question[end:start].strip() for end in name_boundaries if end < start)
