@@ -48,7 +48,8 @@ def test_torch_and_numpy_give_the_same_scores() -> None:
         [encoder.scores(*both) for both in zip(QUESTIONS, TEXTS, strict=True)]
     )
     assert len(set(expected.tolist())) == 5
-    assert np.abs(scores.numpy() - expected).max() < 1e-3
+    # The product rounds weights and rows to whole numbers of blocks.
+    assert np.abs(scores.numpy() - expected).max() < 5e-3
 
 
 def test_training_goes_on_from_its_checkpoint(
