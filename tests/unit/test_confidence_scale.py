@@ -90,8 +90,10 @@ def test_trained_confidence_says_how_often_people_are_answered_right() -> None:
     cannot = [each for each in of_people if each.how == "withheld"]
     # One in five cannot be answered: 400 withheld ones count as half as many.
     rows = [*can_answer, *cannot[:200]]
-    said = np.mean([trained.probability(each.inputs) for each in rows if each.inputs is not None])
-    assert said == pytest.approx(np.mean([each.is_right for each in rows]), abs=0.03)
+    mean_confidence = np.mean(
+        [trained.probability(each.inputs) for each in rows if each.inputs is not None]
+    )
+    assert mean_confidence == pytest.approx(np.mean([each.is_right for each in rows]), abs=0.03)
 
 
 def test_file_says_which_rows_the_scale_is_of() -> None:
@@ -130,8 +132,8 @@ def test_training_one_input_keeps_the_scale_that_ships() -> None:
     shipped = shipped_confidence()
     assert later.notes["scaled"] == shipped.notes["scaled"]
     computed = INPUT_NAMES.index("computed")
-    for place, (weight, before) in enumerate(zip(later.weights, shipped.weights, strict=True)):
-        assert (weight == before) == (place != computed)
+    for index, (weight, before) in enumerate(zip(later.weights, shipped.weights, strict=True)):
+        assert (weight == before) == (index != computed)
 
 
 def test_command_writes_scaled_weights_and_says_the_scale(

@@ -36,7 +36,9 @@ service = service_of(TABLES)
         ("Who is the father of Nils Aker?", {"Ole Dahl"}),
     ],
 )
-def test_relation_is_asked_for(service: Service, question: str, expected: set[str]) -> None:
+def test_question_in_common_words_has_its_relation(
+    service: Service, question: str, expected: set[str]
+) -> None:
     assert sure_answers(service, question) == expected
 
 
